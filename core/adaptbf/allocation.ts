@@ -1,0 +1,156 @@
+/**
+ * The token allocation of one target, period by period: priority, redistribution, re-compensation. One allocator per OST;
+ * it talks to no other, reads no clock and measures nothing.
+ *
+ * Invariants: the tokens of a period sum to its budget (or to 0 when no job is active); all records sum to 0; a job's record
+ * moves by its initial minus its final tokens; the order of the input changes nothing.
+ */
+import { type Failure, type Result, fail, ok } from '../base/result.ts'
+import { MAX_BUDGET, tokenBudget } from './budget.ts'
+import { type PeriodSteps, explainPeriod } from './explanation.ts'
+import { allocateInitially } from './initial-allocation.ts'
+import { type JobCode, type PeriodJob, JobLedger } from './job-ledger.ts'
+import { type PeriodColumns, createColumns } from './period-columns.ts'
+import { recompensate } from './recompensation.ts'
+import { redistribute } from './redistribution.ts'
+
+/** What one target observed in the period that just ended. */
+export interface ObservedPeriod {
+  /** Largest token rate of the target, T, RPC/s, > 0. */
+  readonly maxRatePerSec: number
+  /** Nominal length of the period, s, > 0. */
+  readonly dtSeconds: number
+  /** In any order; a job without demand may be listed. */
+  readonly jobs: readonly PeriodJob[]
+}
+
+/** The outcome of a period: the active jobs in columns, highest priority first. Nothing changes it afterwards. */
+export interface AllocatedPeriod {
+  /** Tokens of the period, M; nobody's when no job is active. */
+  readonly budget: number
+  /** JobIDs, shape [n]. */
+  readonly ids: readonly string[]
+  /** Tokens (RPCs) of the next period, shape [n]; whole, >= 0, sum to the budget. */
+  readonly tokens: Float64Array
+  /** Tokens lent (+) or borrowed (-) so far, shape [n]. */
+  readonly records: Float64Array
+  /** What the period moved, shape [n]: new record - old record. */
+  readonly recordDeltas: Float64Array
+}
+
+/** Why a period is refused. */
+export type AllocationCode = JobCode | 'BAD_RATE' | 'BAD_PERIOD' | 'BUDGET_TOO_LARGE'
+export interface AllocationFailure extends Failure {
+  readonly code: AllocationCode
+}
+
+/**
+ * Allocates the tokens of one target by AdapTBF.
+ *
+ * Source: AdapTBF III-C, equations (1)-(25). Deviations: named where they are made, in `distribute`, `allocateInitially`,
+ * `redistribute` and `recompensate`; records never expire.
+ */
+export class TokenAllocator {
+  readonly #ledger = new JobLedger()
+  #columns: PeriodColumns = createColumns(0)
+  #slots: readonly number[] = []
+  #ids: readonly string[] = []
+  #period = 0
+
+  /**
+   * Evaluates the period that ended and allocates the next one.
+   *
+   * @returns  the allocation, or why the input cannot be counted; the state is then as it was.
+   * @complexity  O(n log n) in the active jobs at worst, about O(n) while they stay the same.
+   */
+  step(period: ObservedPeriod): Result<AllocatedPeriod, AllocationFailure> {
+    const failure = findFault(period)
+    if (failure) return fail(failure)
+    const entered = this.#ledger.enter(period.jobs)
+    if (!entered.ok) return entered
+    const slots = entered.value
+    if (slots !== this.#slots) {
+      const { ids } = this.#ledger
+      this.#slots = slots
+      this.#ids = slots.map((slot) => ids[slot]!)
+    }
+    this.#period++
+    const columns = this.#load(slots, tokenBudget(period.maxRatePerSec, period.dtSeconds))
+    allocateInitially(columns)
+    redistribute(columns)
+    recompensate(columns)
+    return ok(this.#store(slots, columns))
+  }
+
+  /** Every job ever active and its record, tokens lent (+) or borrowed (-); sums to 0. */
+  records(): Map<string, number> {
+    return this.#ledger.records()
+  }
+
+  /** Running rounding remainder of a job, tokens; undefined where the job was never active. All of them sum to 0. */
+  remainder(id: string): number | undefined {
+    const slot = this.#ledger.slotOf(id)
+    return slot === undefined ? undefined : this.#ledger.rho[slot]
+  }
+
+  /** Tokens that the last period allocated to a job; undefined where the job was not active in it. */
+  previousTokens(id: string): number | undefined {
+    const slot = this.#ledger.slotOf(id)
+    return slot !== undefined && this.#ledger.activeIn[slot] === this.#period ? this.#ledger.tokens[slot] : undefined
+  }
+
+  /** The three steps of the last period that was not refused; built on demand, it costs more than the period itself. */
+  explain(): PeriodSteps {
+    return explainPeriod(this.#columns, this.#ids)
+  }
+
+  #load(slots: readonly number[], budget: number): PeriodColumns {
+    const count = slots.length
+    if (this.#columns.capacity < count) this.#columns = createColumns(Math.max(count, 2 * this.#columns.capacity))
+    const columns = this.#columns
+    const { nodes, demand, record, rho, tokens, activeIn } = this.#ledger
+    const preceding = this.#period - 1
+    let allNodes = 0
+    for (let i = 0; i < count; i++) {
+      const slot = slots[i]!
+      allNodes += nodes[slot]!
+      columns.nodes[i] = nodes[slot]!
+      columns.demand[i] = demand[slot]!
+      columns.record[i] = record[slot]!
+      columns.rho[i] = rho[slot]!
+      columns.previous[i] = preceding > 0 && activeIn[slot] === preceding ? tokens[slot]! : -1
+    }
+    columns.count = count
+    columns.budget = budget
+    columns.allNodes = allNodes
+    return columns
+  }
+
+  #store(slots: readonly number[], columns: PeriodColumns): AllocatedPeriod {
+    const { count, budget, final, finalRecord, record: before, rho } = columns
+    const ledger = this.#ledger
+    const recordDeltas = new Float64Array(count)
+    for (let i = 0; i < count; i++) {
+      const slot = slots[i]!
+      ledger.tokens[slot] = final[i]!
+      ledger.record[slot] = finalRecord[i]!
+      ledger.rho[slot] = rho[i]!
+      ledger.activeIn[slot] = this.#period
+      recordDeltas[i] = finalRecord[i]! - before[i]!
+    }
+    const [tokens, records] = [final.slice(0, count), finalRecord.slice(0, count)]
+    return { budget, ids: this.#ids, tokens, records, recordDeltas }
+  }
+}
+
+function findFault({ maxRatePerSec, dtSeconds }: ObservedPeriod): AllocationFailure | undefined {
+  if (!(Number.isFinite(maxRatePerSec) && maxRatePerSec > 0)) {
+    return { code: 'BAD_RATE', what: 'max_rate is not a rate above 0 RPC/s', why: `got ${maxRatePerSec}` }
+  }
+  if (!(Number.isFinite(dtSeconds) && dtSeconds > 0)) {
+    return { code: 'BAD_PERIOD', what: 'dt is not a length above 0 s', why: `got ${dtSeconds}` }
+  }
+  const budget = tokenBudget(maxRatePerSec, dtSeconds)
+  if (budget <= MAX_BUDGET) return undefined
+  return { code: 'BUDGET_TOO_LARGE', what: `max_rate * dt is more than ${MAX_BUDGET} tokens`, why: `got ${budget}` }
+}

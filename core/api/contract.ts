@@ -1,0 +1,93 @@
+/**
+ * The contract between the host and any window (DESIGN.md 4): verbs are purposes, never capabilities. The same router is
+ * served over Electron's MessagePort, over a WebSocket and in process.
+ *
+ * Streams are view queries: the window says what it shows, the host sends that and no more, at most `hz` frames a second.
+ * A window acknowledges every frame by `host.ack`; while two frames of a stream are unacknowledged the host waits and then
+ * sends the newest, so a slow window never has a backlog.
+ */
+import { eventIterator, oc } from '@orpc/contract'
+import * as z from 'zod'
+import {
+  controllerName,
+  jobColumn,
+  jobFrame,
+  jobsFrame,
+  mode,
+  notice,
+  overviewFrame,
+  rulesFrame,
+  statusFrame,
+  stripFrame,
+} from './frames.ts'
+
+/** What every stream takes. */
+const stream = z.object({
+  /** Chosen by the window, unique in its connection; named again in `host.ack`. */
+  stream: z.string().min(1).max(64),
+  /** Frames per second, 1..10. */
+  hz: z.number().min(0.1).max(10).default(5),
+  /** Sample to stand on; null = follow the newest. */
+  at: z.number().int().nonnegative().nullable().default(null),
+})
+/** Width of the window [t - w, t] in ms: 10 s to 1 h. */
+const windowMs = z.number().min(10_000).max(3_600_000).default(300_000)
+
+const errors = {
+  /** The verb does not apply to this source, for example a speed for a live cluster. */
+  NOT_HERE: { status: 409, data: notice },
+}
+
+export const contract = {
+  host: {
+    info: oc.output(
+      z.object({
+        name: z.literal('sluice'),
+        version: z.string(),
+        runtime: z.string(),
+        shell: z.enum(['desktop', 'browser', 'terminal']),
+      }),
+    ),
+    ack: oc.input(z.object({ stream: z.string().max(64), seq: z.number().int() })).output(z.void()),
+  },
+  source: {
+    status: oc.input(stream).output(eventIterator(statusFrame)),
+    setSpeed: oc
+      .errors(errors)
+      .input(z.object({ speed: z.number().min(0).max(64) }))
+      .output(z.void()),
+    setMode: oc.errors(errors).input(z.object({ mode })).output(z.void()),
+    setController: oc
+      .errors(errors)
+      .input(z.object({ controller: controllerName }))
+      .output(z.void()),
+  },
+  views: {
+    strip: oc.input(stream.extend({ windowMs: windowMs.default(3_600_000) })).output(eventIterator(stripFrame)),
+    overview: oc.input(stream.extend({ windowMs })).output(eventIterator(overviewFrame)),
+    jobs: oc
+      .input(
+        stream.extend({
+          windowMs,
+          sort: jobColumn.default('rpcs'),
+          descending: z.boolean().default(true),
+          /** Filter grammar of UX.md: `user:ana rpc>5k -rule:* text`. */
+          filter: z.string().max(500).default(''),
+          offset: z.number().int().nonnegative().default(0),
+          limit: z.number().int().min(1).max(200).default(60),
+        }),
+      )
+      .output(eventIterator(jobsFrame)),
+    job: oc.input(stream.extend({ windowMs, jobId: z.string().min(1).max(128) })).output(eventIterator(jobFrame)),
+    rules: oc
+      .input(
+        stream.extend({
+          /** Empty = all nodes, merged. */
+          node: z.string().max(255).default(''),
+          queue: z.enum(['reg', 'hp']).default('reg'),
+        }),
+      )
+      .output(eventIterator(rulesFrame)),
+  },
+}
+export type Contract = typeof contract

@@ -1,0 +1,328 @@
+/**
+ * What a window receives: frames of the views it asked for, as columns (one array per column, all of one length).
+ * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
+ */
+import * as z from 'zod'
+
+const count = z.number().int().nonnegative()
+const ms = z.number()
+const numbers = z.array(z.number())
+const texts = z.array(z.string())
+/** null where nothing was measured: a gap is never a zero. */
+const gappy = z.array(z.number().nullable())
+
+export const mode = z.enum(['observe', 'advise', 'enforce'])
+export const controllerName = z.enum(['adaptbf', 'static', 'none'])
+export const sourceKind = z.enum(['LIVE', 'RECORDED', 'EMULATED'])
+export const level = z.enum(['ok', 'watch', 'bad', 'idle', 'unknown'])
+export type Level = z.infer<typeof level>
+
+/** A failure or a remark that the operator should read; the shape of base/result.ts Failure. */
+export const notice = z.object({
+  code: z.string(),
+  what: z.string(),
+  why: z.string().optional(),
+  unaffected: z.string().optional(),
+  next: z.string().optional(),
+})
+export type Notice = z.infer<typeof notice>
+
+const head = {
+  /** Number of this frame in its stream, from 1. */
+  seq: count,
+  /** Sequence number of the sample it shows. */
+  sample: count,
+  /** Instant of that sample; null before the first one. */
+  atMs: ms.nullable(),
+}
+
+export const statusFrame = z.object({
+  ...head,
+  source: z.object({
+    kind: sourceKind,
+    cluster: z.string(),
+    env: z.enum(['PROD', 'STAGE', 'DEV', 'DEMO']),
+    /** Scenario title and seed of an emulated source. */
+    scenario: z.string().optional(),
+    seed: z.number().optional(),
+    sinceMs: ms,
+  }),
+  clock: z.object({
+    /** Emulated seconds per wall second asked for; 0 = the emulator stands still. */
+    speed: z.number(),
+    /** The same as reached over the last second. */
+    achieved: z.number(),
+    /** Sampling interval on the source's clock. */
+    intervalMs: z.number(),
+    /** Wall time since the newest sample arrived. */
+    sampleAgeMs: z.number().nullable(),
+  }),
+  mode,
+  controller: controllerName,
+  nodes: z.object({
+    total: count,
+    reporting: count,
+    missing: z.array(z.object({ host: z.string(), reason: z.string(), sinceMs: ms })),
+  }),
+  counts: z.object({ jobs: count, targets: count, rules: count }),
+  /** What reading the servers costs: text received, and time the servers spent answering. */
+  cost: z.object({ bytesPerSec: z.number(), serverMsPerSec: z.number() }),
+  audit: count,
+  staged: count,
+  history: z.object({ recording: z.boolean(), file: z.string().optional() }),
+  notices: z.array(notice),
+})
+export type StatusFrame = z.infer<typeof statusFrame>
+
+export const mark = z.object({
+  atMs: ms,
+  kind: z.enum(['start', 'stop', 'change', 'controller', 'job', 'lost', 'mode', 'alarm', 'note']),
+  level,
+  /** Short noun for the second column of the feed: Rule, AdapTBF, Job, Source, Mode. */
+  subject: z.string(),
+  text: z.string(),
+  /** Where: a target, a node, or empty. */
+  where: z.string(),
+})
+export type Mark = z.infer<typeof mark>
+
+export const stripFrame = z.object({
+  ...head,
+  fromMs: ms,
+  toMs: ms,
+  /** Total RPC/s, at most 480 points over [fromMs, toMs]. */
+  t: numbers,
+  rpcs: gappy,
+  marks: z.array(mark),
+})
+export type StripFrame = z.infer<typeof stripFrame>
+
+/** A stacked chart: the top jobs by mean over the window, biggest first, then `other`. */
+export const stack = z.object({
+  t: numbers,
+  series: z.array(
+    z.object({
+      /** Job id; empty for `other`. */
+      jobId: z.string(),
+      /** Index of the categorical ink 1..7; 0 = other. */
+      colour: z.number().int().min(0).max(7),
+      values: gappy,
+    }),
+  ),
+})
+export type Stack = z.infer<typeof stack>
+
+export const tileId = z.enum(['read', 'write', 'rpc', 'service', 'queued', 'budget', 'rules', 'lent'])
+export type TileId = z.infer<typeof tileId>
+export const tile = z.object({
+  id: tileId,
+  value: z.number().nullable(),
+  /** Mean of the window before this one, for the delta; null where there is none. */
+  before: z.number().nullable(),
+  spark: gappy,
+  level,
+  /** For example where the queue stands: `oss01`. */
+  note: z.string().optional(),
+})
+export type Tile = z.infer<typeof tile>
+
+export const overviewFrame = z.object({
+  ...head,
+  windowMs: z.number(),
+  tiles: z.array(tile),
+  /** One entry a target, ordered by node, then target. */
+  targets: z.object({
+    name: texts,
+    node: texts,
+    /** Served RPC/s over the target's token rate, 0..1 and above. */
+    utilisation: gappy,
+    /** Mean service time of an RPC, ms. */
+    serviceMs: gappy,
+    /** RPCs queued in the NRS of the node the target is on. */
+    queued: gappy,
+    /** RPC/s over the mean of all targets; 1 = even. */
+    imbalance: gappy,
+    rpcs: gappy,
+  }),
+  /** Bytes per second written and read, by job. */
+  stack,
+  movers: z.object({
+    jobId: texts,
+    user: texts,
+    account: texts,
+    nodes: gappy,
+    colour: numbers,
+    rpcs: numbers,
+    delta: numbers,
+    spark: z.array(gappy),
+    /** Indices into targets of the targets the job touched in the window. */
+    targets: z.array(numbers),
+  }),
+  events: z.array(mark),
+  timers: z.array(
+    z.object({
+      name: z.string(),
+      detail: z.string(),
+      unit: z.string(),
+      createdMs: ms,
+      expiresMs: ms.nullable(),
+    }),
+  ),
+})
+export type OverviewFrame = z.infer<typeof overviewFrame>
+
+export const jobColumn = z.enum([
+  'jobId',
+  'account',
+  'nodes',
+  'rpcs',
+  'readBps',
+  'writeBps',
+  'ioBytes',
+  'throttled',
+  'rule',
+  'record',
+])
+export type JobColumn = z.infer<typeof jobColumn>
+
+export const jobsFrame = z.object({
+  ...head,
+  windowMs: z.number(),
+  /** Jobs known, jobs that pass the filter, first row of this slice. */
+  known: count,
+  shown: count,
+  offset: count,
+  /** Set when the filter could not be read; the rows are then unfiltered. */
+  filterError: z.object({ column: count, message: z.string() }).optional(),
+  rows: z.object({
+    jobId: texts,
+    user: texts,
+    account: texts,
+    nodes: gappy,
+    colour: numbers,
+    rpcs: numbers,
+    readBps: numbers,
+    writeBps: numbers,
+    /** Mean bytes of a read or write RPC in the window; null without one. */
+    ioBytes: gappy,
+    topOp: texts,
+    /** Share of (node, sample) pairs of the last 10 s in which the job ran at 90 % of its rule's rate or more, 0..1. */
+    throttled: numbers,
+    /** Name of the rule that matches; `default` where none of ours or theirs does. */
+    rule: texts,
+    /** Rate of that rule summed over nodes, RPC/s; null for default. */
+    ruleRate: gappy,
+    /** Tokens lent (+) or borrowed (-), summed over targets; null without a ledger. */
+    record: gappy,
+    /** RPC/s over the window. */
+    spark: z.array(gappy),
+  }),
+  totals: z.object({
+    nodes: z.number(),
+    rpcs: z.number(),
+    readBps: z.number(),
+    writeBps: z.number(),
+    throttled: z.number(),
+    rules: count,
+    /** Sum of the records of all known jobs, idle ones too: must read 0. */
+    record: z.number(),
+  }),
+  facets: z.object({
+    account: z.array(z.object({ value: z.string(), count })),
+    rule: z.array(z.object({ value: z.string(), count })),
+    is: z.array(z.object({ value: z.string(), count })),
+  }),
+  /** RPC/s by job. */
+  stack,
+  /** Tokens that changed hands per interval; every interval sums to zero. */
+  ledger: z.object({ t: numbers, lent: numbers, borrowed: numbers, intervalMs: z.number() }),
+})
+export type JobsFrame = z.infer<typeof jobsFrame>
+
+export const jobFrame = z.object({
+  ...head,
+  jobId: z.string(),
+  /** false when the job is not known at this sample. */
+  known: z.boolean(),
+  user: z.string(),
+  account: z.string(),
+  nodes: z.number().nullable(),
+  colour: z.number(),
+  firstSeenMs: ms.nullable(),
+  record: z.number().nullable(),
+  /** Share of all tokens allocated now, and the share its nodes entitle it to, 0..1. */
+  share: z.number().nullable(),
+  entitled: z.number().nullable(),
+  ioBytes: z.number().nullable(),
+  serviceMs: z.number().nullable(),
+  rpcs: z.number(),
+  /** Record (summed over targets), rate served and rate allowed over the window. */
+  series: z.object({ t: numbers, record: gappy, rpcs: gappy, allowed: gappy }),
+  /** What the record did, newest first: one entry per target and second. */
+  ledger: z.array(z.object({ atMs: ms, target: z.string(), tokens: z.number() })),
+  ops: z.array(z.object({ op: z.string(), perSec: z.number(), share: z.number() })),
+  /** RPCs by size: upper bound of a power-of-two bin in bytes, share of the bin. */
+  sizes: z.array(z.object({ bytes: z.number(), share: z.number() })),
+  targets: z.object({ name: texts, node: texts, rpcs: numbers, tokens: gappy, record: gappy }),
+  rules: z.array(
+    z.object({ node: z.string(), name: z.string(), conditions: z.string(), rate: z.number(), ref: z.number() }),
+  ),
+  /** The entry as the server printed it, of the target with most RPCs. */
+  raw: z.string(),
+})
+export type JobFrame = z.infer<typeof jobFrame>
+
+/** One expression of a rule's condition; `join` says how it hangs on the one before it. */
+export const expression = z.object({ join: z.enum(['', 'and', 'or']), field: z.string(), items: texts })
+export type Expression = z.infer<typeof expression>
+
+export const rulesFrame = z.object({
+  ...head,
+  /** Nodes that can be chosen, and the one shown; empty = all, merged. */
+  nodes: texts,
+  node: z.string(),
+  queue: z.enum(['reg', 'hp']),
+  /** Policy as the server names it, for example `tbf jobid`. */
+  policy: z.string(),
+  cpts: count,
+  rows: z.array(
+    z.object({
+      name: z.string(),
+      conditions: z.string(),
+      expressions: z.array(expression),
+      /** RPC/s per class; min and max differ where servers hold different rates. */
+      rateMin: z.number(),
+      rateMax: z.number(),
+      /** Most that one class can reach: sum over servers of rate x CPTs, RPC/s, and in bytes at the job's mean size. */
+      ceiling: z.number(),
+      ceilingBps: z.number().nullable(),
+      /** Classes attached, summed over CPTs and servers. */
+      ref: z.number(),
+      refZeroMs: z.number().nullable(),
+      /** Served over rate, 0..1; null where nothing matches. */
+      used: z.number().nullable(),
+      spark: gappy,
+      owner: z.enum(['sluice', 'lustre', 'other']),
+      jobId: z.string().optional(),
+      expiresMs: ms.nullable(),
+      createdMs: ms.nullable(),
+      servers: count,
+      serversTotal: count,
+    }),
+  ),
+  /** The newest plans of the controller, newest first, one per node. */
+  plans: z.array(
+    z.object({
+      node: z.string(),
+      atMs: ms,
+      state: z.enum(['applied', 'shown', 'failed', 'unknown']),
+      detail: z.string(),
+      diff: z.array(z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })),
+      commands: texts,
+      inverse: texts,
+    }),
+  ),
+  /** What `lctl get_param ost.OSS.ost_io.nrs_tbf_rule` answered on the shown node (or the first). */
+  server: z.object({ node: z.string(), command: z.string(), text: z.string(), exit: z.number() }),
+})
+export type RulesFrame = z.infer<typeof rulesFrame>

@@ -1,0 +1,57 @@
+/**
+ * The rules that a controller wants on one server, and the names they go by.
+ *
+ * Names tell ours from everyone else's: a prefix of the controller and ten hex digits of (server, job id), 13 of the 15
+ * characters that Lustre allows. Rules of any other name are never touched.
+ */
+import { shortHash } from '../base/hash.ts'
+import { JOB_ID_MAX } from '../lustre/job-id.ts'
+import type { ControllerName, Decision } from './controller.ts'
+
+export interface DesiredRule {
+  readonly name: string
+  /** As it is sent, for example `jobid={4690.python.u1021}`. */
+  readonly conditions: string
+  /** RPC/s per class, integer 1..999999. */
+  readonly rate: number
+}
+
+const PREFIX: Readonly<Record<Exclude<ControllerName, 'none'>, string>> = { adaptbf: 'ab_', static: 'st_' }
+const OURS = /^(ab|st)_[0-9a-f]{10}$/
+
+export const isOurs = (ruleName: string): boolean => OURS.test(ruleName)
+
+export const ruleName = (controller: Exclude<ControllerName, 'none'>, server: string, jobId: string): string =>
+  PREFIX[controller] + shortHash(`${server}\u0000${jobId}`)
+
+/**
+ * Whether a rule can match exactly this job id: job ids are text that any user chooses, and the grammar has no quoting.
+ * Blanks, braces, `,`, `&` and `*` have a meaning there; longer ids never match; quotes and control characters are kept
+ * away from shells.
+ */
+export const isMatchable = (jobId: string): boolean =>
+  jobId.length > 0 && jobId.length <= JOB_ID_MAX && /^[A-Za-z0-9.@_:/+#%=~^-]+$/.test(jobId)
+
+/**
+ * One server's rules from the decisions of its targets. A rule of `ost_io` acts on the whole server, so a job's rate is
+ * the sum of what its targets allocate (spec/adaptbf A23).
+ *
+ * @param decisions  one per target of the server.
+ * @returns          highest priority first; jobs that no rule can name are left out and counted.
+ */
+export function desiredRules(
+  controller: ControllerName,
+  server: string,
+  decisions: readonly Decision[],
+): { rules: DesiredRule[]; unmatchable: number } {
+  if (controller === 'none') return { rules: [], unmatchable: 0 }
+  const rates = new Map<string, number>()
+  for (const d of decisions) for (const a of d.allocations) rates.set(a.jobId, (rates.get(a.jobId) ?? 0) + a.ratePerSec)
+  const rules: DesiredRule[] = []
+  let unmatchable = 0
+  for (const [jobId, rate] of rates) {
+    if (!isMatchable(jobId)) unmatchable++
+    else rules.push({ name: ruleName(controller, server, jobId), conditions: `jobid={${jobId}}`, rate })
+  }
+  return { rules, unmatchable }
+}

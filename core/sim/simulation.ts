@@ -1,0 +1,66 @@
+/**
+ * The discrete-event kernel: virtual time in integer ns, one queue of events, no clock of its own.
+ *
+ * It only moves when told to (`runUntil`), so the same model runs at once for an experiment and paced for a console, and
+ * the pace never reaches the model.
+ */
+import { invariant } from '../base/result.ts'
+import { EventQueue, type Action } from './event-queue.ts'
+
+export class Simulation {
+  #now = 0
+  #events = new EventQueue()
+  #executed = 0
+
+  /** Virtual time, integer ns since the start of the run. */
+  get now(): number {
+    return this.#now
+  }
+
+  /** Events executed so far. */
+  get executed(): number {
+    return this.#executed
+  }
+
+  /** Instant of the next event; Infinity when none is scheduled. */
+  get nextAt(): number {
+    return this.#events.nextAt
+  }
+
+  /**
+   * Schedules an action.
+   *
+   * @param at  integer ns, not before now.
+   * @throws InvariantError when the instant lies in the past or is not an integer.
+   */
+  at(at: number, action: Action): void {
+    invariant(
+      at >= this.#now && Number.isSafeInteger(at),
+      'events are scheduled at integer instants, never in the past',
+    )
+    this.#events.push(at, action)
+  }
+
+  /** Schedules an action `delay` ns from now; fractions of a ns are rounded up so that no event fires early. */
+  after(delay: number, action: Action): void {
+    this.at(this.#now + Math.ceil(delay), action)
+  }
+
+  /**
+   * Executes every event up to and including `until`, then stands at `until`.
+   *
+   * @param budget  most events to execute in this call; the run then stands at the last event executed.
+   * @returns whether `until` was reached.
+   */
+  runUntil(until: number, budget = Infinity): boolean {
+    let left = budget
+    while (this.#events.nextAt <= until) {
+      if (left-- <= 0) return false
+      this.#now = this.#events.nextAt
+      this.#executed++
+      this.#events.pop()()
+    }
+    if (until > this.#now) this.#now = until
+    return true
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The token bucket of one class, in the kernel's integer arithmetic.
+ *
+ * Source: spec/lustre 2.3 (nrs_tbf dequeue). One RPC is one token whatever its size. All times are integer ns; `/` floors.
+ * The fraction of a token that has grown is lost at every dequeue, because the check time jumps to now: a saturated class
+ * runs at 1/(N + wake-up latency), not at its nominal rate. Deviation: u64 products are split so that they stay exact in
+ * doubles; they cannot wrap.
+ */
+import { NS_PER_S } from '../base/units.ts'
+
+/** Rates and depth that a bucket runs at; they come from its rule. */
+export interface BucketSetting {
+  /** R, RPC/s, integer 1..999999. */
+  readonly rate: number
+  /** D, most tokens it holds. */
+  readonly depth: number
+  /** realtime=1: credit gathers without cap and no fraction is lost. */
+  readonly realtime: boolean
+}
+
+/** N: ns per token, floor(1e9 / R). */
+export const nsPerToken = (rate: number): number => Math.floor(NS_PER_S / rate)
+
+/** floor(passed * rate / 1e9), exact for passed < 2^53 and rate < 10^6. */
+export function tokensGrown(passedNs: number, rate: number): number {
+  const seconds = Math.floor(passedNs / NS_PER_S)
+  const rest = passedNs - seconds * NS_PER_S
+  return seconds * rate + Math.floor((rest * rate) / NS_PER_S)
+}
+
+export class TokenBucket {
+  #rate: number
+  #depth: number
+  #realtime: boolean
+  #nsPerToken: number
+  #checkTime: number
+  #tokens: number
+  #residue = 0
+
+  /** A new bucket is full: a burst of D passes at once. */
+  constructor(now: number, setting: BucketSetting) {
+    this.#rate = setting.rate
+    this.#depth = setting.depth
+    this.#realtime = setting.realtime
+    this.#nsPerToken = nsPerToken(setting.rate)
+    this.#checkTime = now
+    this.#tokens = setting.depth
+  }
+
+  /** C: when tokens were last counted. */
+  get checkTime(): number {
+    return this.#checkTime
+  }
+
+  /** T: whole tokens at the check time. */
+  get tokens(): number {
+    return this.#tokens
+  }
+
+  get nsPerToken(): number {
+    return this.#nsPerToken
+  }
+
+  get realtime(): boolean {
+    return this.#realtime
+  }
+
+  /** C + N: when the next token is due after the last count. */
+  get due(): number {
+    return this.#checkTime + this.#nsPerToken
+  }
+
+  /** Takes over a rule's setting and starts full again, as a re-matched or changed class does. */
+  reset(now: number, setting: BucketSetting): void {
+    this.#rate = setting.rate
+    this.#depth = setting.depth
+    this.#realtime = setting.realtime
+    this.#nsPerToken = nsPerToken(setting.rate)
+    this.#checkTime = now
+    this.#tokens = setting.depth
+    this.#residue = 0
+  }
+
+  /**
+   * Takes one token if there is one.
+   *
+   * @param now    not before the check time.
+   * @param force  draining policy: one token is granted even from an empty bucket.
+   * @returns      whether an RPC may go; without a token nothing changes.
+   */
+  take(now: number, force = false): boolean {
+    const passed = now - this.#checkTime
+    let tokens = tokensGrown(passed, this.#rate) + this.#tokens
+    let residue = this.#residue
+    if (this.#realtime) {
+      residue += passed % this.#nsPerToken
+      if (residue > this.#nsPerToken) {
+        tokens++
+        residue -= this.#nsPerToken
+      }
+    } else if (tokens > this.#depth) tokens = this.#depth
+    if (force && tokens === 0) tokens = 1
+    if (tokens <= 0) return false
+    this.#tokens = tokens - 1
+    this.#checkTime = now
+    this.#residue = residue
+    return true
+  }
+}

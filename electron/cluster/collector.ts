@@ -1,0 +1,103 @@
+/**
+ * Reads one OSS: a single `lctl get_param` a sample, parsed into typed records. What cannot be parsed is counted and
+ * skipped; what cannot be read is said.
+ */
+import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { JobDeltas, type JobDelta } from '#core/lustre/job-deltas.ts'
+import { parseJobStats, type JobEntry } from '#core/lustre/job-stats.ts'
+import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { NodeConnection } from './connection.ts'
+
+export const TBF_RULE = 'ost.OSS.ost_io.nrs_tbf_rule'
+const NRS_POLICIES = 'ost.OSS.ost_io.nrs_policies'
+const JOB_STATS = 'obdfilter.*.job_stats'
+const READ_ALL = getParamCommand(JOB_STATS, NRS_POLICIES, TBF_RULE)
+
+export interface TargetReading {
+  readonly target: string
+  readonly entries: readonly JobEntry[]
+  /** Text that the entries' spans point into. */
+  readonly text: string
+  /** Since the reading before; undefined on the first. */
+  readonly deltas: readonly JobDelta[] | undefined
+}
+
+export interface NodeReading {
+  readonly host: string
+  readonly targets: readonly TargetReading[]
+  readonly policies: readonly PolicyStatus[]
+  readonly rules: readonly RuleLine[]
+  /** The value of nrs_tbf_rule as answered; empty when TBF does not run. */
+  readonly rulesText: string
+  /** Lines that no parser could read. */
+  readonly skipped: number
+  readonly bytes: number
+  /** Time from sending the command to its last byte, ms. */
+  readonly tookMs: number
+}
+
+export type Reading =
+  { readonly ok: true; readonly reading: NodeReading } | { readonly ok: false; readonly reason: string }
+
+export class NodeCollector {
+  readonly #node: NodeConnection
+  readonly #deltas = new Map<string, JobDeltas>()
+
+  constructor(node: NodeConnection) {
+    this.#node = node
+  }
+
+  get host(): string {
+    return this.#node.host
+  }
+
+  /** Takes one reading; a node that does not answer, or has no targets, is a reason, not an exception. */
+  async read(): Promise<Reading> {
+    const begin = performance.now()
+    let result
+    try {
+      result = await this.#node.exec(READ_ALL)
+    } catch (e) {
+      return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
+    }
+    const tookMs = performance.now() - begin
+    const values = splitParams(result.stdout)
+    let skipped = 0
+    const targets: TargetReading[] = []
+    for (const [name, text] of values) {
+      const target = /^obdfilter\.(.+)\.job_stats$/.exec(name)?.[1]
+      if (target === undefined) continue
+      const stats = parseJobStats(text)
+      skipped += stats.skipped.length
+      let deltas = this.#deltas.get(target)
+      if (!deltas) this.#deltas.set(target, (deltas = new JobDeltas()))
+      targets.push({ target, entries: stats.entries, text, deltas: deltas.update(stats.entries) })
+    }
+    if (targets.length === 0) {
+      const why = result.stderr.trim().split('\n')[0] ?? ''
+      return { ok: false, reason: why === '' ? `lctl ended with ${result.code} and named no target` : why }
+    }
+    const policies = parseNrsPolicies(values.get(NRS_POLICIES) ?? '')
+    const rulesText = values.get(TBF_RULE) ?? ''
+    const rules = parseNrsTbfRule(rulesText)
+    return {
+      ok: true,
+      reading: {
+        host: this.host,
+        targets,
+        policies: policies.policies,
+        rules: rules.rules,
+        rulesText,
+        skipped: skipped + policies.skipped.length + rules.skipped.length,
+        bytes: result.stdout.length + result.stderr.length,
+        tookMs,
+      },
+    }
+  }
+
+  /** After a gap the next reading is a base again: a rate across the gap would be an invention. */
+  forgetBase(): void {
+    for (const d of this.#deltas.values()) d.reset()
+  }
+}

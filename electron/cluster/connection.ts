@@ -1,0 +1,29 @@
+/**
+ * A node is a shell (DESIGN.md 2). Nothing above this interface knows whether an SSH session or an emulated node answers.
+ */
+export interface ExecResult {
+  /** Byte text: one char code 0..255 per byte, so that nothing of a job id is lost. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly code: number
+}
+
+export interface NodeConnection {
+  readonly host: string
+  readonly role: 'oss' | 'scheduler'
+  /** Runs one command line; rejects only when the node cannot be reached. */
+  exec(command: string): Promise<ExecResult>
+}
+
+/** Where samples come from, and whose clock they carry. */
+export interface ClusterSource {
+  readonly kind: 'LIVE' | 'EMULATED'
+  readonly cluster: string
+  readonly nodes: readonly NodeConnection[]
+  /** Token rate T of one target, RPC/s: the controllers' budget. */
+  readonly maxRate: number
+  readonly periodNs: number
+  /** The source's clock now: ns since its start, and Unix ms. */
+  nowNs(): number
+  toUnixMs(ns: number): number
+}

@@ -1,0 +1,137 @@
+/**
+ * The built-in emulator as a cluster: in-process node connections, and the pace at which virtual time follows the wall.
+ *
+ * Sampling is driven by virtual time: the world stands still while a sample is taken, so a run is the same at every speed.
+ */
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
+import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import type { ClusterSource, NodeConnection } from './connection.ts'
+
+/** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
+const SLICE_MS = 12
+/** Time between slices at speeds that keep up, wall ms. */
+const REST_MS = 20
+/** Events between looks at the clock. */
+const EVENTS_PER_LOOK = 2_000
+
+export class EmulatedSource implements ClusterSource {
+  readonly kind = 'EMULATED'
+  readonly emulator: EmulatedCluster
+  readonly cluster: string
+  readonly nodes: readonly NodeConnection[]
+  readonly maxRate: number
+  readonly periodNs: number
+  #speed = 1
+  #timer: NodeJS.Timeout | undefined
+  #turn: Promise<void> = Promise.resolve()
+  #stopped = false
+  #nextTickNs: number
+  /** The virtual instant that belonged to a wall instant when the pace last changed. */
+  #anchor = { wallMs: 0, virtualNs: 0 }
+  #reached = { wallMs: 0, virtualNs: 0, speed: 0 }
+
+  constructor(scenario: Scenario, options: EmulatorOptions = {}) {
+    this.emulator = new EmulatedCluster(scenario, options)
+    this.cluster = scenario.cluster
+    this.maxRate = scenario.control.max_rate
+    this.periodNs = scenario.control.period_ms * NS_PER_MS
+    this.#nextTickNs = this.periodNs
+    this.nodes = this.emulator.nodes.map((node) => ({
+      host: node.name,
+      role: node.role,
+      exec: async (command) => node.exec(command),
+    }))
+  }
+
+  nowNs(): number {
+    return this.emulator.sim.now
+  }
+
+  toUnixMs(ns: number): number {
+    return this.emulator.epochSeconds * 1000 + ns / NS_PER_MS
+  }
+
+  /** Emulated seconds per wall second; 0 = it stands still. */
+  get speed(): number {
+    return this.#speed
+  }
+
+  setSpeed(speed: number): void {
+    this.#speed = speed
+    this.#anchorNow()
+  }
+
+  /** Speed reached over the last second. */
+  get achieved(): number {
+    return this.#reached.speed
+  }
+
+  /** Runs to a virtual instant as fast as it goes, sampling on the way. */
+  async runTo(endNs: number, onTick: (atNs: number) => Promise<void>): Promise<void> {
+    while (this.#nextTickNs <= endNs) {
+      this.emulator.sim.runUntil(this.#nextTickNs)
+      await onTick(this.#nextTickNs)
+      this.#nextTickNs += this.periodNs
+    }
+    this.emulator.sim.runUntil(endNs)
+  }
+
+  /** Follows the wall clock until `stop`. */
+  start(onTick: (atNs: number) => Promise<void>): void {
+    this.#anchorNow()
+    const turn = async (): Promise<void> => {
+      const behind = await this.#slice(onTick)
+      if (this.#stopped) return
+      next(behind ? 0 : REST_MS)
+    }
+    const next = (ms: number): void => {
+      this.#timer = setTimeout(() => (this.#turn = turn()), ms)
+    }
+    next(0)
+  }
+
+  /** Stands still for good; resolves when a sample that was being taken is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await this.#turn
+  }
+
+  #anchorNow(): void {
+    this.#anchor = { wallMs: performance.now(), virtualNs: this.nowNs() }
+  }
+
+  /** One turn of emulation; true when the wall clock is still ahead. */
+  async #slice(onTick: (atNs: number) => Promise<void>): Promise<boolean> {
+    const { sim } = this.emulator
+    const begin = performance.now()
+    const target = Math.floor(this.#anchor.virtualNs + (begin - this.#anchor.wallMs) * NS_PER_MS * this.#speed)
+    this.#measure(begin)
+    while (!this.#stopped && sim.now < target) {
+      const stopAt = Math.min(target, this.#nextTickNs)
+      while (!sim.runUntil(stopAt, EVENTS_PER_LOOK)) {
+        if (performance.now() - begin > SLICE_MS) return this.#fallBehind(target)
+      }
+      if (sim.now === this.#nextTickNs) {
+        this.#nextTickNs += this.periodNs
+        await onTick(sim.now)
+      }
+      if (performance.now() - begin > SLICE_MS) return this.#fallBehind(target)
+    }
+    return false
+  }
+
+  /** A speed that cannot be reached must not pile up a debt that is paid back in a rush later. */
+  #fallBehind(target: number): true {
+    if (target - this.nowNs() > 0.25 * NS_PER_S * Math.max(1, this.#speed)) this.#anchorNow()
+    return true
+  }
+
+  #measure(wallMs: number): void {
+    const wall = wallMs - this.#reached.wallMs
+    if (wall < 1000) return
+    const speed = this.#reached.wallMs === 0 ? this.#speed : (this.nowNs() - this.#reached.virtualNs) / NS_PER_MS / wall
+    this.#reached = { wallMs, virtualNs: this.nowNs(), speed }
+  }
+}

@@ -1,0 +1,30 @@
+/** What happened, newest last: rules, controller decisions, jobs, nodes, the operator's choices. Bounded. */
+import type { Mark } from '#core/api/frames.ts'
+
+const KEPT = 2_000
+
+export class EventLog {
+  #marks: Mark[] = []
+  readonly #listeners: ((m: Mark) => void)[] = []
+
+  /** Calls `listener` for every event from now on. */
+  onEvent(listener: (m: Mark) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  add(mark: Mark): void {
+    this.#marks.push(mark)
+    if (this.#marks.length > KEPT) this.#marks = this.#marks.slice(-KEPT / 2)
+    for (const l of this.#listeners) l(mark)
+  }
+
+  /** Events in (fromMs, toMs], newest first, at most `limit`. */
+  between(fromMs: number, toMs: number, limit: number): Mark[] {
+    const out: Mark[] = []
+    for (let i = this.#marks.length - 1; i >= 0 && out.length < limit; i--) {
+      const m = this.#marks[i] as Mark
+      if (m.atMs > fromMs && m.atMs <= toMs) out.push(m)
+    }
+    return out
+  }
+}

@@ -1,0 +1,124 @@
+/** Every job seen on the cluster: who it belongs to, its colour, and what it did in the last full second. */
+import type { JobDelta } from '#core/lustre/job-deltas.ts'
+import type { SlurmJob } from './slurm.ts'
+
+/** Sums over one second of the source's clock. */
+interface SecondOfJob {
+  readonly ops: Map<string, number>
+  dataRpcs: number
+  serviceUsecs: number
+}
+
+const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, serviceUsecs: 0 })
+
+export interface LedgerEntry {
+  readonly atMs: number
+  readonly target: string
+  tokens: number
+}
+
+const LEDGER_KEPT = 200
+const COLOURS = 7
+
+export class Job {
+  readonly jobId: string
+  readonly firstSeenMs: number
+  user = ''
+  account = ''
+  nodes: number | undefined
+  /** Sample of its last RPC. */
+  lastActive = 0
+  /** Index of its categorical ink, 0 = other. */
+  colour = 0
+  #second = newSecond()
+  #lastSecond = newSecond()
+  /** Targets on which it was seen, and the samples of each target it was last active in. */
+  readonly targets = new Map<string, number>()
+  readonly ledger: LedgerEntry[] = []
+
+  constructor(jobId: string, firstSeenMs: number) {
+    this.jobId = jobId
+    this.firstSeenMs = firstSeenMs
+  }
+
+  get lastSecond(): Readonly<SecondOfJob> {
+    return this.#lastSecond
+  }
+
+  count(d: JobDelta): void {
+    for (const [op, n] of d.ops) this.#second.ops.set(op, (this.#second.ops.get(op) ?? 0) + n)
+    this.#second.dataRpcs += d.dataRpcs
+    this.#second.serviceUsecs += d.serviceUsecs
+  }
+
+  endSecond(): void {
+    this.#lastSecond = this.#second
+    this.#second = newSecond()
+  }
+
+  /** Books what its record on one target did; movements of one second are one entry. */
+  book(atMs: number, target: string, tokens: number): void {
+    const second = Math.floor(atMs / 1000) * 1000
+    const open = this.ledger.findLast((e) => e.target === target && e.atMs === second)
+    if (open) open.tokens += tokens
+    else this.ledger.push({ atMs: second, target, tokens })
+    if (this.ledger.length > LEDGER_KEPT) this.ledger.splice(0, this.ledger.length - LEDGER_KEPT / 2)
+  }
+
+  describe(s: SlurmJob | undefined): void {
+    if (!s) return
+    this.user = s.user
+    this.account = s.account
+    this.nodes = s.nodes
+  }
+}
+
+export class JobRegistry {
+  readonly #jobs = new Map<string, Job>()
+
+  get all(): IterableIterator<Job> {
+    return this.#jobs.values()
+  }
+
+  get size(): number {
+    return this.#jobs.size
+  }
+
+  find(jobId: string): Job | undefined {
+    return this.#jobs.get(jobId)
+  }
+
+  /** The job of this id, made when it is new. */
+  meet(jobId: string, atMs: number): { job: Job; isNew: boolean } {
+    const known = this.#jobs.get(jobId)
+    if (known) return { job: known, isNew: false }
+    const job = new Job(jobId, atMs)
+    this.#jobs.set(jobId, job)
+    return { job, isNew: true }
+  }
+
+  drop(jobId: string): void {
+    this.#jobs.delete(jobId)
+  }
+
+  /**
+   * Gives the jobs of a chart their inks. A job keeps its ink for the session; a new one takes an ink that no other job of
+   * the chart holds.
+   */
+  colour(top: readonly string[]): void {
+    const wanted = top
+      .slice(0, COLOURS)
+      .map((id) => this.#jobs.get(id))
+      .filter((j) => j !== undefined)
+    const taken = new Set(wanted.map((j) => j.colour))
+    for (const j of wanted) {
+      if (j.colour !== 0) continue
+      let free = 1
+      while (taken.has(free) && free < COLOURS) free++
+      if (taken.has(free)) continue
+      for (const other of this.#jobs.values()) if (other.colour === free) other.colour = 0
+      j.colour = free
+      taken.add(free)
+    }
+  }
+}

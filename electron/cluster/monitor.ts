@@ -1,0 +1,388 @@
+/**
+ * One connected cluster: samples it period by period, runs the control loop on what was measured, keeps the recent past
+ * for the views and hands everything to the history.
+ */
+import { NS_PER_S } from '#core/base/units.ts'
+import type { Failure } from '#core/base/result.ts'
+import type { ControllerName, Mode } from '#core/control/controller.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { Audit } from '../enforce/audit.ts'
+import type { History } from '../history/history.ts'
+import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
+import type { ClusterSource, NodeConnection } from './connection.ts'
+import { ControlLoop, type ServerPeriod } from './control-loop.ts'
+import { EventLog } from './event-log.ts'
+import { JobRegistry, type Job } from './job-registry.ts'
+import { Recent, shareName, TOTAL } from './recent.ts'
+import { exactRules, RuleMatcher } from './rule-matcher.ts'
+import { SlurmQueue } from './slurm.ts'
+import { Throttling } from './throttling.ts'
+import { Watch } from './watch.ts'
+
+/** Jobs without an RPC for this long leave memory; the history keeps them. */
+const FORGET_MS = 3_600_000
+const SLURM_PERIOD_NS = 2 * NS_PER_S
+
+export interface TargetNow {
+  readonly target: string
+  readonly node: string
+}
+
+/** One sample of one job over the whole cluster. */
+interface JobNow {
+  rpcs: number
+  readBytes: number
+  writeBytes: number
+  record: number
+  hasRecord: boolean
+  atLimit: number
+  servers: number
+  allowed: number
+}
+
+export class ClusterMonitor {
+  readonly source: ClusterSource
+  readonly recent = new Recent()
+  readonly jobs = new JobRegistry()
+  readonly events = new EventLog()
+  readonly loop: ControlLoop
+  readonly history: History
+  readonly audit: Audit
+  readonly #collectors: readonly { node: NodeConnection; collector: NodeCollector }[]
+  readonly #slurm: SlurmQueue
+  readonly #throttling = new Throttling()
+  readonly #matcher = new RuleMatcher()
+  readonly #watch = new Watch(this.events)
+  readonly #missing = new Map<string, { reason: string; sinceMs: number }>()
+  readonly #readings = new Map<string, NodeReading>()
+  #targets: TargetNow[] = []
+  #sampledWallMs: number | undefined
+  #cost = { sinceWallMs: 0, bytes: 0, tookMs: 0, bytesPerSec: 0, serverMsPerSec: 0 }
+  #nextSlurmNs = 0
+  #lastSecond = 0
+  readonly #listeners = new Set<() => void>()
+
+  constructor(options: {
+    source: ClusterSource
+    history: History
+    audit: Audit
+    session: string
+    mode: Mode
+    controller: ControllerName
+  }) {
+    const { source } = options
+    this.source = source
+    this.history = options.history
+    this.audit = options.audit
+    this.loop = new ControlLoop(source, options.audit, options.session, options.mode, options.controller)
+    this.#collectors = source.nodes
+      .filter((n) => n.role === 'oss')
+      .map((node) => ({ node, collector: new NodeCollector(node) }))
+    this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
+    this.events.onEvent((m) => this.history.recordEvent(m))
+  }
+
+  /** Number of the newest sample; 0 before the first. */
+  get sample(): number {
+    return this.recent.raw.totals.newest
+  }
+
+  get targets(): readonly TargetNow[] {
+    return this.#targets
+  }
+
+  /** Servers in the order of the source. */
+  get servers(): readonly string[] {
+    return this.#collectors.map((c) => c.node.host)
+  }
+
+  get missing(): ReadonlyMap<string, { reason: string; sinceMs: number }> {
+    return this.#missing
+  }
+
+  /** What reading costs, over the last second of wall time. */
+  get cost(): { bytesPerSec: number; serverMsPerSec: number } {
+    return this.#cost
+  }
+
+  get sampledWallMs(): number | undefined {
+    return this.#sampledWallMs
+  }
+
+  get failure(): Failure | undefined {
+    return this.loop.failure
+  }
+
+  reading(host: string): NodeReading | undefined {
+    return this.#readings.get(host)
+  }
+
+  /** Calls `listener` after every sample; returns how to stop. */
+  onSample(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  nowMs(): number {
+    return this.source.toUnixMs(this.source.nowNs())
+  }
+
+  setMode(mode: Mode): void {
+    if (mode === this.loop.mode) return
+    this.loop.setMode(mode)
+    this.#choice(`mode ${mode}`)
+  }
+
+  setController(name: ControllerName): void {
+    if (name === this.loop.controller) return
+    this.loop.setController(name)
+    this.#choice(`controller ${name}`)
+  }
+
+  #choice(text: string): void {
+    const atMs = this.nowMs()
+    this.audit.write(atMs, this.source.cluster, 'mode', text)
+    this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Mode', text, where: this.source.cluster })
+  }
+
+  /** Takes one sample at the source's instant `atNs` and runs the control loop on it. */
+  async tick(atNs: number): Promise<void> {
+    if (atNs >= this.#nextSlurmNs) {
+      this.#nextSlurmNs = atNs + SLURM_PERIOD_NS
+      await this.#slurm.refresh()
+      for (const j of this.jobs.all) j.describe(this.#slurm.find(j.jobId))
+    }
+    const atMs = this.source.toUnixMs(atNs)
+    const readings = await Promise.all(
+      this.#collectors.map(async ({ node, collector }) => ({ node, collector, result: await collector.read() })),
+    )
+    const read: { node: NodeConnection; reading: NodeReading }[] = []
+    for (const { node, collector, result } of readings) {
+      this.#note(node.host, collector, result, atMs)
+      if (result.ok) read.push({ node, reading: result.reading })
+    }
+    this.#meter(read.map((r) => r.reading))
+    this.#targets = read.flatMap(({ reading }) =>
+      reading.targets.map((t) => ({ target: t.target, node: reading.host })),
+    )
+    // The first reading is the base of all rates.
+    if (read.every(({ reading }) => reading.targets.every((t) => t.deltas === undefined))) return
+    const sample = this.recent.push(atMs)
+    for (const { reading } of read) this.#meet(reading, atMs, sample)
+    const periods: ServerPeriod[] = []
+    for (const { node, reading } of read) periods.push(await this.loop.step(node, reading, this.jobs, atNs))
+    this.#keep(
+      sample,
+      atMs,
+      read.map((r) => r.reading),
+      periods,
+    )
+    this.#sampledWallMs = performance.now()
+    for (const l of this.#listeners) l()
+  }
+
+  #note(host: string, collector: NodeCollector, result: Reading, atMs: number): void {
+    const was = this.#missing.get(host)
+    if (result.ok) {
+      this.#readings.set(host, result.reading)
+      if (!was) return
+      this.#missing.delete(host)
+      const text = `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`
+      this.events.add({ atMs, kind: 'lost', level: 'ok', subject: 'Source', text, where: host })
+    } else if (!was) {
+      this.#missing.set(host, { reason: result.reason, sinceMs: atMs })
+      collector.forgetBase()
+      const text = `${host} does not answer: ${result.reason}`
+      this.events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Source', text, where: host })
+    }
+  }
+
+  #meet(reading: NodeReading, atMs: number, sample: number): void {
+    for (const t of reading.targets) {
+      for (const d of t.deltas ?? []) {
+        const { job, isNew } = this.jobs.meet(d.jobId, atMs)
+        if (isNew) {
+          job.describe(this.#slurm.find(d.jobId))
+          const where = job.nodes === undefined ? 'no Slurm job' : `${job.nodes} nodes`
+          this.events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
+        }
+        job.lastActive = sample
+        job.targets.set(t.target, sample)
+        job.count(d)
+      }
+    }
+  }
+
+  #keep(sample: number, atMs: number, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {
+    const { raw, shares } = this.recent
+    const seconds = this.source.periodNs / NS_PER_S
+    const now = new Map<string, JobNow>()
+    const jobNow = (id: string): JobNow => {
+      let j = now.get(id)
+      if (!j) {
+        j = { rpcs: 0, readBytes: 0, writeBytes: 0, record: 0, hasRecord: false, atLimit: 0, servers: 0, allowed: 0 }
+        now.set(id, j)
+      }
+      return j
+    }
+    const total = { usecs: 0, data: 0, queued: 0, budget: 0, rules: 0, onLoan: 0, lent: 0, borrowed: 0 }
+    for (const [i, reading] of readings.entries()) {
+      const period = periods[i] as ServerPeriod
+      const policy = primaryPolicy(reading.policies, 'reg')
+      const queued = reading.policies.reduce((n, p) => n + p.queued, 0)
+      total.queued += queued
+      total.rules += period.rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
+      this.recent.keepRules(reading.host, sample, period.rulesText, policy ? `${policy.name} ${policy.arg}`.trim() : '')
+      const served = new Map<string, number>()
+      for (const t of reading.targets) {
+        let rpcs = 0
+        let usecs = 0
+        let data = 0
+        for (const d of t.deltas ?? []) {
+          const j = jobNow(d.jobId)
+          j.rpcs += d.rpcs
+          j.readBytes += d.readBytes
+          j.writeBytes += d.writeBytes
+          served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+          rpcs += d.rpcs
+          usecs += d.serviceUsecs
+          data += d.dataRpcs
+        }
+        total.usecs += usecs
+        total.data += data
+        const rate = rpcs / seconds
+        raw.targets.set(t.target, rate, data > 0 ? usecs / data / 1000 : NaN, queued, rate / this.source.maxRate)
+        total.budget += this.source.maxRate
+        const decision = period.decisions.find((d) => d.target === t.target)
+        const tokens = new Map(decision?.allocations.map((a) => [a.jobId, a.tokens]))
+        for (const a of decision?.allocations ?? []) {
+          if (a.recordDelta > 0) total.lent += a.recordDelta
+          else total.borrowed -= a.recordDelta
+          if (a.recordDelta !== 0) this.jobs.find(a.jobId)?.book(atMs, t.target, a.recordDelta)
+        }
+        for (const [jobId, record] of decision?.records ?? []) {
+          const j = jobNow(jobId)
+          j.record += record
+          j.hasRecord = true
+          if (record > 0) total.onLoan += record
+        }
+        const servedHere = new Map(t.deltas?.map((d) => [d.jobId, d.rpcs]))
+        for (const id of new Set([...tokens.keys(), ...servedHere.keys()])) {
+          const record = decision?.records.get(id) ?? NaN
+          shares.set(shareName(id, t.target), (servedHere.get(id) ?? 0) / seconds, tokens.get(id) ?? NaN, record)
+        }
+      }
+      this.#limits(reading, served, now, seconds)
+      this.history.recordRules(atMs, reading.host, period.rules)
+      for (const d of period.decisions) this.history.recordDecision(atMs, this.loop.controller, reading.host, d)
+    }
+    for (const [id, j] of now) {
+      const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
+      const record = j.hasRecord ? j.record : NaN
+      raw.jobs.set(id, j.rpcs / seconds, j.readBytes / seconds, j.writeBytes / seconds, throttled, record, j.allowed)
+    }
+    // A known job without an RPC was idle, not unmeasured.
+    for (const j of this.jobs.all) if (!now.has(j.jobId)) raw.jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+    const sum = (of: (j: JobNow) => number): number => [...now.values()].reduce((n, j) => n + of(j), 0)
+    const rpcs = sum((j) => j.rpcs) / seconds
+    raw.totals.set(
+      TOTAL,
+      sum((j) => j.readBytes) / seconds,
+      sum((j) => j.writeBytes) / seconds,
+      rpcs,
+      total.data > 0 ? total.usecs / total.data / 1000 : NaN,
+      total.queued,
+      total.budget > 0 ? rpcs / total.budget : NaN,
+      total.rules,
+      total.onLoan,
+      total.lent,
+      total.borrowed,
+    )
+    this.#remember(atMs, now, seconds, readings)
+    this.#watch.look(atMs, this.recent, periods, this.loop)
+    if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
+  }
+
+  /** Which jobs run at their rule's limit on one server, and what their rules allow. */
+  #limits(reading: NodeReading, served: ReadonlyMap<string, number>, now: Map<string, JobNow>, seconds: number): void {
+    const exact = exactRules(reading.rules)
+    const wild = reading.rules.filter((r) => r.conditions.includes('*') && r.name !== 'default')
+    const ruleOf = (id: string): RuleLine | undefined =>
+      wild.length === 0 ? exact.get(id) : this.#matcher.find(reading.rules, id)
+    for (const [id, j] of now) {
+      const rule = ruleOf(id)
+      if (!rule) continue
+      j.allowed += rule.rate
+      j.servers++
+      if (this.#throttling.sample(reading.host, id, served.get(id) ?? 0, rule.rate * seconds)) j.atLimit++
+    }
+  }
+
+  #remember(atMs: number, now: ReadonlyMap<string, JobNow>, seconds: number, readings: readonly NodeReading[]): void {
+    const jobs = [...now]
+      .filter(([, j]) => j.rpcs > 0 || j.hasRecord)
+      .map(([jobId, j]) => ({
+        jobId,
+        rpcs: j.rpcs / seconds,
+        readBps: j.readBytes / seconds,
+        writeBps: j.writeBytes / seconds,
+        throttled: j.servers > 0 ? j.atLimit / j.servers : 0,
+        record: j.hasRecord ? j.record : null,
+      }))
+    const number = (v: number): number | null => (Number.isNaN(v) ? null : v)
+    const { targets } = this.recent.raw
+    const rows = readings.flatMap((r) =>
+      r.targets.map((t) => ({
+        target: t.target,
+        node: r.host,
+        rpcs: number(targets.value(t.target, 0, targets.newest)),
+        serviceMs: number(targets.value(t.target, 1, targets.newest)),
+        queued: number(targets.value(t.target, 2, targets.newest)),
+      })),
+    )
+    this.history.record(atMs, jobs, rows, (id) => {
+      const j = this.jobs.find(id)
+      return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
+    })
+  }
+
+  #endSecond(atMs: number): void {
+    this.#lastSecond = Math.floor(atMs / 1000)
+    const { totals } = this.recent.raw
+    for (const j of this.jobs.all) {
+      j.endSecond()
+      if (atMs - totals.atMs(j.lastActive) > FORGET_MS) this.#forget(j)
+    }
+  }
+
+  #forget(j: Job): void {
+    this.jobs.drop(j.jobId)
+    this.recent.dropJob(j.jobId)
+    this.#throttling.drop(j.jobId)
+  }
+
+  #meter(readings: readonly NodeReading[]): void {
+    const now = performance.now()
+    for (const r of readings) {
+      this.#cost.bytes += r.bytes
+      this.#cost.tookMs += r.tookMs
+    }
+    const wall = now - this.#cost.sinceWallMs
+    if (wall < 1000) return
+    const first = this.#cost.sinceWallMs === 0
+    this.#cost = {
+      sinceWallMs: now,
+      bytes: 0,
+      tookMs: 0,
+      bytesPerSec: first ? 0 : (this.#cost.bytes / wall) * 1000,
+      serverMsPerSec: first ? 0 : (this.#cost.tookMs / wall) * 1000,
+    }
+  }
+
+  /** Whether any of our rules stands on any server, as last read. */
+  get hasOurRules(): boolean {
+    return [...this.#readings.values()].some((r) => r.rules.some((l) => isOurs(l.name)))
+  }
+}

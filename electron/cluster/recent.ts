@@ -1,0 +1,127 @@
+/**
+ * The recent past of a cluster in memory: every sample for a few minutes, means of a second for an hour, and the rules as
+ * the servers printed them. What a view shows at sample n is read from here.
+ */
+import { SeriesTable } from '#core/series/series-table.ts'
+
+/** Samples kept as taken: three minutes at 10 Hz. */
+const RAW = 1_800
+const SECONDS = 3_600
+/** Rule texts are kept up to this many characters in all. */
+const RULE_TEXT_MAX = 16_000_000
+
+export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'allowed'] as const
+export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued', 'used'] as const
+export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record'] as const
+export const TOTAL_COLUMNS = [
+  'readBps',
+  'writeBps',
+  'rpcs',
+  'serviceMs',
+  'queued',
+  'used',
+  'rules',
+  'onLoan',
+  'lent',
+  'borrowed',
+] as const
+
+export type JobMeasure = (typeof JOB_COLUMNS)[number]
+export type TargetMeasure = (typeof TARGET_COLUMNS)[number]
+export type TotalMeasure = (typeof TOTAL_COLUMNS)[number]
+
+export const jobColumn = (m: JobMeasure): number => JOB_COLUMNS.indexOf(m)
+export const targetColumn = (m: TargetMeasure): number => TARGET_COLUMNS.indexOf(m)
+export const totalColumn = (m: TotalMeasure): number => TOTAL_COLUMNS.indexOf(m)
+
+/** The only series of the totals tables. */
+export const TOTAL = 'total'
+/** Series of one job on one target. */
+export const shareName = (jobId: string, target: string): string => `${jobId}\u0000${target}`
+
+/** The tables of one resolution. */
+export interface Tier {
+  readonly jobs: SeriesTable
+  readonly targets: SeriesTable
+  readonly totals: SeriesTable
+}
+
+const tier = (capacity: number): Tier => ({
+  jobs: new SeriesTable(capacity, JOB_COLUMNS),
+  targets: new SeriesTable(capacity, TARGET_COLUMNS),
+  totals: new SeriesTable(capacity, TOTAL_COLUMNS),
+})
+
+export interface RuleText {
+  readonly sample: number
+  readonly text: string
+  readonly policy: string
+}
+
+export class Recent {
+  readonly raw = tier(RAW)
+  readonly seconds = tier(SECONDS)
+  readonly shares = new SeriesTable(RAW, SHARE_COLUMNS)
+  readonly #rules = new Map<string, RuleText[]>()
+  #ruleChars = 0
+  #secondMs = 0
+  #secondFrom = 1
+
+  /** Opens the next sample in every table. */
+  push(atMs: number): number {
+    const second = Math.floor(atMs / 1000) * 1000
+    if (second !== this.#secondMs) this.#closeSecond(second)
+    for (const t of [this.raw.jobs, this.raw.targets, this.raw.totals, this.shares]) t.push(atMs)
+    return this.raw.totals.newest
+  }
+
+  keepRules(host: string, sample: number, text: string, policy: string): void {
+    const list = this.#rules.get(host) ?? []
+    this.#rules.set(host, list)
+    if (list.at(-1)?.text === text && list.at(-1)?.policy === policy) return
+    list.push({ sample, text, policy })
+    this.#ruleChars += text.length
+    while (this.#ruleChars > RULE_TEXT_MAX && list.length > 1) this.#ruleChars -= list.shift()?.text.length ?? 0
+  }
+
+  /** The rules of a server as they stood at a sample; undefined when they are no longer (or not yet) known. */
+  rulesAt(host: string, sample: number): RuleText | undefined {
+    return this.#rules.get(host)?.findLast((r) => r.sample <= sample)
+  }
+
+  /** Finest tier that reaches back over a window ending at sample `at` of the raw tier. */
+  tierFor(at: number, windowMs: number): { tier: Tier; to: number } {
+    const atMs = this.raw.totals.atMs(at)
+    const oldestRaw = this.raw.totals.atMs(this.raw.totals.oldest)
+    const oldestSecond = this.seconds.totals.atMs(this.seconds.totals.oldest)
+    const enough = atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
+    if (enough || this.seconds.totals.newest === 0) return { tier: this.raw, to: at }
+    return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999) }
+  }
+
+  dropJob(jobId: string): void {
+    this.raw.jobs.drop(jobId)
+    this.seconds.jobs.drop(jobId)
+    for (const name of [...this.shares.names]) if (name.startsWith(`${jobId}\u0000`)) this.shares.drop(name)
+  }
+
+  /** The samples of the second that ended become one of the coarse tier. */
+  #closeSecond(next: number): void {
+    const from = this.#secondFrom
+    const to = this.raw.totals.newest
+    if (to >= from && this.#secondMs > 0) {
+      for (const name of ['jobs', 'targets', 'totals'] as const) {
+        const fine = this.raw[name]
+        const coarse = this.seconds[name]
+        coarse.push(this.#secondMs)
+        const columns = name === 'jobs' ? JOB_COLUMNS : name === 'targets' ? TARGET_COLUMNS : TOTAL_COLUMNS
+        for (const series of fine.names) {
+          const means = columns.map((_, c) => fine.mean(series, c, to, to - from + 1))
+          if (means.some((v) => !Number.isNaN(v))) coarse.set(series, ...means)
+        }
+      }
+    }
+    this.#secondMs = next
+    this.#secondFrom = to + 1
+  }
+}

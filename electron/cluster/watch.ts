@@ -1,0 +1,78 @@
+/** Turns samples into the few events an operator wants to read: queues that build up, loans, plans that failed. */
+import type { ControlLoop, ServerPeriod } from './control-loop.ts'
+import type { EventLog } from './event-log.ts'
+import { type Recent, TOTAL, totalColumn } from './recent.ts'
+
+/** Time between two summaries of a controller, ms on the source's clock. */
+const SUMMARY_MS = 10_000
+/** A queue is an alarm at this many times its mean, and from this many RPCs on. */
+const QUEUE_TIMES = 4
+const QUEUE_LEAST = 64
+
+const NAMES = { adaptbf: 'AdapTBF', static: 'Static', none: 'None' } as const
+
+export class Watch {
+  readonly #events: EventLog
+  #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
+  #queueIsHigh = false
+  readonly #failed = new Map<string, string>()
+
+  constructor(events: EventLog) {
+    this.#events = events
+  }
+
+  look(atMs: number, recent: Recent, periods: readonly ServerPeriod[], loop: ControlLoop): void {
+    this.#loans(atMs, periods, loop)
+    this.#queue(atMs, recent)
+    this.#plans(atMs, periods, loop)
+  }
+
+  #loans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
+    const s = this.#summary
+    for (const p of periods) {
+      for (const d of p.decisions) {
+        for (const a of d.allocations) {
+          if (a.recordDelta > 0) s.lent += a.recordDelta
+          else if (a.recordDelta < 0) s.borrowers.set(a.jobId, (s.borrowers.get(a.jobId) ?? 0) - a.recordDelta)
+        }
+      }
+    }
+    if (s.atMs === 0) s.atMs = atMs
+    if (atMs - s.atMs < SUMMARY_MS) return
+    const [borrower, tokens] = [...s.borrowers].sort((a, b) => b[1] - a[1])[0] ?? []
+    const written = loop.mode === 'enforce' ? '' : ', none written (advise)'
+    if (borrower !== undefined && loop.mode !== 'observe') {
+      const text = `${s.lent} tokens changed hands in 10 s${written}; largest borrower ${borrower}, ${tokens} tokens`
+      const targets = periods.reduce((n, p) => n + p.decisions.length, 0)
+      const where = `${targets} targets`
+      this.#events.add({ atMs, kind: 'controller', level: 'idle', subject: NAMES[loop.controller], text, where })
+    }
+    this.#summary = { atMs, lent: 0, borrowers: new Map() }
+  }
+
+  #queue(atMs: number, recent: Recent): void {
+    const { totals } = recent.raw
+    const column = totalColumn('queued')
+    const now = totals.mean(TOTAL, column, totals.newest, 10)
+    const usual = totals.mean(TOTAL, column, totals.newest, 1200)
+    const isHigh = this.#queueIsHigh
+      ? now > QUEUE_LEAST / 2 && now > usual
+      : now > QUEUE_LEAST && now > QUEUE_TIMES * usual
+    if (isHigh && !this.#queueIsHigh) {
+      const text = `queued RPC ×${(now / usual).toFixed(1)}, ${Math.round(now)} waiting`
+      this.#events.add({ atMs, kind: 'alarm', level: 'watch', subject: 'Queue', text, where: 'all OSS' })
+    }
+    this.#queueIsHigh = isHigh
+  }
+
+  #plans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
+    for (const { host } of periods) {
+      const o = loop.outcome(host)
+      const problem = o && (o.state === 'failed' || o.state === 'unknown') ? `${o.state}: ${o.detail}` : ''
+      if (problem !== '' && problem !== this.#failed.get(host)) {
+        this.#events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text: problem, where: host })
+      }
+      this.#failed.set(host, problem)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Applies a plan to one server: audit first, one assignment per lctl call, then the rules are read back and compared.
+ *
+ * A failed command does not leave the others unapplied; the end state is known by reading, never assumed.
+ */
+import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { compareReadBack, type Plan } from '#core/control/plan.ts'
+import { TBF_RULE } from '../cluster/collector.ts'
+import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
+import type { Audit } from './audit.ts'
+
+export interface Applied {
+  /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */
+  readonly state: 'applied' | 'failed' | 'unknown'
+  /** For people: what the server answered, or that the read-back is equal. */
+  readonly detail: string
+  /** Rules as read back; undefined when unknown. */
+  readonly rules: readonly RuleLine[] | undefined
+  readonly rulesText: string
+}
+
+const firstLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
+
+async function attempt(node: NodeConnection, command: string): Promise<ExecResult | undefined> {
+  return node.exec(command).catch(() => undefined)
+}
+
+/**
+ * Sends the plan's commands in order and reads the rules back.
+ *
+ * @param nowMs  instant for the audit, Unix ms on the source's clock.
+ */
+export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, nowMs: number): Promise<Applied> {
+  const complaints: string[] = []
+  const commands = plan.commands.map((c) => setParamCommand(TBF_RULE, c.value))
+  audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
+  for (const [i, c] of plan.commands.entries()) {
+    const r = await attempt(node, commands[i] as string)
+    if (!r) complaints.push(`${c.rule}: the server did not answer`)
+    else if (r.code !== 0) complaints.push(`${c.rule}: ${firstLine(r)}`)
+  }
+  const read = await attempt(node, getParamCommand(TBF_RULE))
+  const rulesText = read?.code === 0 ? (splitParams(read.stdout).get(TBF_RULE) ?? '') : ''
+  if (!read || read.code !== 0) {
+    const detail = read ? firstLine(read) : 'the read-back was not answered'
+    audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
+    return { state: 'unknown', detail, rules: undefined, rulesText: '' }
+  }
+  const { rules } = parseNrsTbfRule(rulesText)
+  const differences = compareReadBack(plan, rules)
+  const state = differences.length === 0 ? 'applied' : 'failed'
+  const detail = [...complaints, ...differences].join('; ') || 'read back equal'
+  audit.write(nowMs, plan.server, 'outcome', `${state}: ${detail}`)
+  return { state, detail, rules, rulesText }
+}

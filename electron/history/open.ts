@@ -1,0 +1,121 @@
+/**
+ * Opens the history file: one writer, WAL. A newer file is refused, one that is not readable as ours is set aside (never
+ * deleted) and a fresh one started, and a second instance on the same file is turned away.
+ */
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
+
+export interface OpenedHistory {
+  readonly db: Database.Database
+  /** Set when a damaged file was set aside: what the operator should know. */
+  readonly notice: Failure | undefined
+}
+
+const isSqlite = (e: unknown): e is { code: string; message: string } =>
+  e instanceof Error && 'code' in e && typeof e.code === 'string' && e.code.startsWith('SQLITE_')
+
+function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
+  let db: Database.Database | undefined
+  const close = (): void => {
+    db?.close()
+  }
+  try {
+    db = new Database(file, { timeout: 500 })
+    // The lock is held until the file is closed (or the process dies): it is what keeps a second instance out.
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    db.exec('BEGIN IMMEDIATE; COMMIT')
+    const version = Number(db.pragma('user_version', { simple: true }))
+    const application = Number(db.pragma('application_id', { simple: true }))
+    const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').pluck().get())
+    if (tables > 0 && application !== APPLICATION_ID) {
+      close()
+      return fail({
+        code: 'HISTORY_FOREIGN',
+        what: `${file} is not used as the history`,
+        why: 'it is a database of another program',
+        unaffected: 'It was not changed.',
+        next: 'Name another file with --history.',
+      })
+    }
+    if (version > SCHEMA_VERSION) {
+      close()
+      return fail({
+        code: 'HISTORY_NEWER',
+        what: `the history ${file} cannot be opened`,
+        why: `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+        unaffected: 'It was not changed.',
+        next: 'Start the newer Sluice, or name another file with --history.',
+      })
+    }
+    if (tables > 0 && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+      close()
+      return fail('damaged')
+    }
+    migrate(db)
+    return ok(db)
+  } catch (e) {
+    close()
+    if (!isSqlite(e)) throw e
+    if (e.code.startsWith('SQLITE_BUSY') || e.code === 'SQLITE_LOCKED') {
+      return fail({
+        code: 'HISTORY_IN_USE',
+        what: `the history ${file} cannot be opened`,
+        why: 'another Sluice is using it',
+        unaffected: 'The other one goes on.',
+        next: 'Use that window, or start with another file: --history FILE.',
+      })
+    }
+    if (e.code === 'SQLITE_NOTADB' || e.code.startsWith('SQLITE_CORRUPT')) return fail('damaged')
+    return fail({
+      code: 'HISTORY_UNREADABLE',
+      what: `the history ${file} cannot be opened`,
+      why: e.message,
+      next: 'Check the folder and its free space, or name another file with --history.',
+    })
+  }
+}
+
+/**
+ * Opens (or makes) the history.
+ *
+ * @param file  path, or `:memory:`.
+ * @param nowMs wall clock, for the name of a file set aside.
+ */
+export function openHistory(file: string, nowMs: number): Result<OpenedHistory> {
+  const unusable = (e: unknown): Result<OpenedHistory> =>
+    fail({
+      code: 'HISTORY_UNREADABLE',
+      what: `the history ${file} cannot be opened`,
+      why: e instanceof Error ? e.message : String(e),
+      next: 'Check the folder and its rights, or name another file with --history.',
+    })
+  try {
+    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const first = tryOpen(file)
+    if (first.ok) return ok({ db: first.value, notice: undefined })
+    if (first.error !== 'damaged') return fail(first.error)
+    const aside = `${file}.damaged-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`
+    renameSync(file, aside)
+    // The log and index of the damaged file belong to it; beside a fresh one they would be replayed into it.
+    for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
+    const fresh = tryOpen(file)
+    if (!fresh.ok) return fresh.error === 'damaged' ? unusable('the fresh file is damaged too') : fail(fresh.error)
+    return ok({
+      db: fresh.value,
+      notice: {
+        code: 'HISTORY_DAMAGED',
+        what: 'The history file was damaged and a fresh one was started',
+        why: `it could not be read as a database; it was kept as ${aside}`,
+        unaffected: 'Sampling and rules are not affected.',
+        next: 'Keep the file if its past matters: sqlite3 can often recover it.',
+      },
+    })
+  } catch (e) {
+    return unusable(e)
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The history file's tables and how older files become this version. Migrations go forward only; each runs in one
+ * transaction and ends by writing its number.
+ */
+import type { Database } from 'better-sqlite3'
+
+/** Marks the file as ours ("Slui"). */
+export const APPLICATION_ID = 0x536c7569
+
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE source (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster TEXT NOT NULL, detail TEXT NOT NULL, started_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE job (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, job_id TEXT NOT NULL, user TEXT NOT NULL,
+    account TEXT NOT NULL, nodes INTEGER, first_ms INTEGER NOT NULL, UNIQUE (source, job_id)
+  ) STRICT;
+  CREATE TABLE target (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, name TEXT NOT NULL, node TEXT NOT NULL,
+    UNIQUE (source, name)
+  ) STRICT;
+  -- tier 0: as sampled; tier 1: means of one second
+  CREATE TABLE job_sample (
+    tier INTEGER NOT NULL, job INTEGER NOT NULL REFERENCES job, at_ms INTEGER NOT NULL, rpcs REAL, read_bps REAL,
+    write_bps REAL, throttled REAL, record INTEGER, PRIMARY KEY (tier, job, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE target_sample (
+    tier INTEGER NOT NULL, target INTEGER NOT NULL REFERENCES target, at_ms INTEGER NOT NULL, rpcs REAL, service_ms REAL,
+    queued REAL, PRIMARY KEY (tier, target, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  -- a rule as it stood on a server, from one reading to the last that saw it unchanged; open while to_ms is null
+  CREATE TABLE rule (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, server TEXT NOT NULL, queue TEXT NOT NULL,
+    cpt INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, conditions TEXT NOT NULL, rate INTEGER NOT NULL,
+    from_ms INTEGER NOT NULL, to_ms INTEGER
+  ) STRICT;
+  CREATE INDEX rule_by_time ON rule (source, from_ms);
+  CREATE TABLE decision (
+    source INTEGER NOT NULL REFERENCES source, target INTEGER NOT NULL REFERENCES target, at_ms INTEGER NOT NULL,
+    controller TEXT NOT NULL, budget INTEGER NOT NULL, allocations TEXT NOT NULL, PRIMARY KEY (source, target, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE event (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, at_ms INTEGER NOT NULL, kind TEXT NOT NULL,
+    level TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL, place TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX event_by_time ON event (source, at_ms);
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, server TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    hash TEXT NOT NULL
+  ) STRICT;
+  `,
+]
+
+/** Version that this program writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings a file up to this version. */
+export function migrate(db: Database): void {
+  const at = Number(db.pragma('user_version', { simple: true }))
+  for (let v = at; v < SCHEMA_VERSION; v++) {
+    db.transaction(() => {
+      db.exec(MIGRATIONS[v] as string)
+      db.pragma(`user_version = ${v + 1}`)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+    })()
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The filter of the jobs table: `user:ana rpc>5k op:write target:OST0003 -rule:* train`.
+ *
+ * Terms are joined by blanks and must all hold; a `-` turns one round; a bare word looks for itself in the job id. `*`
+ * matches any run of characters.
+ */
+import { fail, ok, type Result } from '#core/base/result.ts'
+
+/** What a term can ask of a job. */
+export interface FilterRow {
+  readonly jobId: string
+  readonly user: string
+  readonly account: string
+  readonly topOp: string
+  readonly rule: string
+  readonly targets: readonly string[]
+  readonly nodes: number | null
+  readonly rpcs: number
+  readonly readBps: number
+  readonly writeBps: number
+  readonly throttled: number
+  readonly record: number | null
+  readonly ageMs: number
+}
+
+export interface FilterError {
+  /** From 1. */
+  readonly column: number
+  readonly message: string
+}
+
+type Test = (row: FilterRow) => boolean
+
+const TEXT: Readonly<Record<string, (r: FilterRow) => readonly string[]>> = {
+  job: (r) => [r.jobId],
+  user: (r) => [r.user],
+  account: (r) => [r.account],
+  op: (r) => [r.topOp],
+  rule: (r) => [r.rule],
+  target: (r) => r.targets,
+}
+const NUMBER: Readonly<Record<string, (r: FilterRow) => number | null>> = {
+  rpc: (r) => r.rpcs,
+  nodes: (r) => r.nodes,
+  read: (r) => r.readBps / 1e6,
+  write: (r) => r.writeBps / 1e6,
+  throttled: (r) => r.throttled * 100,
+  record: (r) => r.record,
+}
+const STATE: Readonly<Record<string, Test>> = {
+  borrowing: (r) => (r.record ?? 0) < 0,
+  lending: (r) => (r.record ?? 0) > 0,
+  throttled: (r) => r.throttled > 0,
+  bound: (r) => r.rule !== 'default',
+  idle: (r) => r.rpcs === 0,
+  new: (r) => r.ageMs < 600_000,
+}
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }
+
+function glob(pattern: string): (text: string) => boolean {
+  const source = pattern
+    .toLowerCase()
+    .split('*')
+    .map((p) => p.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*')
+  // A plain word is looked for anywhere; one with a `*` must match from end to end.
+  const re = new RegExp(pattern.includes('*') ? `^${source}$` : source, 's')
+  return (text) => re.test(text.toLowerCase())
+}
+
+function term(word: string): Test | string {
+  const number = /^([a-z]+)(>=|<=|>|<|=)(.*)$/.exec(word)
+  if (number) {
+    const [, name = '', op = '', value = ''] = number
+    const of = NUMBER[name]
+    const m = /^(-?\d+(?:\.\d+)?)([kmg]?)$/i.exec(value)
+    if (!of) return `${name} cannot be compared; numbers are ${Object.keys(NUMBER).join(', ')}`
+    if (!m) return `${value === '' ? 'a number' : value} is not a number such as 500, 5k or 1.5m`
+    const bound = Number(m[1]) * (UNITS[(m[2] ?? '').toLowerCase()] ?? 1)
+    return (r) => {
+      const v = of(r)
+      if (v === null) return false
+      return op === '>'
+        ? v > bound
+        : op === '<'
+          ? v < bound
+          : op === '>='
+            ? v >= bound
+            : op === '<='
+              ? v <= bound
+              : v === bound
+    }
+  }
+  const field = /^([a-z]+):(.*)$/.exec(word)
+  if (!field) {
+    const has = glob(word)
+    return (r) => has(r.jobId)
+  }
+  const [, name = '', value = ''] = field
+  if (value === '') return `${name}: needs a value`
+  if (name === 'is') return STATE[value] ?? `is: knows ${Object.keys(STATE).join(', ')}`
+  if (name === 'rule' && value === 'none') return (r) => r.rule === 'default'
+  const of = TEXT[name]
+  if (!of) return `${name}: is not a field; fields are ${[...Object.keys(TEXT), 'is'].join(', ')}`
+  if (name === 'rule' && value === '*') return (r) => r.rule !== 'default'
+  const has = glob(value)
+  return (r) => of(r).some(has)
+}
+
+/** Reads a filter; an empty one lets everything pass. */
+export function parseJobFilter(text: string): Result<Test, FilterError> {
+  const tests: Test[] = []
+  for (const m of text.matchAll(/\S+/g)) {
+    const negated = m[0].startsWith('-') && m[0].length > 1
+    const test = term(negated ? m[0].slice(1) : m[0])
+    if (typeof test === 'string') return fail({ column: m.index + 1, message: test })
+    tests.push(negated ? (r) => !test(r) : test)
+  }
+  return ok((r) => tests.every((t) => t(r)))
+}

@@ -1,0 +1,25 @@
+/** Files that ship with the program, found from a checkout and from a packaged build alike. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** The folder that holds package.json: the checkout, or the root of the packaged archive. */
+function root(): string {
+  let dir = import.meta.dirname
+  while (!existsSync(join(dir, 'package.json'))) {
+    const up = dirname(dir)
+    if (up === dir) return import.meta.dirname
+    dir = up
+  }
+  return dir
+}
+
+export const resourcePath = (name: string): string => join(root(), 'resources', name)
+
+/** The window as built. */
+export const windowFolder = (): string => join(root(), 'out', 'renderer')
+
+/** This program's version. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8'))
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : ''
+}

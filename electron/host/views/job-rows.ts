@@ -1,0 +1,100 @@
+/** Every known job with what the table shows of it at one sample; shared by the table, its filter and its totals. */
+import type { JobColumn } from '#core/api/frames.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { byCodeUnit } from '#core/base/order.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { jobColumn } from '../../cluster/recent.ts'
+import { exactRules, RuleMatcher } from '../../cluster/rule-matcher.ts'
+import type { FilterRow } from '../job-filter.ts'
+import { orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
+
+export interface JobRow extends FilterRow {
+  readonly colour: number
+  readonly ioBytes: number | null
+  readonly ruleRate: number | null
+}
+
+const C = {
+  rpcs: jobColumn('rpcs'),
+  readBps: jobColumn('readBps'),
+  writeBps: jobColumn('writeBps'),
+  throttled: jobColumn('throttled'),
+  record: jobColumn('record'),
+}
+
+/** Rules of every server at a sample, parsed. */
+export function rulesAt(monitor: ClusterMonitor, sample: number): Map<string, RuleLine[]> {
+  return new Map(
+    monitor.servers.map((host) => [host, parseNrsTbfRule(monitor.recent.rulesAt(host, sample)?.text ?? '').rules]),
+  )
+}
+
+/** The rule that each job falls under: its name and its rate summed over the servers that have it. */
+export function ruleLookup(
+  rules: ReadonlyMap<string, readonly RuleLine[]>,
+): (jobId: string) => { name: string; rate: number } | undefined {
+  const servers = [...rules.values()].map((list) => ({
+    list,
+    exact: exactRules(list),
+    isWild: list.some((r) => r.conditions.includes('*') && r.name !== 'default'),
+  }))
+  const matcher = new RuleMatcher()
+  return (jobId) => {
+    let name: string | undefined
+    let rate = 0
+    for (const s of servers) {
+      const r = s.isWild ? matcher.find(s.list, jobId) : s.exact.get(jobId)
+      if (!r) continue
+      name ??= r.name
+      rate += r.rate
+    }
+    return name === undefined ? undefined : { name, rate }
+  }
+}
+
+export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): JobRow[] {
+  const { jobs } = monitor.recent.raw
+  const ruleOf = ruleLookup(rulesAt(monitor, sample))
+  const rows: JobRow[] = []
+  for (const job of monitor.jobs.all) {
+    if (job.firstSeenMs > atMs) continue
+    const mean = (column: number, n: number): number => jobs.mean(job.jobId, column, sample, n)
+    const rpcs = orZero(mean(C.rpcs, RATE_SAMPLES))
+    const readBps = orZero(mean(C.readBps, RATE_SAMPLES))
+    const writeBps = orZero(mean(C.writeBps, RATE_SAMPLES))
+    const ops = [...job.lastSecond.ops].sort((a, b) => b[1] - a[1])
+    const rule = ruleOf(job.jobId)
+    rows.push({
+      jobId: job.jobId,
+      user: job.user,
+      account: job.account,
+      nodes: job.nodes ?? null,
+      colour: job.colour,
+      topOp: ops[0]?.[0] ?? (rpcs === 0 ? '' : writeBps >= readBps ? 'write' : 'read'),
+      targets: [...job.targets.keys()],
+      rpcs,
+      readBps,
+      writeBps,
+      ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
+      throttled: orZero(mean(C.throttled, THROTTLED_SAMPLES)),
+      record: orNull(jobs.value(job.jobId, C.record, sample)),
+      rule: rule?.name ?? 'default',
+      ruleRate: rule?.rate ?? null,
+      ageMs: atMs - job.firstSeenMs,
+    })
+  }
+  return rows
+}
+
+/** Order of the table; jobs without a value come last in either direction, and ties are settled by job id. */
+export function sortRows(rows: JobRow[], by: JobColumn, descending: boolean): JobRow[] {
+  const sign = descending ? -1 : 1
+  return rows.sort((a, b) => {
+    const x = a[by]
+    const y = b[by]
+    if (x === y) return byCodeUnit(a.jobId, b.jobId)
+    if (x === null) return 1
+    if (y === null) return -1
+    return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : byCodeUnit(String(x), String(y)))
+  })
+}

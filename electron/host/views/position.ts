@@ -1,0 +1,25 @@
+/** Where a view stands: the sample it shows, and the small sums every view takes from there. */
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+
+/** Samples behind a displayed rate: one second at 10 Hz, so that numbers can be read. */
+export const RATE_SAMPLES = 10
+/** Samples behind "throttled": ten seconds. */
+export const THROTTLED_SAMPLES = 100
+
+export interface Position {
+  readonly sample: number
+  readonly atMs: number | null
+}
+
+/** The sample asked for, moved into what is still in memory; the newest for null. */
+export function stand(monitor: ClusterMonitor, at: number | null): Position {
+  const { totals } = monitor.recent.raw
+  if (totals.newest === 0) return { sample: 0, atMs: null }
+  const sample = Math.min(totals.newest, Math.max(totals.oldest, at ?? totals.newest))
+  return { sample, atMs: totals.atMs(sample) }
+}
+
+/** null for a gap. */
+export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)
+/** 0 for a gap: only where a gap means that nothing was served. */
+export const orZero = (v: number): number => (Number.isNaN(v) ? 0 : v)

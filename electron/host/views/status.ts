@@ -1,0 +1,69 @@
+/** What the frame of the window always shows: the source, its clock, the mode, what reading costs, what is wrong. */
+import type { Notice, StatusFrame } from '#core/api/frames.ts'
+import type { Failure } from '#core/base/result.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { TOTAL, totalColumn } from '../../cluster/recent.ts'
+import { orZero, stand } from './position.ts'
+
+/** What the host knows of the source beyond its samples. */
+export interface SourceFacts {
+  readonly scenario: string
+  readonly seed: number
+  readonly sinceMs: number
+  readonly speed: () => number
+  readonly achieved: () => number
+}
+
+const toNotice = (f: Failure): Notice => ({
+  code: f.code,
+  what: f.what,
+  ...(f.why === undefined ? {} : { why: f.why }),
+  ...(f.unaffected === undefined ? {} : { unaffected: f.unaffected }),
+  ...(f.next === undefined ? {} : { next: f.next }),
+})
+
+export function statusFrame(
+  monitor: ClusterMonitor,
+  facts: SourceFacts,
+  query: { at: number | null },
+  seq: number,
+): StatusFrame {
+  const { sample, atMs } = stand(monitor, query.at)
+  const failures = [monitor.history.notice, monitor.failure].filter((f) => f !== undefined)
+  return {
+    seq,
+    sample,
+    atMs,
+    source: {
+      kind: monitor.source.kind,
+      cluster: monitor.source.cluster,
+      env: monitor.source.kind === 'EMULATED' ? 'DEMO' : 'PROD',
+      scenario: facts.scenario,
+      seed: facts.seed,
+      sinceMs: facts.sinceMs,
+    },
+    clock: {
+      speed: facts.speed(),
+      achieved: facts.achieved(),
+      intervalMs: monitor.source.periodNs / 1e6,
+      sampleAgeMs: monitor.sampledWallMs === undefined ? null : performance.now() - monitor.sampledWallMs,
+    },
+    mode: monitor.loop.mode,
+    controller: monitor.loop.controller,
+    nodes: {
+      total: monitor.servers.length,
+      reporting: monitor.servers.length - monitor.missing.size,
+      missing: [...monitor.missing].map(([host, m]) => ({ host, ...m })),
+    },
+    counts: {
+      jobs: monitor.jobs.size,
+      targets: monitor.targets.length,
+      rules: sample === 0 ? 0 : orZero(monitor.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
+    },
+    cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
+    audit: monitor.audit.number,
+    staged: 0,
+    history: { recording: true, ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }) },
+    notices: failures.map(toNotice),
+  }
+}

@@ -1,0 +1,56 @@
+import vue from 'eslint-plugin-vue'
+import ts from 'typescript-eslint'
+
+const htmlSinks = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({
+  property,
+  message: 'Text from a cluster is never HTML: use text nodes.',
+}))
+
+export default ts.config(
+  { ignores: ['out/**', 'dist/**', 'node_modules/**'] },
+  ...ts.configs.recommendedTypeChecked,
+  ...vue.configs['flat/recommended'],
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    languageOptions: {
+      parserOptions: {
+        parser: ts.parser,
+        project: ['tsconfig.core.json', 'tsconfig.node.json', 'tsconfig.web.json'],
+        extraFileExtensions: ['.vue'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      'no-restricted-properties': ['error', ...htmlSinks],
+      'vue/no-v-html': 'error',
+      'vue/html-self-closing': ['error', { html: { void: 'always', normal: 'always', component: 'always' } }],
+      'vue/multi-word-component-names': 'off',
+      'vue/max-attributes-per-line': 'off',
+      'vue/singleline-html-element-content-newline': 'off',
+      'vue/html-indent': 'off',
+      'vue/html-closing-bracket-newline': 'off',
+      'vue/multiline-html-element-content-newline': 'off',
+      'vue/first-attribute-linebreak': 'off',
+      'vue/attributes-order': 'off',
+      'vue/require-default-prop': 'off',
+    },
+  },
+  {
+    files: ['core/**/*.ts'],
+    ignores: ['core/**/*.test.ts', 'core/**/*.bench.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'Date', 'console', 'setTimeout', 'setInterval', 'performance', 'process'],
+      'no-restricted-properties': [
+        'error',
+        ...htmlSinks,
+        { object: 'Math', property: 'random', message: 'Use a named stream of base/random.ts.' },
+      ],
+    },
+  },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ...ts.configs.disableTypeChecked },
+)
