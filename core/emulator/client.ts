@@ -6,8 +6,7 @@
  */
 import { Link } from '../sim/link.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import type { EmulatedOst } from './oss.ts'
-import type { Rpc } from './rpc.ts'
+import type { EmulatedOst, Rpc } from './oss.ts'
 
 /** Bytes of a request or reply without bulk data. */
 const MESSAGE_BYTES = 512

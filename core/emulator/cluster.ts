@@ -7,8 +7,9 @@ import { Simulation } from '../sim/simulation.ts'
 import { EmulatedClient } from './client.ts'
 import { EmulatedNode } from './node.ts'
 import { EmulatedOss, type EmulatedOst } from './oss.ts'
-import { ossParameters, schedulerPrograms } from './parameters.ts'
+import { ossParameters } from './parameters.ts'
 import type { Scenario } from './scenario.ts'
+import { squeue } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
 export interface EmulatorOptions {
@@ -50,7 +51,9 @@ export class EmulatedCluster {
     this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, this.seed, nodes, osts))
     this.nodes = [
       ...this.oss.map((o) => new EmulatedNode(this.sim, o.name, 'oss', ossParameters(o))),
-      new EmulatedNode(this.sim, 'sched01', 'scheduler', [], schedulerPrograms(this)),
+      new EmulatedNode(this.sim, 'sched01', 'scheduler', [], {
+        squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)),
+      }),
     ]
   }
 

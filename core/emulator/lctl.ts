@@ -6,9 +6,9 @@
  */
 import { errnoNumber, errnoText } from '../lustre/errno.ts'
 import { formatParam, noSuchParam, readRefused, writeRefused } from '../lustre/lctl.ts'
+import type { ExecResult } from './exec.ts'
 import { expandBraces, globPattern, hasGlob } from './glob.ts'
-import type { ExecResult } from './node.ts'
-import type { Parameter } from './parameters.ts'
+import type { Parameter } from './parameter.ts'
 
 const TREES = ['proc', 'sysfs', 'debugfs'] as const
 

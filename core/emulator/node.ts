@@ -6,18 +6,10 @@
  */
 import { sToNs } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
+import type { ExecResult, Program } from './exec.ts'
 import { runLctl } from './lctl.ts'
-import type { Parameter } from './parameters.ts'
+import type { Parameter } from './parameter.ts'
 import { parseCommandLine } from './words.ts'
-
-export interface ExecResult {
-  /** Byte text: one char code 0..255 per byte. */
-  readonly stdout: string
-  readonly stderr: string
-  readonly code: number
-}
-
-export type Program = (args: readonly string[]) => ExecResult
 
 const done = (stdout = ''): ExecResult => ({ stdout, stderr: '', code: 0 })
 const refuse = (stderr: string, code: number): ExecResult => ({ stdout: '', stderr, code })

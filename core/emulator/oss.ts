@@ -8,8 +8,19 @@ import { Disk } from '../sim/disk.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
 import { JobStatsTable } from './job-stats-table.ts'
-import type { Rpc } from './rpc.ts'
+import type { RequestKey } from '../tbf/conditions.ts'
 import type { OssScenario } from './scenario.ts'
+
+/** One data RPC on its way from a client process to a target and back. */
+export interface Rpc extends RequestKey {
+  readonly op: 'read' | 'write'
+  readonly bytes: number
+  readonly ost: EmulatedOst
+  /** When the process wanted it. */
+  readonly issuedNs: number
+  /** Called at the client when the reply is there. */
+  readonly done: () => void
+}
 
 export class EmulatedOst {
   readonly name: string

@@ -1,21 +1,10 @@
-/** The parameters and programs that emulated nodes answer with: what `lctl` and `squeue` find there. */
+/** The parameters of an emulated OSS: what `lctl` finds there. */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
 import { parseJobId } from '../lustre/job-id.ts'
 import { debugfsPath } from '../lustre/lctl.ts'
-import type { EmulatedCluster } from './cluster.ts'
-import type { Program } from './node.ts'
 import type { EmulatedOss } from './oss.ts'
-
-export interface Parameter {
-  readonly name: string
-  /** Path that lctl names in its errors. */
-  readonly path: string
-  /** Tree it lives in: lctl prints /proc before /sys before debugfs. */
-  readonly tree: 'proc' | 'sysfs' | 'debugfs'
-  readonly read: () => Result<string, Errno>
-  readonly write?: (value: string) => Result<undefined, Errno>
-}
+import type { Parameter } from './parameter.ts'
 
 const sysfs = (name: string, value: string): Parameter => ({
   name,
@@ -66,30 +55,4 @@ export function ossParameters(oss: EmulatedOss): Parameter[] {
       (v) => oss.service.writeRule(v),
     ),
   ]
-}
-
-/** Fields of `squeue -o` that the emulated resource manager knows. */
-const SQUEUE_FIELDS = {
-  A: (j) => j.id.split('.')[0] ?? j.id,
-  D: (j) => String(new Set(j.clients).size),
-  u: (j) => j.user,
-  a: (j) => j.account,
-  j: (j) => j.id.split('.').slice(1, -1).join('.') || j.id,
-  T: () => 'RUNNING',
-} satisfies Record<string, (j: EmulatedCluster['jobs'][number]['scenario']) => string>
-
-/** `squeue`: jobs in the queue now, one line each in the format of -o. */
-export function schedulerPrograms(cluster: EmulatedCluster): Record<string, Program> {
-  return {
-    squeue: (args) => {
-      const at = args.findIndex((a) => a === '-o' || a === '--format')
-      const format = at < 0 ? '%A %u %a %D %T' : (args[at + 1] ?? '')
-      const jobs = cluster.jobs.filter((j) => cluster.isQueued(j)).map((j) => j.scenario)
-      const line = (of: (field: string) => string): string => format.replace(/%([A-Za-z])/g, (_, f: string) => of(f))
-      const head = args.includes('-h') ? [] : [line((f) => f)]
-      const known = (f: string): f is keyof typeof SQUEUE_FIELDS => Object.hasOwn(SQUEUE_FIELDS, f)
-      const rows = jobs.map((j) => line((f) => (known(f) ? SQUEUE_FIELDS[f](j) : '')))
-      return { stdout: [...head, ...rows].map((l) => `${l}\n`).join(''), stderr: '', code: 0 }
-    },
-  }
 }
