@@ -15,7 +15,7 @@ import type { ClusterSource, NodeConnection } from './connection.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { EventLog } from './event-log.ts'
 import { JobRegistry, type Job } from './job-registry.ts'
-import { Recent, shareName, TOTAL } from './recent.ts'
+import { jobColumn, Recent, shareName, TOTAL } from './recent.ts'
 import { exactRules, RuleMatcher } from './rule-matcher.ts'
 import { SlurmQueue } from './slurm.ts'
 import { Throttling } from './throttling.ts'
@@ -379,6 +379,12 @@ export class ClusterMonitor {
       bytesPerSec: first ? 0 : (this.#cost.bytes / wall) * 1000,
       serverMsPerSec: first ? 0 : (this.#cost.tookMs / wall) * 1000,
     }
+  }
+
+  /** Tokens that a job has lent (+) or borrowed (-) at the newest sample; undefined without a ledger. */
+  recordOf(jobId: string): number | undefined {
+    const v = this.recent.raw.jobs.value(jobId, jobColumn('record'), this.sample)
+    return Number.isNaN(v) ? undefined : v
   }
 
   /** Whether any of our rules stands on any server, as last read. */

@@ -1,0 +1,50 @@
+/** `sluice eval SYSTEM`: JSON lines in, JSON lines out, one answer a line, in order. */
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import { AdaptbfEval } from '#core/adaptbf/eval.ts'
+import { line, stop } from './output.ts'
+
+interface Evaluator {
+  answer(line: string): string
+}
+
+const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: () => Evaluator }>> = {
+  adaptbf: {
+    ops: 'one observation period a line: {"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}; {"reset":true} forgets',
+    make: () => new AdaptbfEval(),
+  },
+}
+
+async function evaluate(evaluator: Evaluator): Promise<void> {
+  // A line is answered before the next one is read, so that a caller may talk to this as to a server.
+  for await (const text of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    if (text.trim() === '') continue
+    const answered = process.stdout.write(`${evaluator.answer(text)}\n`)
+    if (!answered) await new Promise((resolve) => process.stdout.once('drain', resolve))
+  }
+}
+
+export function evalCommand(): Command {
+  return new Command('eval')
+    .description('answer JSON lines from standard input with an algorithm')
+    .argument('[system]', `which: ${Object.keys(SYSTEMS).join(', ')}`)
+    .option('--list', 'name the systems and what they take')
+    .action(async (system: string | undefined, options: { list?: true }) => {
+      if (options.list) {
+        for (const [name, s] of Object.entries(SYSTEMS)) line(`${name}\t${s.ops}`)
+        return
+      }
+      const found = system !== undefined && Object.hasOwn(SYSTEMS, system) ? SYSTEMS[system] : undefined
+      if (!found) {
+        stop(
+          {
+            code: 'UNKNOWN_SYSTEM',
+            what: system === undefined ? 'No system was named' : `There is no system called ${system}`,
+            next: `Known: ${Object.keys(SYSTEMS).join(', ')}.`,
+          },
+          2,
+        )
+      }
+      await evaluate(found.make())
+    })
+}

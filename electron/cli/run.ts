@@ -1,0 +1,141 @@
+/** `sluice run SCENARIO`: emulates a scenario as fast as it goes, under a controller, and reports what was served. */
+import { existsSync } from 'node:fs'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
+import { NS_PER_S } from '#core/base/units.ts'
+import { demoScenario, openHost, readScenario } from '../host/host.ts'
+import { line, must } from './output.ts'
+
+interface RunOptions {
+  readonly controller?: ControllerName
+  readonly seed?: number
+  readonly until: number
+  readonly json?: true
+}
+
+/** What a run reports; identical for the same scenario and seed but for `wall_s`. */
+export interface RunReport {
+  readonly scenario: string
+  readonly seed: number
+  readonly controller: ControllerName
+  readonly simulated_s: number
+  readonly wall_s: number
+  readonly jobs: Record<string, JobReport>
+  readonly aggregate: { served_rpcs: number; served_bytes: number; mean_rate: number; mean_bps: number }
+  /** Tokens lent (+) or borrowed (-) per job at the end; sums to 0. Only under a controller with a ledger. */
+  readonly records?: Record<string, number>
+}
+
+interface JobReport {
+  readonly served_rpcs: number
+  readonly served_bytes: number
+  readonly mean_rate: number
+  readonly p95_wait_s: number
+  readonly finish_s?: number
+}
+
+/** The file of a scenario named on the command line: a path, or `demo` for the built-in one. */
+export const scenarioFile = (name: string): string => (name === 'demo' && !existsSync(name) ? demoScenario() : name)
+
+export const seconds = (text: string): number => {
+  const n = Number(text)
+  if (!(n > 0 && n <= 1e6)) throw new InvalidArgumentError('Seconds above 0 and up to 1000000.')
+  return n
+}
+
+const round = (v: number): number => Number(v.toPrecision(12))
+
+async function run(name: string, options: RunOptions): Promise<RunReport> {
+  const file = scenarioFile(name)
+  const scenario = must(readScenario(file))
+  const host = must(
+    await openHost({
+      shell: 'terminal',
+      historyFile: ':memory:',
+      scenarioFile: file,
+      seed: options.seed,
+      paced: false,
+      epochSeconds: scenario.epoch_s,
+    }),
+  )
+  const { monitor, source } = host
+  if (options.controller) monitor.setController(options.controller)
+  const began = performance.now()
+  await source.runTo(options.until * NS_PER_S, (atNs) => monitor.tick(atNs))
+  const wall = (performance.now() - began) / 1000
+  const jobs: Record<string, JobReport> = {}
+  for (const j of source.emulator.jobs) {
+    jobs[j.scenario.id] = {
+      served_rpcs: j.servedRpcs,
+      served_bytes: j.servedBytes,
+      mean_rate: round(j.servedRpcs / options.until),
+      p95_wait_s: round(j.waits.quantile(0.95) / NS_PER_S),
+      ...(j.finishedNs === undefined ? {} : { finish_s: round(j.finishedNs / NS_PER_S) }),
+    }
+  }
+  const rpcs = source.emulator.jobs.reduce((n, j) => n + j.servedRpcs, 0)
+  const bytes = source.emulator.jobs.reduce((n, j) => n + j.servedBytes, 0)
+  const records: Record<string, number> = {}
+  for (const j of monitor.jobs.all) {
+    const record = monitor.recordOf(j.jobId)
+    if (record !== undefined) records[j.jobId] = record
+  }
+  const report: RunReport = {
+    scenario: scenario.title,
+    seed: source.emulator.seed,
+    controller: monitor.loop.controller,
+    simulated_s: options.until,
+    wall_s: round(wall),
+    jobs,
+    aggregate: {
+      served_rpcs: rpcs,
+      served_bytes: bytes,
+      mean_rate: round(rpcs / options.until),
+      mean_bps: round(bytes / options.until),
+    },
+    ...(Object.keys(records).length > 0 ? { records } : {}),
+  }
+  await host.close()
+  return report
+}
+
+function print(r: RunReport): void {
+  line(
+    `${r.scenario}, seed ${r.seed}, controller ${r.controller}: ${r.simulated_s} s emulated in ${r.wall_s.toFixed(2)} s`,
+  )
+  line(
+    `${'job'.padEnd(32)}${'RPC/s'.padStart(10)}${'MB/s'.padStart(10)}${'p95 wait s'.padStart(12)}${'record'.padStart(10)}`,
+  )
+  for (const [id, j] of Object.entries(r.jobs)) {
+    const mbps = j.served_bytes / r.simulated_s / 1e6
+    const record = r.records?.[id]
+    line(
+      id.padEnd(32) +
+        j.mean_rate.toFixed(1).padStart(10) +
+        mbps.toFixed(1).padStart(10) +
+        j.p95_wait_s.toFixed(3).padStart(12) +
+        (record === undefined ? '' : String(record)).padStart(10),
+    )
+  }
+  line(
+    `${'all'.padEnd(32)}${r.aggregate.mean_rate.toFixed(1).padStart(10)}${(r.aggregate.mean_bps / 1e6).toFixed(1).padStart(10)}`,
+  )
+}
+
+export function runCommand(): Command {
+  return new Command('run')
+    .description('emulate a scenario as fast as it goes and report what was served')
+    .argument('<scenario>', 'a scenario file, or demo for the built-in one')
+    .addOption(new Option('--controller <name>', 'instead of the scenario’s').choices(CONTROLLER_NAMES))
+    .option('--seed <n>', 'instead of the scenario’s', (t) => {
+      if (!/^\d{1,15}$/.test(t)) throw new InvalidArgumentError('A whole number of at most 15 digits.')
+      return Number(t)
+    })
+    .option('--until <s>', 'emulated seconds', seconds, 60)
+    .option('--json', 'one JSON document instead of a table')
+    .action(async (scenario: string, options: RunOptions) => {
+      const report = await run(scenario, options)
+      if (options.json) line(JSON.stringify(report))
+      else print(report)
+    })
+}
