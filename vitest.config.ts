@@ -23,6 +23,7 @@ export default defineConfig({
           include: ['tests/e2e/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 90_000,
+          expect: { poll: { timeout: 8_000 } },
           fileParallelism: false,
         },
       },

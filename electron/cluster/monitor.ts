@@ -205,7 +205,9 @@ export class ClusterMonitor {
         const { job, isNew } = this.jobs.meet(d.jobId, atMs)
         if (isNew) {
           job.describe(this.#slurm.find(d.jobId))
-          const where = job.nodes === undefined ? 'no Slurm job' : `${job.nodes} nodes`
+          // A job that Slurm did not know two seconds ago may be in its queue by now.
+          if (job.nodes === undefined) this.#nextSlurmNs = 0
+          const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
           this.events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
         }
         job.lastActive = sample

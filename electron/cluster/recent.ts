@@ -94,7 +94,9 @@ export class Recent {
     const atMs = this.raw.totals.atMs(at)
     const oldestRaw = this.raw.totals.atMs(this.raw.totals.oldest)
     const oldestSecond = this.seconds.totals.atMs(this.seconds.totals.oldest)
-    const enough = atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
+    // While nothing has left the fine tier, the coarse one knows no more.
+    const enough =
+      this.raw.totals.oldest === 1 || atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
     if (enough || this.seconds.totals.newest === 0) return { tier: this.raw, to: at }
     return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999) }
   }

@@ -1,0 +1,13 @@
+/** Runs in Electron's utility process: opens the host and serves it on every port that main hands over. */
+import type { Failure, Result } from '#core/base/result.ts'
+import { openHost, type Host } from '#electron/host/host.ts'
+import type { FromHost, HostArguments } from './host-messages.ts'
+import { runHost } from './host-loop.ts'
+
+// Ctrl-C in a terminal reaches this process too: closing is main's decision, in main's order.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+
+const given = JSON.parse(process.argv[2] ?? '{}') as HostArguments
+const opening: Promise<Result<Host, Failure>> = openHost({ shell: 'desktop', ...given })
+const tell = (message: FromHost): void => process.parentPort.postMessage(message)
+runHost(process.parentPort, opening, tell, (code) => process.exit(code))

@@ -1,0 +1,85 @@
+/** Entry point of the browser shell: opens the host, serves the console, prints where it is, closes on a signal. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
+import { openHost } from '#electron/host/host.ts'
+import { defaultHistoryFile } from './data-dir.ts'
+import { readFlags } from './flags.ts'
+import { serveConsole, type Served, type ServeOptions } from './serve.ts'
+
+const USUAL_PORT = 7423
+/** A signal must end the process within two seconds, whatever the parts that close do. */
+const CLOSE_MS = 1800
+
+const line = (text: string): void => void process.stdout.write(`${text}\n`)
+
+function stop(failure: Failure): never {
+  process.stderr.write(`sluice: ${formatFailure(failure)}\n`)
+  process.exit(1)
+}
+
+function must<T>(result: Result<T>): T {
+  return result.ok ? result.value : stop(result.error)
+}
+
+/** The port that was asked for, or the usual one, or a free one where the usual one is taken. */
+async function serveSomewhere(asked: number | undefined, options: Omit<ServeOptions, 'port'>): Promise<Result<Served>> {
+  if (asked !== undefined) return serveConsole({ ...options, port: asked })
+  const usual = await serveConsole({ ...options, port: USUAL_PORT })
+  if (usual.ok || usual.error.code !== 'PORT_TAKEN') return usual
+  const free = await serveConsole({ ...options, port: 0 })
+  if (free.ok) line(`Port ${USUAL_PORT} is taken; using ${free.value.port}.`)
+  return free
+}
+
+/** Enter after `u` prints a fresh address, for a second browser. */
+function watchKeys(served: Served): void {
+  const keys = createInterface({ input: process.stdin })
+  keys.on('line', (typed) => {
+    if (typed.trim() === 'u') line(`Sluice: ${served.freshUrl()}`)
+  })
+}
+
+const flags = readFlags(process.argv.slice(2))
+const webRoot = join(import.meta.dirname, '../../out/renderer')
+if (!existsSync(join(webRoot, 'index.html'))) {
+  stop({
+    code: 'NOT_BUILT',
+    what: 'The console is not built',
+    why: `${webRoot} has no index.html`,
+    next: 'Run `npm run build`, or `npm start`, which builds it.',
+  })
+}
+
+const historyFile = must(flags.history === undefined ? defaultHistoryFile() : ok(flags.history))
+const host = must(
+  await openHost({
+    shell: 'browser',
+    historyFile,
+    ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
+  }),
+)
+const served = await serveSomewhere(flags.port, { router: host.router, webRoot, host: '127.0.0.1' })
+if (!served.ok) {
+  await host.close()
+  stop(served.error)
+}
+
+let closing = false
+function close(): void {
+  if (closing) return
+  closing = true
+  setTimeout(() => process.exit(0), CLOSE_MS).unref()
+  const parts = served.ok ? served.value.close() : Promise.resolve()
+  void parts.then(() => host.close()).finally(() => process.exit(0))
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, close)
+
+line(`Sluice: ${served.value.url}`)
+if (process.stdin.isTTY) {
+  line('The address works once. u and Enter prints another; Ctrl-C stops the console.')
+  watchKeys(served.value)
+} else {
+  line('The address works once. Ctrl-C stops the console.')
+}

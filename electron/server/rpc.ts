@@ -1,0 +1,51 @@
+/** The contract over WebSocket: one oRPC peer a connection, one name a peer. */
+import type { AnyRouter } from '@orpc/server'
+import { RPCHandler } from '@orpc/server/ws'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { isMessage, MAX_MESSAGE } from './messages.ts'
+
+/** What every procedure of the host is given: a name unique to the connection that calls. */
+export interface PeerContext {
+  readonly peer: string
+}
+
+/** Windows that can be connected at once. */
+export const MAX_WINDOWS = 32
+/** Close code of RFC 6455 for a message that is not what the protocol says. */
+const POLICY_VIOLATION = 1008
+
+/** Accepts WebSockets that the server has already checked. */
+export interface RpcSockets {
+  readonly server: WebSocketServer
+  /** Serves the router on an open socket until it closes. */
+  serve(socket: WebSocket): void
+}
+
+/** The WebSocket side of `router`. */
+export function rpcSockets(router: AnyRouter): RpcSockets {
+  const handler = new RPCHandler<PeerContext>(router)
+  let opened = 0
+  return {
+    server: new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false }),
+    serve(socket) {
+      // ws reports a broken or oversized message here and closes the socket itself; unheard, it would end the process.
+      socket.on('error', () => undefined)
+      void handler.upgrade(guarded(socket), { context: { peer: `browser-${++opened}` } })
+    },
+  }
+}
+
+/** The socket without messages that no window of ours sends; one such message ends the connection. */
+function guarded(socket: WebSocket): Pick<WebSocket, 'addEventListener' | 'send'> {
+  const addEventListener = (type: string, listener: unknown): void => {
+    const call = listener as (event?: unknown) => void
+    if (type === 'close') socket.addEventListener('close', () => call())
+    if (type === 'message') {
+      socket.addEventListener('message', ({ data }) => {
+        if (isMessage(data)) call({ data })
+        else socket.close(POLICY_VIOLATION, 'message not understood')
+      })
+    }
+  }
+  return { addEventListener, send: socket.send.bind(socket) }
+}

@@ -1,0 +1,140 @@
+/**
+ * The console on loopback: the window's files over HTTP and the contract over a WebSocket at /rpc.
+ * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { AnyRouter } from '@orpc/server'
+import { fail, invariant, ok, type Failure, type Result } from '#core/base/result.ts'
+import { Access, cookieName, readCookie } from './access.ts'
+import { findFile, pageHeaders } from './files.ts'
+import { MAX_WINDOWS, rpcSockets, type RpcSockets } from './rpc.ts'
+
+/** What to serve and where. */
+export interface ServeOptions {
+  /** The contract, implemented; every call has the context { peer }. */
+  readonly router: AnyRouter
+  /** Folder with the built window. */
+  readonly webRoot: string
+  /** 0 = any free port. */
+  readonly port: number
+  readonly host: '127.0.0.1'
+  /** First one-time token; made up where it is not given. */
+  readonly token?: string
+}
+
+/** A running server. */
+export interface Served {
+  /** Address to open, with a token that works once. */
+  readonly url: string
+  readonly port: number
+  /** Another such address; the token of the one before stops working unless it was used. */
+  freshUrl(): string
+  /** Ends every connection and frees the port. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves the console.
+ * Fails with PORT_TAKEN, PORT_REFUSED (no right to it) or LISTEN_FAILED.
+ */
+export async function serveConsole({ router, webRoot, port, host, token }: ServeOptions): Promise<Result<Served>> {
+  const access = new Access()
+  const server = createServer()
+  const trouble = await listen(server, port, host)
+  if (trouble) return fail(trouble)
+  const at = server.address()
+  invariant(typeof at === 'object' && at !== null, 'a server that listens on a port has an address')
+
+  const origin = `http://${host}:${at.port}`
+  const site: Site = { access, webRoot, origin, authority: `${host}:${at.port}`, cookie: cookieName(at.port) }
+  const sockets = rpcSockets(router)
+  const urlOf = (fresh: string): string => `${origin}/?token=${fresh}`
+  server.on('request', (request, response) => void answer(site, request, response))
+  server.on('upgrade', (request, socket, head) => upgrade(site, sockets, request, socket, head))
+  return ok({
+    url: urlOf(access.issue(token)),
+    port: at.port,
+    freshUrl: () => urlOf(access.issue()),
+    close: () => close(server, sockets),
+  })
+}
+
+interface Site {
+  readonly access: Access
+  readonly webRoot: string
+  readonly origin: string
+  readonly authority: string
+  readonly cookie: string
+}
+
+const admitted = (site: Site, request: IncomingMessage): boolean =>
+  site.access.admits(readCookie(request.headers.cookie, site.cookie))
+
+async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // 'self' covers WebSockets in current browsers only; older ones want the address spelt out.
+  const headers = pageHeaders(`'self' ws://${site.authority}`)
+  const say = (status: number, text: string, more: Record<string, string> = {}): void => {
+    response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8', ...more }).end(`${text}\n`)
+  }
+
+  if (request.headers.host !== site.authority) {
+    return say(403, `This console answers at ${site.origin} only. Through a tunnel, forward the same port number.`)
+  }
+  if (request.method !== 'GET') return say(405, 'Only GET is answered here.', { allow: 'GET' })
+  const url = URL.parse(request.url ?? '/', site.origin)
+  if (!url) return say(400, 'The address could not be read.')
+
+  const given = url.pathname === '/' ? url.searchParams.get('token') : null
+  if (given !== null) {
+    const session = site.access.trade(given)
+    if (session !== undefined) {
+      const cookie = `${site.cookie}=${session}; HttpOnly; SameSite=Strict; Path=/`
+      return say(303, 'Opening the console.', { location: '/', 'set-cookie': cookie })
+    }
+    // A reload of the printed address in the browser that already traded it.
+    if (admitted(site, request)) return say(303, 'Opening the console.', { location: '/' })
+    return say(401, 'This address was used already or is not valid: each one opens the console once. ' + HOW)
+  }
+  if (!admitted(site, request)) return say(401, 'This browser has no session with the console. ' + HOW)
+
+  const found = await findFile(site.webRoot, url.pathname)
+  if (found.status !== 200) return say(found.status, found.status === 403 ? 'Not served.' : 'Not found.')
+  response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.body)
+}
+
+const HOW =
+  'In the terminal where Sluice runs, press u and Enter for a fresh address, or start Sluice again and open the one it prints.'
+
+function upgrade(site: Site, sockets: RpcSockets, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const refuse = (status: string): void => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  socket.on('error', () => undefined) // a peer that hangs up during the handshake is no fault of this program
+  if (request.headers.host !== site.authority || request.headers.origin !== site.origin) return refuse('403 Forbidden')
+  if (!admitted(site, request)) return refuse('401 Unauthorized')
+  if (request.url !== '/rpc') return refuse('404 Not Found')
+  if (sockets.server.clients.size >= MAX_WINDOWS) return refuse('503 Service Unavailable')
+  sockets.server.handleUpgrade(request, socket, head, (open) => sockets.serve(open))
+}
+
+function listen(server: Server, port: number, host: string): Promise<Failure | undefined> {
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(listenFailure(error, port)))
+    server.listen({ port, host, exclusive: true }, () => resolve(undefined))
+  })
+}
+
+function listenFailure(error: NodeJS.ErrnoException, port: number): Failure {
+  const what = `The console could not listen on port ${port}`
+  const next = 'Choose another with --port, or 0 for any free one.'
+  if (error.code === 'EADDRINUSE') return { code: 'PORT_TAKEN', what, why: 'another program uses it', next }
+  if (error.code === 'EACCES') return { code: 'PORT_REFUSED', what, why: 'this user may not use it', next }
+  return { code: 'LISTEN_FAILED', what, why: error.message, next }
+}
+
+async function close(server: Server, sockets: RpcSockets): Promise<void> {
+  for (const socket of sockets.server.clients) socket.terminate()
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

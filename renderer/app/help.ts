@@ -1,0 +1,37 @@
+/** The keys that work, as the help dialog lists them. */
+export interface KeyGroup {
+  readonly title: string
+  readonly keys: readonly { readonly keys: readonly string[]; readonly does: string }[]
+}
+
+export const keyGroups: readonly KeyGroup[] = [
+  {
+    title: 'Views',
+    keys: [
+      { keys: ['1'], does: 'Overview' },
+      { keys: ['2'], does: 'Jobs' },
+      { keys: ['3'], does: 'Rules' },
+      { keys: ['Ctrl', 'K'], does: 'Command palette' },
+      { keys: ['?'], does: 'These keys' },
+    ],
+  },
+  {
+    title: 'Time',
+    keys: [
+      { keys: ['Space'], does: 'Pause on this sample, or live again' },
+      { keys: ['L'], does: 'Back to live' },
+      { keys: ['\u2190', '\u2192'], does: 'One sample back, one on' },
+      { keys: ['Shift', '\u2190', '\u2192'], does: 'Ten samples' },
+    ],
+  },
+  {
+    title: 'Tables',
+    keys: [
+      { keys: ['/'], does: 'Filter the jobs' },
+      { keys: ['j', 'k'], does: 'Next row, row before' },
+      { keys: ['Enter'], does: 'Open the row' },
+      { keys: ['Backspace'], does: 'Close the inspector' },
+      { keys: ['Esc'], does: 'Leave the filter; clear the selection' },
+    ],
+  },
+]

@@ -1,0 +1,17 @@
+/** Entry of the window. */
+import { createPinia } from 'pinia'
+import { createApp } from 'vue'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useSettingsStore } from '../stores/settings.ts'
+import '../theme/tokens.css'
+import '../theme/base.css'
+import App from './App.vue'
+import { connect } from './connect.ts'
+import { router } from './router.ts'
+
+const app = createApp(App)
+app.use(createPinia())
+useSettingsStore() // the theme is set before the first paint
+connect(useConnectionStore())
+app.use(router)
+app.mount('#app')

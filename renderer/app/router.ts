@@ -1,0 +1,15 @@
+/** Which view is on screen; in the hash, because the desktop shell serves one file. */
+import { createRouter, createWebHashHistory } from 'vue-router'
+import JobsView from '../views/jobs/JobsView.vue'
+import OverviewView from '../views/overview/OverviewView.vue'
+import RulesView from '../views/rules/RulesView.vue'
+
+export const router = createRouter({
+  history: createWebHashHistory(),
+  routes: [
+    { path: '/overview', name: 'overview', component: OverviewView },
+    { path: '/jobs', name: 'jobs', component: JobsView },
+    { path: '/rules', name: 'rules', component: RulesView },
+    { path: '/:rest(.*)*', redirect: '/overview' },
+  ],
+})

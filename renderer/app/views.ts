@@ -1,0 +1,36 @@
+/** The views of the window in the order of their keys. Those without a component are named and not yet there. */
+import {
+  Coins,
+  FlaskConical,
+  FolderTree,
+  History,
+  LayoutDashboard,
+  ListOrdered,
+  ListTree,
+  Lock,
+  NotebookPen,
+  Plug,
+} from '@lucide/vue'
+import type { Component } from 'vue'
+
+export interface ViewEntry {
+  readonly id: string
+  readonly title: string
+  readonly key: string
+  readonly icon: Component
+  /** Whether it can be opened. */
+  readonly isHere: boolean
+}
+
+export const views: readonly ViewEntry[] = [
+  { id: 'overview', title: 'Overview', key: '1', icon: LayoutDashboard, isHere: true },
+  { id: 'jobs', title: 'Jobs', key: '2', icon: ListTree, isHere: true },
+  { id: 'rules', title: 'Rules', key: '3', icon: ListOrdered, isHere: true },
+  { id: 'locks', title: 'Locks', key: '4', icon: Lock, isHere: false },
+  { id: 'metadata', title: 'Metadata QoS', key: '5', icon: FolderTree, isHere: false },
+  { id: 'tokens', title: 'Tokens', key: '6', icon: Coins, isHere: false },
+  { id: 'sandbox', title: 'Sandbox', key: '7', icon: FlaskConical, isHere: false },
+  { id: 'history', title: 'History', key: '8', icon: History, isHere: false },
+  { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: false },
+  { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: false },
+]

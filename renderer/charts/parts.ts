@@ -1,0 +1,80 @@
+/** Parts every chart shares: ground, time axis, value axis, hatched gaps; all inks from the palette. */
+import { hatchTile, runs } from '../widgets/canvas.ts'
+import { formatClock, formatTick } from '../widgets/units.ts'
+import type { Palette } from '../theme/palette.ts'
+
+export interface Margins {
+  readonly left?: number
+  readonly right?: number
+  readonly top?: number
+  readonly bottom?: number
+}
+export interface ValueEnds {
+  readonly min: number
+  readonly max: number
+  readonly step: number
+}
+
+/** Everything that is not a series. */
+export function ground(p: Palette, t: readonly number[], ends: ValueEnds, divisor = 1, margins: Margins = {}) {
+  const [from, to] = [t[0] ?? 0, t.at(-1) ?? 1]
+  const text = { color: p['text-3'], fontSize: 10, fontFamily: p['font-ui'] }
+  const isNarrow = (margins.right ?? 14) < 10
+  // A label at the very edge would be cut: the tick stays, its words go.
+  const edge = (to - from) * (isNarrow ? 0.09 : 0.035)
+  const words = (value: number): string =>
+    value - from < edge || to - value < edge ? '' : formatClock(value, value % 60_000 !== 0)
+  return {
+    animation: false,
+    useUTC: true,
+    stateAnimation: { duration: 0 },
+    hoverLayerThreshold: Infinity,
+    textStyle: { fontFamily: p['font-ui'], fontSize: 10 },
+    grid: { left: 44, right: 14, top: 8, bottom: 20, ...margins, containLabel: false, outerBoundsMode: 'none' },
+    xAxis: {
+      type: 'time',
+      min: from,
+      max: to,
+      splitNumber: isNarrow ? 3 : 5,
+      axisLine: { lineStyle: { color: p.axis }, onZero: false },
+      axisTick: { lineStyle: { color: p.axis }, length: 3 },
+      axisLabel: { ...text, hideOverlap: true, margin: 5, formatter: words },
+      splitLine: { show: false },
+      axisPointer: {
+        show: true,
+        triggerTooltip: false,
+        label: { show: false },
+        lineStyle: { color: p.crosshair, width: 1, type: [2, 2] },
+      },
+    },
+    yAxis: {
+      type: 'value',
+      ...{ min: ends.min, max: ends.max, interval: ends.step },
+      axisLine: { show: false },
+      axisTick: { show: false },
+      axisLabel: { ...text, formatter: (value: number) => formatTick(value / divisor) },
+      splitLine: { lineStyle: { color: p.grid } },
+      axisPointer: { show: false },
+    },
+  }
+}
+
+/** Hatched areas over the gaps of a series, for its `markArea`. */
+export function gapAreas(p: Palette, t: readonly number[], values: readonly (number | null)[]) {
+  const areas: [{ xAxis: number }, { xAxis: number }][] = []
+  let last = 0
+  for (const [from, to] of [...runs(values), [values.length, values.length] as const]) {
+    if (from > last) areas.push([{ xAxis: t[Math.max(0, last - 1)] ?? 0 }, { xAxis: t[from] ?? t.at(-1) ?? 0 }])
+    last = to + 1
+  }
+  const image = areas.length > 0 ? hatchTile(p['gap-hatch']) : null
+  return {
+    silent: true,
+    data: areas,
+    itemStyle: { color: image ? { image, repeat: 'repeat' } : p['gap-hatch'], opacity: 1 },
+  }
+}
+
+/** Points of a line on the time axis; a gap stays null. */
+export const points = (t: readonly number[], values: readonly (number | null)[]): [number, number | null][] =>
+  t.map((at, i) => [at, values[i] ?? null])

@@ -1,0 +1,14 @@
+/** The jobs the view shows now, for the palette; set by the views, read when the palette opens. */
+import { shallowRef } from 'vue'
+
+export interface OnScreenJob {
+  readonly id: string
+  readonly colour: number
+  readonly rpcs: number
+}
+export const onScreenJobs = shallowRef<readonly OnScreenJob[]>([])
+
+/** Columns of a frame as a list. */
+export function jobsOf(rows: { jobId: string[]; colour: number[]; rpcs: number[] }): OnScreenJob[] {
+  return rows.jobId.map((id, i) => ({ id, colour: rows.colour[i] ?? 0, rpcs: rows.rpcs[i] ?? 0 }))
+}

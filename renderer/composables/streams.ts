@@ -1,0 +1,48 @@
+/** The streams of the contract under one name each: what they take, what they send, how they are opened. */
+import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
+import type { Client } from '../stores/client.ts'
+
+/** What every stream takes (contract.ts `stream`). */
+export interface StreamHead {
+  readonly stream: string
+  readonly hz: number
+  readonly at: number | null
+}
+type Input<F> = F extends (input: infer I, ...rest: never[]) => unknown ? Omit<NonNullable<I>, keyof StreamHead> : never
+type Views = Client['views']
+
+/** What a window may ask of each stream. */
+export interface Queries {
+  status: Record<never, never>
+  strip: Input<Views['strip']>
+  overview: Input<Views['overview']>
+  jobs: Input<Views['jobs']>
+  job: Input<Views['job']>
+  rules: Input<Views['rules']>
+}
+/** What each stream sends. */
+export interface Frames {
+  status: StatusFrame
+  strip: StripFrame
+  overview: OverviewFrame
+  jobs: JobsFrame
+  job: JobFrame
+  rules: RulesFrame
+}
+export type StreamName = keyof Frames
+
+type Open<N extends StreamName> = (
+  client: Client,
+  input: StreamHead & Queries[N],
+  options: { signal: AbortSignal },
+) => Promise<AsyncIterable<Frames[N]>>
+
+/** Opens the named stream. */
+export const openers: { readonly [N in StreamName]: Open<N> } = {
+  status: (client, input, options) => client.source.status(input, options),
+  strip: (client, input, options) => client.views.strip(input, options),
+  overview: (client, input, options) => client.views.overview(input, options),
+  jobs: (client, input, options) => client.views.jobs(input, options),
+  job: (client, input, options) => client.views.job(input, options),
+  rules: (client, input, options) => client.views.rules(input, options),
+}

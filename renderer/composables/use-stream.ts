@@ -1,0 +1,115 @@
+/**
+ * One stream of the host for as long as the component lives.
+ *
+ * The stream restarts when its query, the cursor, the update rate or the connection changes; the old frame stays on screen
+ * until the new stream's first one. Frames are applied once per animation frame, newest wins, and acknowledged only then:
+ * a window that cannot keep up is thereby sent less. A hidden page holds no stream.
+ */
+import { useDocumentVisibility } from '@vueuse/core'
+import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useSettingsStore } from '../stores/settings.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { onAnimationFrame } from './animation-frame.ts'
+import { openers, type Frames, type Queries, type StreamName } from './streams.ts'
+
+const RESTART_MS = 30
+const AGAIN_MS = 1000
+let streams = 0
+/** Last frame of each stream by its query, so that a view that comes back is not empty for its first moment. */
+const kept = new Map<StreamName, { query: string; frame: unknown }>()
+
+export interface StreamOptions {
+  /** Most frames a second, below the chosen update rate. */
+  readonly maxHz?: number
+  /** Always the newest sample, also while the cursor is paused. */
+  readonly followNewest?: boolean
+  /** This stream is the view: the sample it shows is the sample on screen. */
+  readonly isView?: boolean
+}
+export interface Stream<F> {
+  readonly frame: ShallowRef<F | null>
+  /** Why the stream is not running; null while it is. */
+  readonly error: Ref<string | null>
+}
+
+/** @param query  null = no stream now; read reactively. */
+export function useStream<N extends StreamName>(
+  name: N,
+  query: () => Queries[N] | null,
+  options: StreamOptions = {},
+): Stream<Frames[N]> {
+  const [connection, settings, time] = [useConnectionStore(), useSettingsStore(), useTimeStore()]
+  const visibility = useDocumentVisibility()
+  const frame = shallowRef(null) as ShallowRef<Frames[N] | null>
+  const error = ref<string | null>(null)
+  let abort: AbortController | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let startedMs = -Infinity
+
+  const plan = computed(() => {
+    const asked = query()
+    if (asked === null || connection.host === null || visibility.value === 'hidden') return null
+    const hz = Math.min(settings.hz, options.maxHz ?? 10)
+    const at = options.followNewest ? null : time.at
+    return { host: connection.host, query: JSON.stringify(asked), key: JSON.stringify([asked, hz, at]), asked, hz, at }
+  })
+  type Plan = NonNullable<typeof plan.value>
+
+  async function follow({ host, asked, hz, at, query: text }: Plan, signal: AbortSignal): Promise<void> {
+    const stream = `${name}-${++streams}`
+    let newest: Frames[N] | null = null
+    const apply = (): void => {
+      if (newest === null || signal.aborted) return
+      frame.value = newest
+      kept.set(name, { query: text, frame: newest })
+      if (options.isView) time.note(newest)
+      // Once it is in the page. It stands for the frames before it too; a lost line has ended the stream already.
+      const { seq } = newest
+      void nextTick(() => host.api.host.ack({ stream, seq }).catch(() => undefined))
+      newest = null
+    }
+    const frames = await openers[name](host.api, { ...asked, stream, hz, at }, { signal })
+    for await (const next of frames) {
+      if (signal.aborted) return
+      error.value = null
+      newest = next
+      onAnimationFrame(apply)
+    }
+  }
+
+  function start(): void {
+    clearTimeout(timer)
+    abort?.abort()
+    abort = null
+    const next = plan.value
+    if (next === null) return
+    startedMs = performance.now()
+    const { signal } = (abort = new AbortController())
+    const again = (reason: string | null): void => {
+      if (signal.aborted) return
+      error.value = reason
+      timer = setTimeout(start, AGAIN_MS)
+    }
+    follow(next, signal).then(
+      () => again(null),
+      (reason: unknown) => again(reason instanceof Error ? reason.message : String(reason)),
+    )
+  }
+
+  // The first change acts at once, a burst of them (scrolling, held arrow key) at most every 30 ms.
+  function restart(): void {
+    clearTimeout(timer)
+    timer = setTimeout(start, Math.max(0, startedMs + RESTART_MS - performance.now()))
+  }
+  const [first] = [plan.value]
+  const before = kept.get(name)
+  if (first !== null && before?.query === first.query) frame.value = before.frame as Frames[N]
+  watch([() => plan.value?.key, () => plan.value?.host], restart)
+  start()
+  onScopeDispose(() => {
+    clearTimeout(timer)
+    abort?.abort()
+  })
+  return { frame, error }
+}

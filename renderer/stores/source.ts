@@ -1,0 +1,88 @@
+/** What the window looks at: the status stream's newest frame, and the verbs that change the source. */
+import { ORPCError } from '@orpc/client'
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type { Notice, StatusFrame } from '#core/api/frames.ts'
+import type { Client } from './client.ts'
+import { useConnectionStore } from './connection.ts'
+
+type Mode = StatusFrame['mode']
+type Controller = StatusFrame['controller']
+
+export const modeNames: Record<Mode, string> = { observe: 'Observe', advise: 'Advise', enforce: 'Enforce' }
+export const controllerNames: Record<Controller, string> = { adaptbf: 'AdapTBF', static: 'Static', none: 'None' }
+/** Emulated seconds per second that can be chosen; 0 stands still. */
+export const speeds = [0, 1, 2, 4, 16] as const
+
+/** What a refused verb has to say, whatever was thrown. */
+function refusal(what: string, error: unknown): Notice {
+  if (error instanceof ORPCError && error.defined) return error.data as Notice // the contract's NOT_HERE
+  return { code: 'NOT_DONE', what, why: error instanceof Error ? error.message : String(error) }
+}
+
+export const useSourceStore = defineStore('source', () => {
+  const connection = useConnectionStore()
+  const frame = shallowRef<StatusFrame | null>(null)
+  /** Wall instant at which `frame` came. */
+  const receivedMs = ref(0)
+  /** Refusals of this window's own verbs, newest first; dismissed by the operator. */
+  const refusals = shallowRef<readonly Notice[]>([])
+  const dismissed = shallowRef<ReadonlySet<string>>(new Set())
+
+  function apply(next: StatusFrame): void {
+    frame.value = next
+    receivedMs.value = Date.now()
+  }
+
+  /** What the host has agreed to holds at once: a source that stands still sends no frame to say so. */
+  const agreed = (change: (frame: StatusFrame) => Partial<StatusFrame>): void => {
+    if (frame.value) frame.value = { ...frame.value, ...change(frame.value) }
+  }
+
+  async function ask(
+    what: string,
+    verb: (client: Client) => Promise<void>,
+    then: Parameters<typeof agreed>[0],
+  ): Promise<void> {
+    try {
+      if (connection.host === null) throw new Error('The host is not connected')
+      await verb(connection.host.api)
+      agreed(then)
+    } catch (error) {
+      refusals.value = [refusal(what, error), ...refusals.value].slice(0, 3)
+    }
+  }
+  const setSpeed = (speed: number): Promise<void> =>
+    ask(
+      'The speed was not changed',
+      (client) => client.source.setSpeed({ speed }),
+      ({ clock }) => ({ clock: { ...clock, speed } }),
+    )
+  const setMode = (mode: Mode): Promise<void> =>
+    ask(
+      'The mode was not changed',
+      (client) => client.source.setMode({ mode }),
+      () => ({ mode }),
+    )
+  const setController = (controller: Controller): Promise<void> =>
+    ask(
+      'The controller was not changed',
+      (client) => client.source.setController({ controller }),
+      () => ({ controller }),
+    )
+
+  const textOf = (n: Notice): string => `${n.code} ${n.what} ${n.why ?? ''}`
+  const notices = computed(() => [
+    ...refusals.value,
+    ...(frame.value?.notices ?? []).filter((n) => !dismissed.value.has(textOf(n))),
+  ])
+  function dismiss(notice: Notice): void {
+    refusals.value = refusals.value.filter((n) => n !== notice)
+    dismissed.value = new Set([...dismissed.value, textOf(notice)])
+  }
+
+  const isEmulated = computed(() => frame.value?.source.kind === 'EMULATED')
+  /** A source that is not the live cluster carries the hatched frame. */
+  const isHatched = computed(() => frame.value !== null && frame.value.source.kind !== 'LIVE')
+  return { frame, receivedMs, notices, isEmulated, isHatched, apply, setSpeed, setMode, setController, dismiss }
+})

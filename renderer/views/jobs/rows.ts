@@ -1,0 +1,68 @@
+/** Rows of the jobs table as text and shares, made once per frame from the columns the host sent. */
+import type { JobsFrame } from '#core/api/frames.ts'
+import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
+import { jobName } from '../job-name.ts'
+
+export interface Row {
+  readonly id: string
+  readonly head: string
+  readonly tail: string
+  readonly who: string
+  readonly account: string
+  readonly nodes: string
+  readonly colour: number
+  readonly rpcs: string
+  readonly isIdle: boolean
+  readonly read: string
+  readonly write: string
+  readonly ioBytes: string
+  readonly topOp: string
+  readonly throttled: number
+  readonly throttledText: string
+  readonly rule: string
+  readonly ruleTitle: string
+  /** Record on a square-root scale, -1..1. */
+  readonly record: number
+  readonly recordText: string
+}
+
+/** Decimals of the two MB/s columns: none once the sum is above 1 GB/s, so that a column keeps one form. */
+export const rateDecimals = (totalBps: number): number => (totalBps >= 1e9 ? 0 : 1)
+const megabytes = (bps: number, decimals: number): string => formatNumber(bps / 1e6, decimals)
+
+/** @param largestRecord  record that fills the bar. */
+export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
+  const { rows, totals } = frame
+  const [readDecimals, writeDecimals] = [rateDecimals(totals.readBps), rateDecimals(totals.writeBps)]
+  const root = Math.sqrt(Math.max(1, largestRecord))
+  return rows.jobId.map((id, i) => {
+    const [name, record, rule, rate] = [
+      jobName(id),
+      rows.record[i] ?? null,
+      rows.rule[i] ?? 'default',
+      rows.ruleRate[i] ?? null,
+    ]
+    const [throttled, rpcs] = [rows.throttled[i] ?? 0, rows.rpcs[i] ?? 0]
+    return {
+      id,
+      head: name.head,
+      tail: name.tail,
+      who: `${id}${rows.user[i] ? `, ${rows.user[i]}` : ''}`,
+      account: rows.account[i] || NOTHING,
+      nodes: formatNumber(rows.nodes[i]),
+      colour: rows.colour[i] ?? 0,
+      rpcs: formatNumber(rpcs),
+      isIdle: rpcs === 0,
+      read: megabytes(rows.readBps[i] ?? 0, readDecimals),
+      write: megabytes(rows.writeBps[i] ?? 0, writeDecimals),
+      ioBytes: formatBytes(rows.ioBytes[i] ?? null),
+      topOp: rows.topOp[i] || NOTHING,
+      throttled,
+      throttledText: formatPercent(throttled),
+      rule,
+      ruleTitle: rate === null ? rule : `${rule}: ${formatNumber(rate)} RPC/s over all nodes`,
+      record: record === null ? 0 : (Math.sign(record) * Math.sqrt(Math.abs(record))) / root,
+      recordText: formatSigned(record),
+    }
+  })
+}

@@ -1,0 +1,47 @@
+/** What each tile says: its number, its unit, and what changed against the window before. */
+import type { Tile, TileId } from '#core/api/frames.ts'
+import { formatCount, formatNumber, formatRate, formatSigned, formatSpan, type Measure } from '../../widgets/units.ts'
+
+const labels: Record<TileId, string> = {
+  read: 'Read',
+  write: 'Write',
+  rpc: 'RPC',
+  service: 'Service time',
+  queued: 'Queued RPC',
+  budget: 'Token budget used',
+  rules: 'Rules',
+  lent: 'Tokens on loan',
+}
+
+function measureOf(id: TileId, value: number | null): Measure {
+  if (id === 'read' || id === 'write') return formatRate(value)
+  if (id === 'rpc') return formatCount(value, 'RPC/s', 'k/s')
+  const [divisor, decimals, unit] =
+    id === 'service' ? [1, 1, 'ms'] : id === 'budget' ? [0.01, 0, '%'] : [1, 0, id === 'rules' ? 'active' : '']
+  return { text: formatNumber(value === null ? null : value / divisor, decimals), unit, divisor, decimals }
+}
+
+/** A tile as its widget takes it. */
+export function tileFace(tile: Tile, windowMs: number) {
+  const { id, value, before, level, note } = tile
+  const measure = measureOf(id, value)
+  const isLoud = level === 'watch' || level === 'bad'
+  const against = `vs ${formatSpan(windowMs)} before`
+  const ratio = isLoud && value !== null && before !== null && before > 0 ? value / before : 0
+  const difference = value === null || before === null ? null : (value - before) / measure.divisor
+  return {
+    id,
+    label: labels[id],
+    value: measure.text,
+    unit: measure.unit,
+    level,
+    // Amber says how many times, a calm tile by how much.
+    change:
+      ratio >= 1.5
+        ? `\u00D7${formatNumber(ratio, 1)}`
+        : difference === null
+          ? ''
+          : formatSigned(difference, measure.decimals),
+    note: isLoud && note ? note : difference === null ? `no ${formatSpan(windowMs)} before yet` : against,
+  }
+}

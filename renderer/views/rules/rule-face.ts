@@ -1,0 +1,40 @@
+/** What a row of the rule list says, from the row the host sent. */
+import type { RulesFrame } from '#core/api/frames.ts'
+import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan } from '../../widgets/units.ts'
+
+export type RuleRow = RulesFrame['rows'][number]
+/** A rule without a class for this long is worth a look. */
+const IDLE_MS = 60_000
+
+export function ceilingText({ ceiling, ceilingBps, owner }: RuleRow): string {
+  const bytes = formatRate(ceilingBps)
+  const estimate = ceilingBps === null ? '' : ` \u00B7 about ${bytes.text} ${bytes.unit}`
+  const foreign =
+    owner === 'sluice'
+      ? ''
+      : owner === 'lustre'
+        ? ' \u00B7 of the server, never touched'
+        : ' \u00B7 not ours, never touched'
+  return `up to ${formatNumber(ceiling)} RPC/s per class${estimate}${foreign}`
+}
+
+export function ruleFace(row: RuleRow, nowMs: number) {
+  const { rateMin, rateMax, ref, refZeroMs, used, expiresMs, createdMs, servers, serversTotal, spark, ceiling } = row
+  const isQuiet = ref === 0 && refZeroMs !== null && refZeroMs > IDLE_MS
+  const leftMs = expiresMs === null ? null : Math.max(0, expiresMs - nowMs)
+  return {
+    ceiling: ceilingText(row),
+    rate: rateMin === rateMax ? formatNumber(rateMin) : `${formatNumber(rateMin)}\u2013${formatNumber(rateMax)}`,
+    light: isQuiet ? 'warn' : ref > 0 ? 'on' : 'off',
+    matching: isQuiet ? `ref 0, ${formatSpan(refZeroMs)}` : `ref ${formatNumber(ref)}`,
+    used: formatPercent(used),
+    /** Top of the sparkline: the ceiling, or more where the rate was higher before. */
+    top: spark.reduce<number>((most, v) => Math.max(most, v ?? 0), ceiling) * 1.1,
+    isFull: used !== null && used > 0.95,
+    expires: leftMs === null ? 'no expiry' : formatCountdown(leftMs),
+    /** What is left of its time, 0..1; null without a timer. */
+    left: leftMs === null || expiresMs === null ? null : leftMs / Math.max(1, expiresMs - (createdMs ?? nowMs)),
+    servers: `${servers}/${serversTotal}`,
+    isPartial: servers < serversTotal,
+  }
+}

@@ -1,0 +1,53 @@
+/** Canvas in device pixels, drawn in CSS pixels. */
+
+/** Sizes the canvas for the screen and returns a cleared context, or null where there is no canvas (tests). */
+export function prepareCanvas(
+  canvas: HTMLCanvasElement | null | undefined,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
+  if (!canvas || width <= 0 || height <= 0) return null
+  const ratio = globalThis.devicePixelRatio || 1
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w
+    canvas.height = h
+  }
+  const context = canvas.getContext('2d')
+  if (context === null) return null
+  context.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context.clearRect(0, 0, width, height)
+  return context
+}
+
+/** Runs of indices without a gap: what may be joined by a line. */
+export function runs(values: readonly (number | null)[]): [from: number, to: number][] {
+  const found: [number, number][] = []
+  let from = -1
+  for (let i = 0; i <= values.length; i++) {
+    const isGap = i === values.length || values[i] === null
+    if (!isGap && from < 0) from = i
+    if (isGap && from >= 0) {
+      found.push([from, i - 1])
+      from = -1
+    }
+  }
+  return found
+}
+
+/** The 45 degree hatch of a gap, as a canvas that repeats; null where there is no canvas. */
+export function hatchTile(colour: string): HTMLCanvasElement | null {
+  const tile = document.createElement('canvas')
+  tile.width = tile.height = 8
+  const context = tile.getContext('2d')
+  if (context === null) return null
+  context.strokeStyle = colour
+  context.lineWidth = 2.5
+  context.beginPath()
+  for (const shift of [-8, 0, 8]) {
+    context.moveTo(shift - 1, 9)
+    context.lineTo(shift + 9, -1)
+  }
+  context.stroke()
+  return tile
+}

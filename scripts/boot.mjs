@@ -1,0 +1,73 @@
+/**
+ * The one way in: `node scripts/boot.mjs COMMAND`. Plain JavaScript for any Node from 18 on: installs what is missing,
+ * then goes on under the Node 24 that npm installed.
+ */
+import { join } from 'node:path'
+import { build } from './build.mjs'
+import { runChecks, runTests, runTypecheck } from './checks.mjs'
+import { endWithNpm, interruptCode, run } from './child.mjs'
+import { goOnUnderOwnNode, install, needsOtherNode, nodeToUse, root } from './install.mjs'
+import { say, Stop } from './say.mjs'
+import { parseStart, start, startUsage } from './start.mjs'
+import { tool } from './tools.mjs'
+
+const usage = `Usage: node scripts/boot.mjs COMMAND
+
+  start [options]   open the console (start --help lists the options)
+  test [args]       every check, then the tests; args go to vitest
+  check             format, types, lint and import directions
+  typecheck         types only
+  build             build out/
+  bench [args]      run the benchmarks
+  run TOOL [args]   run a tool of node_modules
+  ensure            install what is missing; print the Node to use
+`
+
+/** @type {Record<string, (args: string[]) => Promise<number>>} */
+const commands = {
+  start: (args) => start(parseStart(args)),
+  test: (args) => runTests(args),
+  check: () => runChecks(),
+  typecheck: () => runTypecheck(),
+  build: () => build({ always: true }),
+  bench: async (args) => (await run(nodeToUse(), [join(root, 'bench/run.ts'), ...args])).code,
+  run: async ([name, ...args]) => {
+    if (name === undefined) throw new Stop('run needs the name of a tool', 2)
+    return (await tool(name, args)).code
+  },
+  ensure: async () => {
+    process.stdout.write(`${nodeToUse()}\n`)
+    return 0
+  },
+}
+
+/** @param {string[]} argv @returns {Promise<number>} exit code */
+async function main([name, ...args]) {
+  if (name === '--help' || name === '-h') {
+    process.stdout.write(usage)
+    return 0
+  }
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) {
+    process.stderr.write(usage)
+    throw new Stop(name === undefined ? 'a command is needed' : `unknown command ${name}`, 2)
+  }
+  // Options are read before anything is installed: a slip of the finger costs no minute.
+  if (name === 'start' && parseStart(args).help) {
+    process.stdout.write(startUsage)
+    return 0
+  }
+  await install()
+  if (name !== 'ensure' && needsOtherNode()) return goOnUnderOwnNode([name ?? '', ...args])
+  return command(args)
+}
+
+endWithNpm()
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error) => {
+    if (!(error instanceof Stop)) throw error
+    say(error.message)
+    process.exit(interruptCode() ?? error.code)
+  },
+)

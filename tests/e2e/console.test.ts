@@ -1,0 +1,187 @@
+/** The console in a real browser, on the built-in emulator: what a newcomer sees after `npm start`. */
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launch, noBrowser, openConsole, shots, type RunningConsole } from './browser.ts'
+
+if (noBrowser !== undefined) console.log(`browser suite skipped: ${noBrowser}`)
+
+const HOSTILE = '<img src=x onerror=alert(1)>'
+const WITH_HOSTILE_JOB = `title: Hostile job id
+clients: { count: 2 }
+oss:
+  - name: oss01
+    osts:
+      - { name: demo-OST0000, disk: { bandwidth_mb_s: 500 } }
+control: { max_rate: 500 }
+jobs:
+  - { id: "${HOSTILE}", clients: [1], op: write, size_kib: 256, pattern: { kind: continuous } }
+  - { id: 7.ok.u1, clients: [2], op: write, size_kib: 256, pattern: { kind: continuous } }
+`
+
+async function open(browser: Browser, url: string, query = ''): Promise<{ page: Page; errors: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('console', (m) => {
+    if (m.type() === 'error') errors.push(m.text())
+  })
+  page.on('pageerror', (e) => errors.push(String(e)))
+  page.on('dialog', (d) => {
+    errors.push(`dialog: ${d.message()}`)
+    void d.dismiss()
+  })
+  await page.goto(url)
+  if (query !== '') await page.goto(`${new URL(url).origin}/${query}`)
+  await page.getByTestId('sample').waitFor()
+  return { page, errors }
+}
+
+const sampleOf = async (page: Page): Promise<number> =>
+  Number(((await page.getByTestId('sample').first().textContent()) ?? '').replace(/\D/g, ''))
+
+describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
+  let browser: Browser
+  let sluice: RunningConsole
+  beforeAll(async () => {
+    browser = await launch()
+    sluice = await openConsole()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await sluice?.close()
+  })
+
+  it('opens on the emulator, says so, and the jobs move', async () => {
+    const { page, errors } = await open(browser, sluice.served.freshUrl())
+    expect(page.url()).not.toContain('token')
+    await expect.poll(() => page.getByTestId('source-word').first().textContent()).toContain('EMULATED')
+    await page.keyboard.press('2')
+    await page.getByTestId('job-row').first().waitFor()
+    const rates = (): Promise<string[]> => page.locator('[data-testid=job-row] [data-col=rpcs]').allTextContents()
+    const before = await rates()
+    expect(before.length).toBeGreaterThanOrEqual(6)
+    await expect.poll(rates, { timeout: 3000 }).not.toEqual(before)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  it('pause freezes what is shown while sampling goes on, and resume catches up', async () => {
+    const { page } = await open(browser, sluice.served.freshUrl())
+    await page.keyboard.press('2')
+    await expect.poll(() => sampleOf(page)).toBeGreaterThan(0)
+    await page.keyboard.press('Space')
+    await expect.poll(() => page.getByTestId('source-word').first().textContent()).toContain('PAUSED')
+    // One frame may have been under way when the key was pressed.
+    await page.waitForTimeout(500)
+    const frozen = await sampleOf(page)
+    const rows = await page.getByTestId('job-row').allTextContents()
+    const ingested = sluice.host.monitor.sample
+    await expect.poll(() => sluice.host.monitor.sample).toBeGreaterThan(ingested + 10)
+    expect(await sampleOf(page)).toBe(frozen)
+    expect(await page.getByTestId('job-row').allTextContents()).toEqual(rows)
+    expect(await page.getByTestId('held').first().textContent()).toMatch(/\d/)
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => sampleOf(page)).toBe(frozen - 1)
+    await page.keyboard.press('l')
+    await expect.poll(() => sampleOf(page)).toBeGreaterThan(frozen + 10)
+    await page.context().close()
+  })
+
+  it('shows the rules that lctl prints on the emulated node', async () => {
+    const { page } = await open(browser, sluice.served.freshUrl())
+    await page.keyboard.press('3')
+    await page.getByTestId('rule-row').first().waitFor()
+    await page.getByText('oss01', { exact: true }).first().click()
+    sluice.host.source.setSpeed(0)
+    try {
+      const node = sluice.host.source.emulator.node('oss01')
+      const answer = (): string => node?.exec('lctl get_param ost.OSS.ost_io.nrs_tbf_rule').stdout ?? ''
+      // ref counts move between the read-back and now, so rules are compared without them.
+      const rulesOf = (text: string): string[] =>
+        [...text.matchAll(/^(\S+ .* \d+), ref -?\d+$/gm)].map((m) => m[1] as string)
+      const regOf = (text: string): string[] =>
+        rulesOf(text.split('high_priority_requests:')[0] ?? '').map((r) => r.split(' ')[0] as string)
+      await expect
+        .poll(async () => rulesOf((await page.getByTestId('server-text').textContent()) ?? ''))
+        .toEqual(rulesOf(answer()))
+      expect(rulesOf(answer()).some((r) => r.startsWith('ab_'))).toBe(true)
+      const names = (): Promise<(string | null)[]> =>
+        page.getByTestId('rule-row').evaluateAll((rows) => rows.map((r) => r.getAttribute('data-rule')))
+      await expect.poll(names).toEqual(regOf(answer()))
+    } finally {
+      sluice.host.source.setSpeed(1)
+    }
+    await page.context().close()
+  })
+
+  it('a mode chosen in the window reaches the servers: observe removes our rules', async () => {
+    const { page } = await open(browser, sluice.served.freshUrl())
+    const rules = (): string =>
+      sluice.host.source.emulator.node('oss01')?.exec('lctl get_param ost.OSS.ost_io.nrs_tbf_rule').stdout ?? ''
+    await expect.poll(rules).toContain('ab_')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('observe')
+    await page.keyboard.press('Enter')
+    await expect.poll(rules).not.toContain('ab_')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('enforce')
+    await page.keyboard.press('Enter')
+    await expect.poll(rules).toContain('ab_')
+    await page.context().close()
+  })
+
+  for (const theme of ['dark', 'light'] as const) {
+    it(`has no serious accessibility fault and is photographed, ${theme}`, async () => {
+      const { page, errors } = await open(browser, sluice.served.freshUrl(), `?theme=${theme}`)
+      for (const [key, view] of [
+        ['1', 'overview'],
+        ['2', 'jobs'],
+        ['3', 'rules'],
+      ] as const) {
+        await page.keyboard.press(key)
+        await page.waitForTimeout(1500)
+        if (view === 'jobs') {
+          await page.getByTestId('job-row').first().click()
+          await page.waitForTimeout(1000)
+        }
+        await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
+        const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
+        const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+        expect(serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)).toEqual([])
+      }
+      expect(errors).toEqual([])
+      await page.context().close()
+    })
+  }
+})
+
+describe.skipIf(noBrowser !== undefined)('a job id that is markup', () => {
+  it('is shown as text in every view and runs nothing', async () => {
+    const browser = await launch()
+    const sluice = await openConsole(WITH_HOSTILE_JOB)
+    try {
+      const { page, errors } = await open(browser, sluice.served.freshUrl())
+      await page.waitForTimeout(1500)
+      await page.keyboard.press('2')
+      const row = page.locator(`[data-testid=job-row][data-job="${HOSTILE}"]`)
+      await row.waitFor()
+      await row.click()
+      await page.waitForTimeout(700)
+      await page.keyboard.press('1')
+      await page.waitForTimeout(700)
+      await page.keyboard.press('3')
+      await page.waitForTimeout(700)
+      expect(await page.locator('img').count()).toBe(0)
+      expect(errors).toEqual([])
+      // No rule can name it, so none was written for it.
+      const rules =
+        sluice.host.source.emulator.node('oss01')?.exec('lctl get_param ost.OSS.ost_io.nrs_tbf_rule').stdout ?? ''
+      expect(rules).toContain('jobid={7.ok.u1}')
+      expect(rules).not.toContain('img')
+    } finally {
+      await browser.close()
+      await sluice.close()
+    }
+  })
+})

@@ -1,0 +1,109 @@
+/** The browser shell's real entry point, with the real host. Needs the build, which `npm test` makes first. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createORPCClient } from '@orpc/client'
+import { RPCLink } from '@orpc/client/websocket'
+import type { ContractRouterClient } from '@orpc/contract'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Contract } from '#core/api/contract.ts'
+
+const root = join(import.meta.dirname, '../..')
+const built = existsSync(join(root, 'out/renderer/index.html'))
+if (!built) console.log('The tests of the real server are skipped: the console is not built.')
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-server-'))
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+})
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+interface Server {
+  readonly child: ChildProcess
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
+  url(): Promise<URL>
+}
+
+function start(...args: string[]): Server {
+  const program = [join(root, 'electron/server/main.ts'), ...args]
+  const env = { ...process.env, SLUICE_DATA: join(folder, 'data') }
+  const child = spawn(process.execPath, program, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.push(child)
+  const text = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (part: string) => (text[stream] += part))
+  }
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, ...text }))
+  })
+  const url = (): Promise<URL> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = /^Sluice: (\S+)$/m.exec(text.stdout)?.[1]
+        if (found) resolve(new URL(found))
+      }
+      child.stdout.on('data', look)
+      void ended.then(({ stderr }) => reject(new Error(stderr)))
+      look()
+    })
+  return { child, ended, url }
+}
+
+describe.skipIf(!built)('the browser shell', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('serves the console and closes on %s within two seconds', async (signal) => {
+    const server = start('--port', '0', '--history', ':memory:')
+    const url = await server.url()
+    expect(url.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/)
+    const login = await fetch(url, { redirect: 'manual' })
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect((await fetch(new URL('/', url), { headers: { cookie } })).status).toBe(200)
+
+    const ws = new WebSocket(`ws://${url.host}/rpc`, { headers: { cookie, origin: url.origin } })
+    const link = new RPCLink({ websocket: ws as unknown as globalThis.WebSocket })
+    const client: ContractRouterClient<Contract> = createORPCClient(link)
+    expect(await client.host.info()).toMatchObject({ name: 'sluice', shell: 'browser' })
+    const frames = await client.source.status({ stream: 's' })
+    expect((await frames.next()).value).toMatchObject({ source: { kind: 'EMULATED' } })
+
+    const from = performance.now()
+    server.child.kill(signal)
+    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(performance.now() - from).toBeLessThan(2000)
+    ws.terminate()
+  })
+
+  it('says in one line that a port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    const { code, stderr } = await start('--port', String(port), '--history', ':memory:').ended
+    other.close()
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `sluice: The console could not listen on port ${port}: another program uses it. ` +
+        'Choose another with --port, or 0 for any free one.\n',
+    )
+  })
+
+  it('says in one line that a scenario is not there, and refuses options it does not know', async () => {
+    const scenario = await start('--history', ':memory:', '--scenario', '/nowhere.yaml').ended
+    expect(scenario.code).toBe(1)
+    expect(scenario.stderr).toMatch(/^sluice: .*nowhere\.yaml.*\n$/)
+    expect((await start('--colour').ended).code).toBe(2)
+    expect((await start('--port', 'x').ended).code).toBe(2)
+    expect((await start('--help').ended).code).toBe(0)
+  })
+
+  it('does not open a history that a running console holds', async () => {
+    const first = start('--port', '0')
+    await first.url()
+    expect(existsSync(join(folder, 'data/history.sqlite'))).toBe(true)
+    const second = await start('--port', '0').ended
+    expect(second.code).toBe(1)
+    expect(second.stderr.trim().split('\n')).toHaveLength(1)
+  })
+})
