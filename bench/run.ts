@@ -43,6 +43,11 @@ async function measure(run: Bench['run']): Promise<number> {
 const round = (v: number): number => Number(v.toPrecision(4))
 
 const args = process.argv.slice(2)
+if (args.includes('--window')) {
+  const { windowBenches } = await import('./window.ts')
+  await windowBenches()
+  process.exit(0)
+}
 const json = args.includes('--json')
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
 const all: readonly Bench[] = [...sim, ...tbf, ...lustre, ...adaptbf, ...emulator]

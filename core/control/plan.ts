@@ -42,6 +42,14 @@ const start = (r: DesiredRule, rank?: string): PlanCommand => ({
   rule: r.name,
   value: `reg start ${r.name} ${r.conditions} rate=${r.rate}${rank === undefined ? '' : ` rank=${rank}`}`,
 })
+/** Servers up to 2.17.0 print a rule of `tbf jobid` without the field; our own rules match by nothing else. */
+const conditionsOf = (r: RuleLine): string => (r.conditions.startsWith('{') ? `jobid=${r.conditions}` : r.conditions)
+const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
+  new Map(
+    present
+      .filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
+      .map((r) => [r.name, { ...r, conditions: conditionsOf(r) }]),
+  )
 const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
 
 /**
@@ -52,13 +60,16 @@ const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
  */
 export function planRules(server: string, present: readonly RuleLine[], desired: readonly DesiredRule[]): Plan {
   const list = present.filter((r) => r.queue === 'reg' && r.cpt === 0)
-  const ours = new Map(list.filter((r) => isOurs(r.name)).map((r) => [r.name, r]))
+  const ours = ownRules(present)
   const wanted = new Map(desired.map((r) => [r.name, r]))
   const stops: PlanCommand[] = []
   const lowers: PlanCommand[] = []
   const raises: PlanCommand[] = []
   const starts: PlanCommand[] = []
-  const inverse: PlanCommand[] = []
+  const restarts: PlanCommand[] = []
+  const backLower: PlanCommand[] = []
+  const backRaise: PlanCommand[] = []
+  const restops: PlanCommand[] = []
   const diff: DiffLine[] = []
 
   for (const [name, r] of ours) {
@@ -66,25 +77,28 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
     // A rule whose conditions differ is another rule under our name: it is replaced.
     if (want?.conditions === r.conditions) continue
     stops.push(stop(name))
-    const next = list[list.indexOf(r) + 1]
+    const next = list[list.findIndex((x) => x.name === name) + 1]
     // Undone last to first, so the rule that followed is back in its place when this one returns.
-    inverse.unshift(start({ name, conditions: r.conditions, rate: r.rate }, next?.name))
+    restarts.unshift(start({ name, conditions: r.conditions, rate: r.rate }, next?.name))
     diff.push({ kind: 'del', text: line(r) })
   }
   for (const want of desired) {
     const have = ours.get(want.name)
     if (have?.conditions !== want.conditions || have.rate === want.rate) continue
-    ;(want.rate < have.rate ? lowers : raises).push(change(want.name, want.rate))
-    inverse.unshift(change(want.name, have.rate))
+    const isLower = want.rate < have.rate
+    ;(isLower ? lowers : raises).push(change(want.name, want.rate))
+    ;(isLower ? backRaise : backLower).push(change(want.name, have.rate))
     diff.push({ kind: 'del', text: line(have) }, { kind: 'mod', text: line(want) })
   }
   for (const want of desired.toReversed()) {
     if (ours.get(want.name)?.conditions === want.conditions) continue
     starts.push(start(want))
-    inverse.unshift(stop(want.name))
+    restops.push(stop(want.name))
     diff.push({ kind: 'add', text: line(want) })
   }
-  return { server, commands: [...stops, ...lowers, ...raises, ...starts], inverse, diff, expected: wanted }
+  const commands = [...stops, ...lowers, ...raises, ...starts]
+  const inverse = [...restops, ...backLower, ...backRaise, ...restarts]
+  return { server, commands, inverse, diff, expected: wanted }
 }
 
 /** The plan that removes every rule of ours from a server. */
@@ -97,9 +111,7 @@ export const planRemoval = (server: string, present: readonly RuleLine[]): Plan 
  */
 export function compareReadBack(plan: Plan, present: readonly RuleLine[]): string[] {
   const out: string[] = []
-  const found = new Map(
-    present.filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name)).map((r) => [r.name, r]),
-  )
+  const found = ownRules(present)
   for (const [name, want] of plan.expected) {
     const have = found.get(name)
     if (!have) out.push(`${name} is missing`)

@@ -21,7 +21,7 @@ describe('StaticController', () => {
         { jobId: 'a', tokens: 5, ratePerSec: 50, record: 0, recordDelta: 0 },
         { jobId: 'b', tokens: 5, ratePerSec: 50, record: 0, recordDelta: 0 },
       ],
-      records: new Map(['a', 'd', 'c', 'b'].map((jobId) => [jobId, 0])),
+      records: new Map(),
     })
   })
 

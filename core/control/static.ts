@@ -50,7 +50,7 @@ export class StaticController implements Controller {
       atNs,
       budget,
       allocations: this.#allocations,
-      records: new Map([...this.#nodes.keys()].map((jobId) => [jobId, 0])),
+      records: new Map(),
     }
   }
 

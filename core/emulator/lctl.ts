@@ -4,8 +4,16 @@
  * Source: spec/lustre 7.1-7.3. Exit code of get_param: the first failing argument; of set_param with several arguments:
  * the last one.
  */
-import { errnoNumber, errnoText } from '../lustre/errno.ts'
-import { formatParam, noSuchParam, readRefused, writeRefused } from '../lustre/lctl.ts'
+import { errnoNumber, errnoText, type Errno } from '../lustre/errno.ts'
+import {
+  assignmentFailed,
+  formatParam,
+  noSuchListing,
+  noSuchParam,
+  openRefused,
+  readRefused,
+  writeRefused,
+} from '../lustre/lctl.ts'
 import type { ExecResult } from './exec.ts'
 import { expandBraces, globPattern, hasGlob } from './glob.ts'
 import type { Parameter } from './parameter.ts'
@@ -31,9 +39,9 @@ function splitOptions(args: readonly string[]): { options: Set<string>; names: s
   return { options, names }
 }
 
-function getParam(parameters: readonly Parameter[], args: readonly string[]): ExecResult {
+function getParam(tool: string, parameters: readonly Parameter[], args: readonly string[]): ExecResult {
   const { options, names } = splitOptions(args)
-  if (names.length === 0) return { stdout: 'usage: get_param [-n|-N] PARAM_PATH ...\n', stderr: '', code: 4 }
+  if (names.length === 0) return { stdout: `usage: ${tool} [-n|-N] PARAM_PATH ...\n`, stderr: '', code: 4 }
   let stdout = ''
   let stderr = ''
   let code = 0
@@ -41,12 +49,13 @@ function getParam(parameters: readonly Parameter[], args: readonly string[]): Ex
     const found = find(parameters, name)
     let rc = 0
     if (found.length === 0) {
-      stderr += noSuchParam('get_param', name)
+      stderr += noSuchParam(tool, name)
+      if (tool === 'list_param') stderr += noSuchListing(name)
       rc = errnoNumber('ENOENT')
     }
     for (const p of found) {
       rc = 0
-      if (options.has('N')) {
+      if (tool === 'list_param' || options.has('N')) {
         stdout += `${p.name}\n`
         continue
       }
@@ -79,22 +88,23 @@ function setParam(parameters: readonly Parameter[], args: readonly string[]): Ex
       continue
     }
     const found = find(parameters, name)
-    code = 0
+    let failed: Errno | undefined
     if (found.length === 0) {
       stderr += noSuchParam('set_param', name)
-      stderr += `error: set_param: setting '${name.replaceAll('.', '/')}'='${value}': ${errnoText('ENOENT')}\n`
-      code = errnoNumber('ENOENT')
+      failed = 'ENOENT'
     }
     for (const p of found) {
       const written = p.write?.(value)
       if (!written) {
-        stderr += `error: set_param: opening '${p.path}': ${errnoText('EACCES')}\n`
-        code ||= errnoNumber('EACCES')
+        stderr += openRefused(p.path, 'EACCES')
+        failed ??= 'EACCES'
       } else if (!written.ok) {
-        stderr += writeRefused(p.path, p.name, value, written.error)
-        code ||= errnoNumber(written.error)
+        stderr += writeRefused(p.path, value, written.error)
+        failed ??= written.error
       } else if (!options.has('n')) stdout += `${p.name}=${value}\n`
     }
+    if (failed) stderr += assignmentFailed(name, value, failed)
+    code = failed ? errnoNumber(failed) : 0
   }
   return { stdout, stderr, code }
 }
@@ -102,8 +112,8 @@ function setParam(parameters: readonly Parameter[], args: readonly string[]): Ex
 /** Runs lctl with the given arguments on a node that has the given parameters. */
 export function runLctl(parameters: readonly Parameter[], args: readonly string[]): ExecResult {
   const [verb, ...rest] = args
-  if (verb === 'get_param') return getParam(parameters, rest)
-  if (verb === 'list_param') return getParam(parameters, ['-N', ...rest])
+  if (verb === 'get_param') return getParam(verb, parameters, rest)
+  if (verb === 'list_param') return getParam(verb, parameters, rest)
   if (verb === 'set_param') return setParam(parameters, rest)
   if (verb === '--version') {
     const version = parameters.find((p) => p.name === 'version')?.read()

@@ -27,8 +27,8 @@ export class EmulatedNode {
   readonly role: 'oss' | 'scheduler'
   readonly #sim: Simulation
   readonly #programs: Readonly<Record<string, Program>>
-  /** Transient timer units and when they fire. */
-  readonly #timers = new Map<string, number>()
+  /** Transient timer units; each start is an object of its own. */
+  readonly #timers = new Map<string, { readonly at: number }>()
 
   constructor(
     sim: Simulation,
@@ -54,7 +54,7 @@ export class EmulatedNode {
 
   /** Names and instants (virtual ns) of the pending timers. */
   get timers(): ReadonlyMap<string, number> {
-    return this.#timers
+    return new Map([...this.#timers].map(([unit, { at }]) => [unit, at]))
   }
 
   /** Runs one command line. Never throws: what a shell cannot do, it says on stderr. */
@@ -66,12 +66,7 @@ export class EmulatedNode {
     let code = 0
     for (const step of steps.value) {
       if ((step.after === '&&' && code !== 0) || (step.after === '||' && code === 0)) continue
-      const [name, ...args] = step.words
-      const program = this.#programs[name as string]
-      const r =
-        program && Object.hasOwn(this.#programs, name as string)
-          ? program(args)
-          : refuse(`sh: 1: ${name}: not found\n`, 127)
+      const r = this.#run(step.words)
       stdout += r.stdout
       stderr += r.stderr
       code = r.code
@@ -79,16 +74,24 @@ export class EmulatedNode {
     return { stdout, stderr, code }
   }
 
+  #run([name = '', ...args]: readonly string[]): ExecResult {
+    const program = Object.hasOwn(this.#programs, name) ? this.#programs[name] : undefined
+    return program ? program(args) : refuse(`sh: 1: ${name}: not found\n`, 127)
+  }
+
   #startTimer(args: readonly string[]): ExecResult {
     let unit = ''
     let span: number | undefined
     let i = 0
     for (; i < args.length && (args[i] as string).startsWith('--'); i++) {
+      if (args[i] === '--') {
+        i++
+        break
+      }
       const [key, value = ''] = (args[i] as string).split('=', 2)
       if (key === '--on-active') span = parseSpan(value)
       else if (key === '--unit') unit = value
-      else if (key !== '--' && key !== '--quiet' && key !== '--collect')
-        return refuse(`systemd-run: unrecognized option '${key}'\n`, 1)
+      else if (key !== '--quiet' && key !== '--collect') return refuse(`systemd-run: unrecognized option '${key}'\n`, 1)
     }
     const command = args.slice(i)
     if (span === undefined || unit === '' || command.length === 0) {
@@ -97,14 +100,13 @@ export class EmulatedNode {
     if (this.#timers.has(unit)) {
       return refuse(`Failed to start transient timer unit: Unit ${unit}.timer was already loaded.\n`, 1)
     }
-    const at = this.#sim.now + span
-    this.#timers.set(unit, at)
-    this.#sim.at(at, () => {
+    const timer = { at: this.#sim.now + span }
+    this.#timers.set(unit, timer)
+    this.#sim.at(timer.at, () => {
       // A unit that was stopped, and perhaps made again, is another timer.
-      if (this.#timers.get(unit) !== at) return
+      if (this.#timers.get(unit) !== timer) return
       this.#timers.delete(unit)
-      const [name, ...rest] = command
-      this.#programs[name as string]?.(rest)
+      this.#run(command)
     })
     return { stdout: '', stderr: `Running timer as unit: ${unit}.timer\n`, code: 0 }
   }

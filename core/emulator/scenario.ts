@@ -3,7 +3,7 @@
  *
  * Units stand in the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
  */
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import * as z from 'zod'
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
@@ -42,7 +42,11 @@ const pattern = z.discriminatedUnion('kind', [
 
 const job = z
   .strictObject({
-    id: z.string().min(1).max(JOB_ID_MAX),
+    id: z
+      .string()
+      .min(1)
+      .max(JOB_ID_MAX)
+      .regex(/^[\u0001-\u00ff]*$/, 'a job id is bytes: characters up to U+00FF'),
     user: z.string().max(64).default(''),
     account: z.string().max(64).default(''),
     /** Client numbers from 1; their count is what Slurm reports as the job's nodes. */
@@ -142,6 +146,15 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key?:
   return 0
 }
 
+/** Offset of the first alias that no anchor stands before, else of the first alias. */
+function offsetOfAlias(document: Document.Parsed): number {
+  const found: { offset: number; isKnown: boolean }[] = []
+  visit(document, {
+    Alias: (_, alias) => void found.push({ offset: alias.range?.[0] ?? 0, isKnown: !!alias.resolve(document) }),
+  })
+  return (found.find((a) => !a.isKnown) ?? found[0])?.offset ?? 0
+}
+
 /**
  * Reads a scenario.
  *
@@ -169,7 +182,14 @@ export function parseScenario(text: string, file = 'scenario'): Result<Scenario,
     const why = (broken.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
     return at(broken.pos[0], 'SCENARIO_SYNTAX', why, document.errors.length - 1)
   }
-  const read = schema.safeParse(document.toJS(), { reportInput: false })
+  let plain: unknown
+  try {
+    plain = document.toJS()
+  } catch (e) {
+    // An alias without an anchor, or aliases of aliases that would fill the memory.
+    return at(offsetOfAlias(document), 'SCENARIO_SYNTAX', e instanceof Error ? e.message : 'an alias cannot be used')
+  }
+  const read = schema.safeParse(plain, { reportInput: false })
   if (read.success) return ok(read.data)
   const issue = read.error.issues[0]
   if (!issue) return at(0, 'SCENARIO_INVALID', 'unknown reason')

@@ -13,6 +13,8 @@ export interface ShellStep {
 /** Splits a command line into steps; the error is what a shell would print. */
 export function parseCommandLine(line: string): Result<ShellStep[], string> {
   const steps: { words: string[]; after: ShellStep['after'] }[] = [{ words: [], after: ';' }]
+  /** Whether both sides of every `&&` and `||` so far are there; a blank line or a `;` too many is nothing. */
+  const isWhole = (): boolean => steps.at(-1)?.after === ';' || (steps.at(-1)?.words.length ?? 0) > 0
   let word: string | undefined
   const endWord = (): void => {
     if (word !== undefined) steps.at(-1)?.words.push(word)
@@ -38,14 +40,17 @@ export function parseCommandLine(line: string): Result<ShellStep[], string> {
       word = (word ?? '') + (line[++i] ?? '')
     } else if (c === ';' || c === '\n') {
       endWord()
+      if (!isWhole()) return fail(`"${c === ';' ? c : 'newline'}" unexpected`)
       steps.push({ words: [], after: ';' })
     } else if ((c === '&' || c === '|') && line[i + 1] === c) {
       endWord()
+      if (steps.at(-1)?.words.length === 0) return fail(`"${c}${c}" unexpected`)
       i++
       steps.push({ words: [], after: c === '&' ? '&&' : '||' })
     } else if ('&|<>$`()'.includes(c)) return fail(`"${c}" is not supported by this emulated shell`)
     else word = (word ?? '') + c
   }
   endWord()
+  if (!isWhole()) return fail('end of file unexpected')
   return ok(steps.filter((s) => s.words.length > 0))
 }

@@ -1,6 +1,6 @@
 /**
- * What a job did between two readings of job_stats. Counters are never cleared by Sluice; a counter that went down means
- * that somebody else cleared the entry, or that it aged out, and then everything it shows is new.
+ * What a job did between two readings of job_stats. Counters are never cleared by Sluice; a counter that went down, or
+ * another start time, means that somebody else cleared the entry, or that it aged out, and then everything it shows is new.
  */
 import type { Counter, JobEntry } from './job-stats.ts'
 
@@ -20,11 +20,20 @@ export interface JobDelta {
   readonly sizes: ReadonlyMap<number, number>
 }
 
-type Seen = ReadonlyMap<string, Counter>
+type Seen = Pick<JobEntry, 'startTime' | 'counters'>
+
+/** Whether `now` goes on where `before` stood. */
+function continues(now: Seen, before: Seen): boolean {
+  if (now.startTime !== before.startTime) return false
+  for (const [name, old] of before.counters) if (old.samples > (now.counters.get(name)?.samples ?? 0)) return false
+  return true
+}
 
 const isBytes = (name: string): boolean => name === 'read_bytes' || name === 'write_bytes'
 
-function deltaOf(jobId: string, now: Seen, before: Seen | undefined): JobDelta {
+function deltaOf({ jobId, ...entry }: JobEntry, last: Seen | undefined): JobDelta {
+  const now = entry.counters
+  const before = last && continues(entry, last) ? last.counters : undefined
   const ops = new Map<string, number>()
   const sizes = new Map<number, number>()
   let rpcs = 0
@@ -32,8 +41,7 @@ function deltaOf(jobId: string, now: Seen, before: Seen | undefined): JobDelta {
   let serviceUsecs = 0
   const bytes = { read_bytes: 0, write_bytes: 0 }
   for (const [name, c] of now) {
-    const old = before?.get(name)
-    const base = old && old.samples <= c.samples ? old : undefined
+    const base = before?.get(name)
     const samples = c.samples - (base?.samples ?? 0)
     if (samples === 0) continue
     if (isBytes(name)) {
@@ -70,9 +78,9 @@ export class JobDeltas {
    */
   update(entries: readonly JobEntry[]): JobDelta[] | undefined {
     const before = this.#before
-    this.#before = new Map(entries.map((e) => [e.jobId, e.counters]))
+    this.#before = new Map(entries.map((e) => [e.jobId, e]))
     if (!before) return undefined
-    return entries.map((e) => deltaOf(e.jobId, e.counters, before.get(e.jobId))).filter((d) => d.rpcs > 0)
+    return entries.map((e) => deltaOf(e, before.get(e.jobId))).filter((d) => d.rpcs > 0)
   }
 
   /** Forgets the base, after a gap too long to bridge. */

@@ -93,7 +93,10 @@ export function parseJobStats(text: ByteText): JobStats {
   const skipped: SkippedLine[] = []
   let open: OpenEntry | undefined
   const close = (end: number): void => {
-    if (open) entries.push({ ...open, span: [open.from, end] })
+    if (open) {
+      const { from, ...entry } = open
+      entries.push({ ...entry, span: [from, end] })
+    }
     open = undefined
   }
   let number = 0
@@ -105,7 +108,9 @@ export function parseJobStats(text: ByteText): JobStats {
     if (line.startsWith('- job_id:')) {
       close(from)
       const id = parseJobId(line.slice(9).trim())
-      if (id === '') skipped.push({ line: number, reason: 'job_id without an id' })
+      // An id that ends with the text may be the beginning of a longer one: another job's.
+      if (to === text.length) skipped.push({ line: number, reason: 'job_id cut off' })
+      else if (id === '') skipped.push({ line: number, reason: 'job_id without an id' })
       else open = { jobId: id, snapshotTime: '', startTime: undefined, counters: new Map(), from }
     } else if (line.startsWith('  ')) {
       const colon = line.indexOf(':')

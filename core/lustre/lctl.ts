@@ -14,15 +14,16 @@ export function shellQuote(word: string): string {
 
 /** The command that reads parameters; globs and braces are lctl's own, so they are quoted. */
 export const getParamCommand = (...names: readonly string[]): string =>
-  `lctl get_param ${names.map((n) => (/[*{}?[]/.test(n) ? `'${n}'` : shellQuote(n))).join(' ')}`
+  `lctl get_param ${names.map(shellQuote).join(' ')}`
 
 /** The command that writes one parameter: one assignment per call, because exit codes of several are not told apart. */
-export const setParamCommand = (name: string, value: string): string => `lctl set_param ${name}=${shellQuote(value)}`
+export const setParamCommand = (name: string, value: string): string =>
+  `lctl set_param ${shellQuote(name)}=${shellQuote(value)}`
 
 /**
  * Splits the output of a get_param of several parameters.
  *
- * @returns  values by parameter name in the order printed; a one-line value has no trailing newline.
+ * @returns  values by parameter name in the order printed, each without the newline that ends it.
  */
 export function splitParams(text: ByteText): Map<string, ByteText> {
   const values = new Map<string, ByteText>()
@@ -31,7 +32,7 @@ export function splitParams(text: ByteText): Map<string, ByteText> {
   const close = (): void => {
     if (name !== undefined) values.set(name, body.join('\n'))
   }
-  for (const line of text.split('\n')) {
+  for (const line of (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')) {
     // Parameter names hold no blanks; rule lines and job entries have one before any `=`.
     const m = /^([A-Za-z0-9_][\w.@:-]*)=(.*)$/.exec(line)
     if (m) {
@@ -52,16 +53,25 @@ export function formatParam(name: string, value: ByteText): ByteText {
 
 const slashed = (name: string): string => name.replaceAll('.', '/')
 
-/** stderr of a parameter that does not exist; `tool` is get_param or set_param. */
+/** The line that ends a listing of what does not exist. */
+export const noSuchListing = (name: string): string =>
+  `error: list_param: listing '${slashed(name)}': ${errnoText('ENOENT')}\n`
+
+/** stderr of a parameter that does not exist; `tool` is get_param, set_param or list_param. */
 export const noSuchParam = (tool: string, name: string): string =>
   `error: ${tool}: param_path '${slashed(name)}': ${errnoText('ENOENT')}\n`
 
 /** stderr of a read that the kernel refused. */
 export const readRefused = (path: string, errno: Errno): string => `error: read_param: '${path}': ${errnoText(errno)}\n`
 
-/** stderr of a write that the kernel refused: two lines since 2.16. */
-export const writeRefused = (path: string, name: string, value: string, errno: Errno): string =>
-  `error: set_param: setting ${path}=${value}: ${errnoText(errno)}\n` +
+/** stderr of a write that the kernel refused, and of a file that may not be written. */
+export const writeRefused = (path: string, value: string, errno: Errno): string =>
+  `error: set_param: setting ${path}=${value}: ${errnoText(errno)}\n`
+export const openRefused = (path: string, errno: Errno): string =>
+  `error: set_param: opening '${path}': ${errnoText(errno)}\n`
+
+/** The line that ends every failed assignment since 2.16, with the name as it was asked for. */
+export const assignmentFailed = (name: string, value: string, errno: Errno): string =>
   `error: set_param: setting '${slashed(name)}'='${value}': ${errnoText(errno)}\n`
 
 /** Where a service's debugfs parameters live. */

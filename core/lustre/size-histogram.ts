@@ -4,7 +4,10 @@
  */
 
 /** Index of the bin that a size falls into: ceil(log2(bytes)), 0 for 0 and 1 byte. */
-export const sizeBin = (bytes: number): number => (bytes <= 1 ? 0 : 32 - Math.clz32(bytes - 1))
+export function sizeBin(bytes: number): number {
+  if (bytes > 2 ** 32) return 32 + sizeBin(Math.ceil(bytes / 2 ** 32))
+  return bytes <= 1 ? 0 : 32 - Math.clz32(bytes - 1)
+}
 
 /** Upper bound of a bin in bytes. */
 export const binBytes = (bin: number): number => 2 ** bin

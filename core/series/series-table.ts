@@ -77,7 +77,7 @@ export class SeriesTable {
     if (!values) return NaN
     let sum = 0
     let count = 0
-    for (let s = Math.max(this.oldest, sample - n + 1); s <= sample; s++) {
+    for (let s = Math.max(this.oldest, sample - n + 1); s <= Math.min(sample, this.#pushed); s++) {
       const v = values[(s - 1) % this.capacity] as number
       if (v === v) {
         sum += v
@@ -100,7 +100,8 @@ export class SeriesTable {
   }
 
   /**
-   * Means of a series over spans of `step` samples from `from` on; the last span may be shorter.
+   * Means of a series over spans of `step` samples from `from` on; the last span may be shorter. Samples that are no
+   * longer (or not yet) here are gaps.
    *
    * @returns  one value per span; null where every sample of it is a gap.
    */
@@ -108,10 +109,10 @@ export class SeriesTable {
     const values = this.#values.get(name)?.[column]
     const out: (number | null)[] = []
     for (let a = from; a <= to; a += step) {
-      const b = Math.min(a + step, to + 1)
+      const b = Math.min(a + step, to + 1, this.#pushed + 1)
       let sum = 0
       let count = 0
-      for (let s = a; values && s < b; s++) {
+      for (let s = Math.max(a, this.oldest); values && s < b; s++) {
         const v = values[(s - 1) % this.capacity] as number
         if (v === v) {
           sum += v
@@ -132,14 +133,15 @@ export class SeriesTable {
 
   /**
    * The samples of a window, cut into spans whose borders are multiples of the span: they stay where they are while the
-   * window moves, so a chart does not shimmer.
+   * window moves, so a chart does not shimmer. The first may reach back beyond the oldest sample.
    *
-   * @param points  most spans wanted.
+   * @param points  most spans wanted, >= 2.
    */
   window(to: number, windowMs: number, points: number): { from: number; to: number; step: number } {
     const first = this.sampleAt(this.atMs(to) - windowMs)
-    const step = Math.max(1, Math.ceil((to - first + 1) / points))
-    return { from: Math.max(this.oldest, Math.floor(first / step) * step), to, step }
+    // Borders that are not the window's own cut one span more than the samples alone would need.
+    const step = to - first < points ? 1 : Math.ceil((to - first) / (points - 1))
+    return { from: Math.floor(first / step) * step, to, step }
   }
 
   #has(sample: number): boolean {

@@ -47,20 +47,21 @@ export class Simulation {
   }
 
   /**
-   * Executes every event up to and including `until`, then stands at `until`.
+   * Executes every event up to and including `until`, then stands at `until` (at its whole ns; at the last event when it
+   * is Infinity).
    *
    * @param budget  most events to execute in this call; the run then stands at the last event executed.
    * @returns whether `until` was reached.
    */
   runUntil(until: number, budget = Infinity): boolean {
     let left = budget
-    while (this.#events.nextAt <= until) {
+    while (this.#events.size > 0 && this.#events.nextAt <= until) {
       if (left-- <= 0) return false
       this.#now = this.#events.nextAt
       this.#executed++
       this.#events.pop()()
     }
-    if (until > this.#now) this.#now = until
+    if (until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
     return true
   }
 }

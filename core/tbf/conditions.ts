@@ -85,7 +85,7 @@ export function splitConditions(text: string): ExpressionText[] | undefined {
   const out: ExpressionText[] = []
   for (const [i, conjunction] of text.split(',').entries()) {
     for (const [k, expression] of conjunction.split('&').entries()) {
-      const m = /^\s*([^\s=]+)\s*=\s*\{([^{}]*)\}\s*$/.exec(expression)
+      const m = /^\s*([^\s=]+)\s*=\s*\{(.*)\}\s*$/.exec(expression)
       const items = (m?.[2] ?? '').split(' ').filter((s) => s !== '')
       if (!m || items.length === 0) return undefined
       out.push({ join: k > 0 ? 'and' : i > 0 ? 'or' : '', field: m[1] as string, items })

@@ -28,14 +28,20 @@ const normalNet = (net: string): string | undefined => {
   return Number(m[2] ?? 0) === 0 ? m[1] : `${m[1]}${Number(m[2])}`
 }
 
+/** A number as C reads it: `0x1f`, octal behind a leading 0, else decimal; NaN for anything else. */
+function parseNumber(text: string): number {
+  if (/^0[0-7]+$/.test(text)) return parseInt(text, 8)
+  return /^(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)$/.test(text) ? Number(text) : NaN
+}
+
 function parseOctet(text: string): readonly Span[] | undefined {
   if (text === '*') return ANY
-  const m = /^(?:(\d+)|\[(\d+)(?:-(\d+)(?:\/(\d+))?)?\])$/.exec(text)
+  const m = /^(?:(\w+)|\[(\w+)(?:-(\w+)(?:\/(\w+))?)?\])$/.exec(text)
   if (!m) return undefined
-  const lo = Number(m[1] ?? m[2])
-  const hi = Number(m[3] ?? lo)
-  const stride = Number(m[4] ?? 1)
-  if (lo > hi || hi > 255 || stride < 1) return undefined
+  const lo = parseNumber(m[1] ?? m[2] ?? '')
+  const hi = m[3] === undefined ? lo : parseNumber(m[3])
+  const stride = m[4] === undefined ? 1 : parseNumber(m[4])
+  if (!(lo <= hi && hi <= 255 && stride >= 1)) return undefined
   return [{ lo, hi, stride }]
 }
 

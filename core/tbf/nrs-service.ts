@@ -9,7 +9,7 @@ import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
 import { formatNrsPolicies, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
 import { formatCptTitle, formatQueueTitle, formatRuleLine } from '../lustre/nrs-tbf-rule.ts'
-import { isField, type Field, type RequestKey } from './conditions.ts'
+import { isField, parseConditions, type Field, type RequestKey } from './conditions.ts'
 import { NrsHead } from './nrs-head.ts'
 import { parseRuleCommand } from './rule-command.ts'
 import { LUSTRE_DEFAULTS, type RuleDefaults } from './rule-list.ts'
@@ -27,16 +27,20 @@ export interface ServiceOptions {
   readonly defaults?: RuleDefaults
 }
 
-/** Reads the argument of `tbf`: `jobid`, `nid`, or several joined by `+`. */
+/** Reads the argument of `tbf`: `jobid`, `nid`, or several joined by `+`; an empty name ends the list. */
 export function parseTbfType(arg: string): Result<readonly Field[], Errno> {
   if (arg.length > ARG_MAX) return fail('EINVAL')
   const fields: Field[] = []
   for (const name of arg.split('+')) {
+    if (name === '' && fields.length > 0) break
     if (!isField(name)) return fail('EINVAL')
     if (!fields.includes(name)) fields.push(name)
   }
   return ok(fields)
 }
+
+const isSameType = (a: readonly Field[], b: readonly Field[] | undefined): boolean =>
+  a.length === b?.length && a.every((f) => b.includes(f))
 
 export class NrsService<R extends RequestKey> {
   readonly #heads: { readonly cpt: number; readonly queue: Queue; readonly head: NrsHead<R>; active: number }[] = []
@@ -125,24 +129,27 @@ export class NrsService<R extends RequestKey> {
     return formatNrsPolicies(out)
   }
 
-  /** Value of nrs_tbf_rule; ENODEV unless the last queue runs TBF. */
+  /** Value of nrs_tbf_rule; ENODEV unless the last queue runs TBF, EAGAIN while its TBF is stopping. */
   readRules(): Result<string, Errno> {
     let out = ''
-    let last = false
+    let last: Errno | undefined
     for (const queue of this.#hp ? (['reg', 'hp'] as const) : (['reg'] as const)) {
       out += formatQueueTitle(queue)
-      last = false
+      last = 'ENODEV'
       for (const h of this.#heads.filter((x) => x.queue === queue)) {
         const tbf = h.head.tbf
-        if (!tbf) continue
-        last = true
+        if (!tbf) {
+          if (h.head.draining) last = 'EAGAIN'
+          continue
+        }
+        last = undefined
         out += formatCptTitle(h.cpt)
         for (const r of tbf.rules) {
           out += formatRuleLine({ name: r.name, conditions: r.conditions.text, rate: r.rate, ref: r.ref })
         }
       }
     }
-    return last ? ok(out) : fail('ENODEV')
+    return last === undefined ? ok(out) : fail(last)
   }
 
   /** Writes nrs_policies: `fifo` or `tbf TYPE`, with `reg` or `hp` before the argument. */
@@ -151,7 +158,7 @@ export class NrsService<R extends RequestKey> {
     const name = words[0] ?? ''
     const selector = words[1] === 'reg' || words[1] === 'hp' ? words[1] : undefined
     const arg = words.slice(selector ? 2 : 1).join(' ')
-    if (value.endsWith('\n') || name === '' || name.length > ARG_MAX) return fail('EINVAL')
+    if (name.length > ARG_MAX) return fail('EINVAL')
     if (!(POLICIES as readonly string[]).includes(name)) return fail('ENOENT')
     if (selector === 'hp' && !this.#hp) return fail('ENODEV')
     if (name !== 'fifo' && name !== 'tbf') return fail('EINVAL')
@@ -160,6 +167,8 @@ export class NrsService<R extends RequestKey> {
     for (const h of this.#heads.filter((x) => selector === undefined || x.queue === selector)) {
       // The same policy with the same argument is success and keeps the rules.
       if (fields && h.head.tbf && this.#types.get(h.head) === arg) continue
+      // A policy that is stopping takes no orders; a second one to drain would be lost.
+      if (h.head.draining && (fields || h.head.tbf)) return fail('EAGAIN')
       h.head.select(fields ? new TbfHead<R>(fields.value, this.#defaults) : undefined)
       if (fields) this.#types.set(h.head, arg)
     }
@@ -172,9 +181,18 @@ export class NrsService<R extends RequestKey> {
     if (!command.ok) return command
     const { queue, verb } = command.value
     if (queue === 'hp' && !this.#hp) return fail('ENODEV')
-    for (const h of this.#heads.filter((x) => queue === undefined || x.queue === queue)) {
-      if (!h.head.tbf) return fail(verb === 'start' ? 'EINVAL' : 'ENODEV')
-      const done = h.head.tbf.command(command.value)
+    const targets = this.#heads.filter((x) => queue === undefined || x.queue === queue)
+    // A start is read under the type of the last queue before any head sees it; heads of another type refuse it.
+    const type = targets.at(-1)?.head.tbf?.fields
+    if (verb === 'start') {
+      if (!type) return fail('EINVAL')
+      const conditions = parseConditions(command.value.conditions, type)
+      if (!conditions.ok) return conditions
+    }
+    for (const { head } of targets) {
+      if (!head.tbf) return fail(verb === 'start' ? 'EINVAL' : head.draining ? 'EAGAIN' : 'ENODEV')
+      if (verb === 'start' && !isSameType(head.tbf.fields, type)) return fail('EINVAL')
+      const done = head.tbf.command(command.value)
       if (!done.ok) return done
     }
     return ok(undefined)

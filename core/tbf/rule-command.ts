@@ -24,6 +24,8 @@ export type RuleCommand = { readonly queue: Queue | undefined; readonly name: st
 )
 
 const NAME = /^[A-Za-z0-9_]+$/
+// The kernel's number parser takes one newline after the digits, so `echo` works behind a number and nowhere else.
+const NUMBER = /^\+?\d+\n?$/
 
 function checkName(name: string): Errno | undefined {
   if (!NAME.test(name.slice(0, RULE_NAME_MAX + 1))) return 'EINVAL'
@@ -39,14 +41,14 @@ function parsePairs(text: string): Pairs | undefined {
     const [key, value, more] = word.split('=')
     if (value === undefined || more !== undefined) return undefined
     if (key === 'rate') {
-      const n = /^\+?\d+$/.test(value) ? Number(value) : NaN
+      const n = NUMBER.test(value) ? Number(value) : NaN
       if (!(n >= RATE_MIN && n <= RATE_MAX)) return undefined
       rate = n
     } else if (key === 'rank') {
       if (checkName(value) !== undefined) return undefined
       rank = value
     } else if (key === 'realtime') {
-      if (!/^\+?\d+$/.test(value)) return undefined
+      if (!NUMBER.test(value)) return undefined
       realtime = Number(value) > 0
     } else return undefined
   }
@@ -55,7 +57,7 @@ function parsePairs(text: string): Pairs | undefined {
 
 /** Reads one value written to nrs_tbf_rule; conditions are returned as typed and read by `parseConditions`. */
 export function parseRuleCommand(value: string): Result<RuleCommand, Errno> {
-  let text = value.endsWith('\n') ? value.slice(0, -1) : value
+  let text = value
   if (text.length > 4095 || !text.includes(' ')) return fail('EINVAL')
   let queue: Queue | undefined
   if (text.startsWith('reg ') || text.startsWith('hp ')) {
@@ -71,7 +73,11 @@ export function parseRuleCommand(value: string): Result<RuleCommand, Errno> {
   const bad = checkName(name)
   if (bad) return fail(bad)
   const tail = nameEnd < 0 ? '' : rest.slice(nameEnd + 1)
-  if (verb === 'stop') return tail.trim() === '' || parsePairs(tail) ? ok({ verb, queue, name }) : fail('EINVAL')
+  if (verb === 'stop') {
+    const pairs = parsePairs(tail)
+    const isBare = pairs && pairs.rate === undefined && pairs.rank === undefined
+    return isBare ? ok({ verb, queue, name }) : fail('EINVAL')
+  }
   if (verb === 'change') {
     const pairs = parsePairs(tail)
     if (!pairs || (pairs.rate === undefined && pairs.rank === undefined)) return fail('EINVAL')

@@ -1,5 +1,4 @@
 /** `sluice eval SYSTEM`: JSON lines in, JSON lines out, one answer a line, in order. */
-import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { AdaptbfEval } from '#core/adaptbf/eval.ts'
 import { line, stop } from './output.ts'
@@ -15,10 +14,21 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
   },
 }
 
+/** Lines end at a newline and nowhere else: node:readline would also cut a job id at U+2028. */
+async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string, void, void> {
+  let rest = ''
+  input.setEncoding('utf8')
+  for await (const chunk of input) {
+    const lines = (rest + String(chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
 async function evaluate(evaluator: Evaluator): Promise<void> {
   // A line is answered before the next one is read, so that a caller may talk to this as to a server.
-  for await (const text of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-    if (text.trim() === '') continue
+  for await (const text of linesOf(process.stdin)) {
     const answered = process.stdout.write(`${evaluator.answer(text)}\n`)
     if (!answered) await new Promise((resolve) => process.stdout.once('drain', resolve))
   }

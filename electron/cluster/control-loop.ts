@@ -5,7 +5,7 @@
  * A server that did not answer is left alone in that period: never tightened blind.
  */
 import { AdapTbfController } from '#core/adaptbf/controller.ts'
-import type { Failure } from '#core/base/result.ts'
+import { InvariantError, type Failure } from '#core/base/result.ts'
 import type { Controller, ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
 import { NoneController } from '#core/control/none.ts'
@@ -36,6 +36,14 @@ export interface ServerPeriod {
   readonly rulesText: string
 }
 
+const notOnRecord = (host: string, e: unknown): Failure => ({
+  code: 'NOT_ON_RECORD',
+  what: `Rules on ${host} are not kept up`,
+  why: `what would be sent could not be put on record: ${e instanceof Error ? e.message : String(e)}`,
+  unaffected: 'Sampling goes on. Rules that are there are removed by their timer within a minute.',
+  next: 'Free space for the history; writing starts again by itself.',
+})
+
 export class ControlLoop {
   readonly #source: ClusterSource
   readonly #audit: Audit
@@ -44,7 +52,8 @@ export class ControlLoop {
   readonly #outcomes = new Map<string, PlanOutcome>()
   /** Servers on which this session may have rules. */
   readonly #written = new Set<string>()
-  #failure: Failure | undefined
+  /** What keeps rules from being written, by server: one that works must not hide one that does not. */
+  readonly #failures = new Map<string, Failure>()
   #mode: Mode
   #name: ControllerName
 
@@ -54,7 +63,7 @@ export class ControlLoop {
     this.#audit = audit
     this.#mode = mode
     this.#name = controller
-    for (const n of source.nodes) this.#leases.set(n.host, new Lease(n, session))
+    for (const n of source.nodes) this.#leases.set(n.host, new Lease(n, session, audit))
   }
 
   get mode(): Mode {
@@ -65,9 +74,9 @@ export class ControlLoop {
     return this.#name
   }
 
-  /** What keeps rules from being written, if anything does. */
-  get failure(): Failure | undefined {
-    return this.#failure
+  /** What keeps rules from being written, one a server at most. */
+  get failures(): readonly Failure[] {
+    return [...this.#failures.values()]
   }
 
   outcome(host: string): PlanOutcome | undefined {
@@ -80,7 +89,7 @@ export class ControlLoop {
 
   setMode(mode: Mode): void {
     this.#mode = mode
-    this.#failure = undefined
+    this.#failures.clear()
   }
 
   /** Another controller starts without records; those of the old one are gone with it. */
@@ -90,36 +99,57 @@ export class ControlLoop {
     this.#controllers.clear()
   }
 
-  /** Evaluates one period of one server. */
+  /** Evaluates one period of one server. What keeps rules from being written is a failure to show. */
   async step(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): Promise<ServerPeriod> {
-    const decisions = this.#mode === 'observe' ? [] : reading.targets.map((t) => this.#decide(t, jobs, nowNs))
+    // After a gap the first reading is a base only; the rules are held until there is something to judge by.
+    const isBase = reading.targets.some((t) => t.deltas === undefined)
+    const decides = this.#mode !== 'observe' && !isBase
+    const decisions = decides ? reading.targets.map((t) => this.#decide(t, jobs, nowNs)) : []
     const { rules: desired } = desiredRules(this.#name, node.host, decisions)
     const asRead = { host: node.host, decisions, rules: reading.rules, rulesText: reading.rulesText }
-    if (this.#mode !== 'enforce') {
-      if (this.#written.has(node.host)) return this.#withdraw(node, reading, decisions, asRead)
-      if (this.#mode === 'advise') this.#show(planRules(node.host, reading.rules, desired))
-      return asRead
+    try {
+      if (this.#mode === 'enforce' && isBase) return asRead
+      if (this.#mode === 'enforce') return await this.#keep(node, reading, desired, asRead, nowNs)
+      if (this.#written.has(node.host)) return await this.#withdraw(node, reading, asRead)
+      if (decides) this.#show(planRules(node.host, reading.rules, desired))
+    } catch (e) {
+      if (e instanceof InvariantError) throw e
+      this.#failures.set(node.host, notOnRecord(node.host, e))
     }
+    return asRead
+  }
+
+  /** Brings the rules of one server to what is desired, under a timer that covers them. */
+  async #keep(
+    node: NodeConnection,
+    reading: NodeReading,
+    desired: readonly DesiredRule[],
+    asRead: ServerPeriod,
+    nowNs: number,
+  ): Promise<ServerPeriod> {
     const runsTbf = reading.rules.length > 0
     const plan = planRules(node.host, reading.rules, runsTbf ? desired : [])
-    const failure = await this.#cover(node.host, desired, nowNs)
-    if (failure) return asRead
+    const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
+    const lease = this.#leases.get(node.host)
+    const covered = await lease?.cover([...ours, ...plan.expected.keys()], nowNs, this.#nowMs())
+    if (covered && !covered.ok) {
+      this.#failures.set(node.host, covered.error)
+      return asRead
+    }
     this.#written.add(node.host)
-    return plan.commands.length === 0 ? asRead : this.#enforce(node, plan, decisions, asRead)
+    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead)
+    this.#failures.delete(node.host)
+    return after
   }
 
   /** Removes what this session wrote; rules that an earlier one left behind are not its business here. */
-  async #withdraw(
-    node: NodeConnection,
-    reading: NodeReading,
-    decisions: readonly Decision[],
-    asRead: ServerPeriod,
-  ): Promise<ServerPeriod> {
+  async #withdraw(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
     const plan = planRemoval(node.host, reading.rules)
-    const after = plan.commands.length > 0 ? await this.#enforce(node, plan, decisions, asRead) : asRead
+    const after = plan.commands.length > 0 ? await this.#enforce(node, plan, asRead) : asRead
     if (after.rules.some((r) => isOurs(r.name))) return after
+    await this.#leases.get(node.host)?.end(this.#nowMs())
     this.#written.delete(node.host)
-    await this.#leases.get(node.host)?.end()
+    this.#failures.delete(node.host)
     return after
   }
 
@@ -140,33 +170,17 @@ export class ControlLoop {
     return this.#name === 'static' ? new StaticController(options) : new NoneController()
   }
 
-  async #cover(host: string, desired: readonly DesiredRule[], nowNs: number): Promise<Failure | undefined> {
-    const covered = await this.#leases.get(host)?.cover(
-      desired.map((r) => r.name),
-      nowNs,
-    )
-    this.#failure = covered && !covered.ok ? covered.error : undefined
-    return this.#failure
-  }
-
   #show(plan: Plan): void {
     if (plan.commands.length === 0) return
     const atMs = this.#nowMs()
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail: 'advise: not written' })
   }
 
-  async #enforce(
-    node: NodeConnection,
-    plan: Plan,
-    decisions: readonly Decision[],
-    asRead: ServerPeriod,
-  ): Promise<ServerPeriod> {
+  async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs)
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
-    return applied.rules
-      ? { host: node.host, decisions, rules: applied.rules, rulesText: applied.rulesText }
-      : { ...asRead, decisions }
+    return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
   }
 
   #nowMs(): number {

@@ -108,7 +108,9 @@ export class EmulatedSource implements ClusterSource {
     const begin = performance.now()
     const target = Math.floor(this.#anchor.virtualNs + (begin - this.#anchor.wallMs) * NS_PER_MS * this.#speed)
     this.#measure(begin)
-    while (!this.#stopped && sim.now < target) {
+    const pace = this.#anchor
+    // A change of speed during a sample ends the slice: its target belongs to the old speed.
+    while (!this.#stopped && this.#anchor === pace && sim.now < target) {
       const stopAt = Math.min(target, this.#nextTickNs)
       while (!sim.runUntil(stopAt, EVENTS_PER_LOOK)) {
         if (performance.now() - begin > SLICE_MS) return this.#fallBehind(target)

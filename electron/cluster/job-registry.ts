@@ -26,19 +26,20 @@ export class Job {
   user = ''
   account = ''
   nodes: number | undefined
-  /** Sample of its last RPC. */
-  lastActive = 0
+  /** When it last had an RPC. */
+  lastActiveMs: number
   /** Index of its categorical ink, 0 = other. */
   colour = 0
   #second = newSecond()
   #lastSecond = newSecond()
-  /** Targets on which it was seen, and the samples of each target it was last active in. */
-  readonly targets = new Map<string, number>()
+  /** Targets on which it was seen. */
+  readonly targets = new Set<string>()
   readonly ledger: LedgerEntry[] = []
 
   constructor(jobId: string, firstSeenMs: number) {
     this.jobId = jobId
     this.firstSeenMs = firstSeenMs
+    this.lastActiveMs = firstSeenMs
   }
 
   get lastSecond(): Readonly<SecondOfJob> {

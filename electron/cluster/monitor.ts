@@ -3,11 +3,10 @@
  * for the views and hands everything to the history.
  */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Failure } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
-import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
@@ -16,7 +15,7 @@ import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { EventLog } from './event-log.ts'
 import { JobRegistry, type Job } from './job-registry.ts'
 import { jobColumn, Recent, shareName, TOTAL } from './recent.ts'
-import { exactRules, RuleMatcher } from './rule-matcher.ts'
+import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
 import { SlurmQueue } from './slurm.ts'
 import { Throttling } from './throttling.ts'
 import { Watch } from './watch.ts'
@@ -29,6 +28,8 @@ export interface TargetNow {
   readonly target: string
   readonly node: string
 }
+
+const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
 /** One sample of one job over the whole cluster. */
 interface JobNow {
@@ -57,7 +58,11 @@ export class ClusterMonitor {
   readonly #watch = new Watch(this.events)
   readonly #missing = new Map<string, { reason: string; sinceMs: number }>()
   readonly #readings = new Map<string, NodeReading>()
-  #targets: TargetNow[] = []
+  /** Targets of each server, as last read: a server that does not answer still has them. */
+  readonly #targetsOf = new Map<string, readonly string[]>()
+  #targets: readonly TargetNow[] = []
+  /** What keeps samples from being taken or kept. */
+  readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
   #cost = { sinceWallMs: 0, bytes: 0, tookMs: 0, bytesPerSec: 0, serverMsPerSec: 0 }
   #nextSlurmNs = 0
@@ -111,44 +116,89 @@ export class ClusterMonitor {
     return this.#sampledWallMs
   }
 
-  get failure(): Failure | undefined {
-    return this.loop.failure
+  /** What does not work now, worst first. */
+  get failures(): readonly Failure[] {
+    return [...this.#failures.values(), ...this.loop.failures]
+  }
+
+  /** Whether samples reach the history. */
+  get isRecording(): boolean {
+    return !this.#failures.has('history')
   }
 
   reading(host: string): NodeReading | undefined {
     return this.#readings.get(host)
   }
 
-  /** Calls `listener` after every sample; returns how to stop. */
-  onSample(listener: () => void): () => void {
+  /** Calls `listener` after every sample and every choice of the operator; returns how to stop. */
+  onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells the listeners that something a window shows is different. */
+  changed(): void {
+    for (const l of this.#listeners) l()
   }
 
   nowMs(): number {
     return this.source.toUnixMs(this.source.nowNs())
   }
 
-  setMode(mode: Mode): void {
-    if (mode === this.loop.mode) return
-    this.loop.setMode(mode)
-    this.#choice(`mode ${mode}`)
+  /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
+  setMode(mode: Mode): Result<undefined> {
+    if (mode === this.loop.mode) return ok(undefined)
+    if (mode !== 'enforce') this.loop.setMode(mode)
+    const chosen = this.#choice(`mode ${mode}`)
+    if (chosen.ok) this.loop.setMode(mode)
+    return chosen
   }
 
-  setController(name: ControllerName): void {
-    if (name === this.loop.controller) return
-    this.loop.setController(name)
-    this.#choice(`controller ${name}`)
+  /** Fails, and changes nothing, when the choice cannot be put on record. */
+  setController(name: ControllerName): Result<undefined> {
+    if (name === this.loop.controller) return ok(undefined)
+    const chosen = this.#choice(`controller ${name}`)
+    if (chosen.ok) this.loop.setController(name)
+    return chosen
   }
 
-  #choice(text: string): void {
+  #choice(text: string): Result<undefined> {
     const atMs = this.nowMs()
-    this.audit.write(atMs, this.source.cluster, 'mode', text)
+    try {
+      this.audit.write(atMs, this.source.cluster, 'mode', text)
+    } catch (e) {
+      return fail({
+        code: 'NOT_ON_RECORD',
+        what: `The choice of ${text} could not be put on record`,
+        why: message(e),
+        next: 'Free space for the history and choose again.',
+      })
+    }
     this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Mode', text, where: this.source.cluster })
+    return ok(undefined)
   }
 
-  /** Takes one sample at the source's instant `atNs` and runs the control loop on it. */
+  /**
+   * Takes one sample at the source's instant `atNs` and runs the control loop on it. Never rejects: what went wrong stands
+   * in `failures` until a later sample works.
+   */
   async tick(atNs: number): Promise<void> {
+    try {
+      await this.#sample(atNs)
+      this.#failures.delete('sample')
+    } catch (e) {
+      this.#failures.set('sample', {
+        code: 'SAMPLE_FAILED',
+        what: 'A sample could not be taken',
+        why: message(e),
+        unaffected: 'The next one is tried as usual.',
+        next: 'Report it if it stays: this is an error of Sluice.',
+      })
+    }
+    this.changed()
+  }
+
+  async #sample(atNs: number): Promise<void> {
     if (atNs >= this.#nextSlurmNs) {
       this.#nextSlurmNs = atNs + SLURM_PERIOD_NS
       await this.#slurm.refresh()
@@ -164,13 +214,14 @@ export class ClusterMonitor {
       if (result.ok) read.push({ node, reading: result.reading })
     }
     this.#meter(read.map((r) => r.reading))
-    this.#targets = read.flatMap(({ reading }) =>
-      reading.targets.map((t) => ({ target: t.target, node: reading.host })),
+    this.#targets = this.servers.flatMap((node) =>
+      (this.#targetsOf.get(node) ?? []).map((target) => ({ target, node })),
     )
-    // The first reading is the base of all rates.
-    if (read.every(({ reading }) => reading.targets.every((t) => t.deltas === undefined))) return
+    // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
+    const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
+    if (this.sample === 0 && !hasRates) return
     const sample = this.recent.push(atMs)
-    for (const { reading } of read) this.#meet(reading, atMs, sample)
+    for (const { reading } of read) this.#meet(reading, atMs)
     const periods: ServerPeriod[] = []
     for (const { node, reading } of read) periods.push(await this.loop.step(node, reading, this.jobs, atNs))
     this.#keep(
@@ -180,13 +231,16 @@ export class ClusterMonitor {
       periods,
     )
     this.#sampledWallMs = performance.now()
-    for (const l of this.#listeners) l()
   }
 
   #note(host: string, collector: NodeCollector, result: Reading, atMs: number): void {
     const was = this.#missing.get(host)
     if (result.ok) {
       this.#readings.set(host, result.reading)
+      this.#targetsOf.set(
+        host,
+        result.reading.targets.map((t) => t.target),
+      )
       if (!was) return
       this.#missing.delete(host)
       const text = `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`
@@ -199,7 +253,7 @@ export class ClusterMonitor {
     }
   }
 
-  #meet(reading: NodeReading, atMs: number, sample: number): void {
+  #meet(reading: NodeReading, atMs: number): void {
     for (const t of reading.targets) {
       for (const d of t.deltas ?? []) {
         const { job, isNew } = this.jobs.meet(d.jobId, atMs)
@@ -210,8 +264,8 @@ export class ClusterMonitor {
           const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
           this.events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
         }
-        job.lastActive = sample
-        job.targets.set(t.target, sample)
+        job.lastActiveMs = atMs
+        job.targets.add(t.target)
         job.count(d)
       }
     }
@@ -229,6 +283,7 @@ export class ClusterMonitor {
       }
       return j
     }
+    const measured = new Set<string>()
     const total = { usecs: 0, data: 0, queued: 0, budget: 0, rules: 0, onLoan: 0, lent: 0, borrowed: 0 }
     for (const [i, reading] of readings.entries()) {
       const period = periods[i] as ServerPeriod
@@ -237,17 +292,18 @@ export class ClusterMonitor {
       total.queued += queued
       total.rules += period.rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
       this.recent.keepRules(reading.host, sample, period.rulesText, policy ? `${policy.name} ${policy.arg}`.trim() : '')
-      const served = new Map<string, number>()
       for (const t of reading.targets) {
+        // The first reading after a gap is a base: what was served in the gap is not known.
+        if (t.deltas === undefined) continue
+        measured.add(t.target)
         let rpcs = 0
         let usecs = 0
         let data = 0
-        for (const d of t.deltas ?? []) {
+        for (const d of t.deltas) {
           const j = jobNow(d.jobId)
           j.rpcs += d.rpcs
           j.readBytes += d.readBytes
           j.writeBytes += d.writeBytes
-          served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
           rpcs += d.rpcs
           usecs += d.serviceUsecs
           data += d.dataRpcs
@@ -265,54 +321,60 @@ export class ClusterMonitor {
           if (a.recordDelta !== 0) this.jobs.find(a.jobId)?.book(atMs, t.target, a.recordDelta)
         }
         for (const [jobId, record] of decision?.records ?? []) {
+          if (record === 0 && !this.jobs.find(jobId)) continue // forgotten
           const j = jobNow(jobId)
           j.record += record
           j.hasRecord = true
           if (record > 0) total.onLoan += record
         }
-        const servedHere = new Map(t.deltas?.map((d) => [d.jobId, d.rpcs]))
+        const servedHere = new Map(t.deltas.map((d) => [d.jobId, d.rpcs]))
         for (const id of new Set([...tokens.keys(), ...servedHere.keys()])) {
           const record = decision?.records.get(id) ?? NaN
           shares.set(shareName(id, t.target), (servedHere.get(id) ?? 0) / seconds, tokens.get(id) ?? NaN, record)
         }
       }
-      this.#limits(reading, served, now, seconds)
       this.history.recordRules(atMs, reading.host, period.rules)
       for (const d of period.decisions) this.history.recordDecision(atMs, this.loop.controller, reading.host, d)
     }
+    for (const reading of readings) this.#limits(reading, now, seconds)
     for (const [id, j] of now) {
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const record = j.hasRecord ? j.record : NaN
       raw.jobs.set(id, j.rpcs / seconds, j.readBytes / seconds, j.writeBytes / seconds, throttled, record, j.allowed)
     }
-    // A known job without an RPC was idle, not unmeasured.
-    for (const j of this.jobs.all) if (!now.has(j.jobId)) raw.jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+    // A known job without an RPC was idle, unless a target that it uses was not measured.
+    for (const j of this.jobs.all) {
+      if (!now.has(j.jobId) && [...j.targets].every((t) => measured.has(t))) raw.jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+    }
     const sum = (of: (j: JobNow) => number): number => [...now.values()].reduce((n, j) => n + of(j), 0)
     const rpcs = sum((j) => j.rpcs) / seconds
-    raw.totals.set(
-      TOTAL,
-      sum((j) => j.readBytes) / seconds,
-      sum((j) => j.writeBytes) / seconds,
-      rpcs,
-      total.data > 0 ? total.usecs / total.data / 1000 : NaN,
-      total.queued,
-      total.budget > 0 ? rpcs / total.budget : NaN,
-      total.rules,
-      total.onLoan,
-      total.lent,
-      total.borrowed,
-    )
+    if (measured.size > 0) {
+      raw.totals.set(
+        TOTAL,
+        sum((j) => j.readBytes) / seconds,
+        sum((j) => j.writeBytes) / seconds,
+        rpcs,
+        total.data > 0 ? total.usecs / total.data / 1000 : NaN,
+        total.queued,
+        total.budget > 0 ? rpcs / total.budget : NaN,
+        total.rules,
+        total.onLoan,
+        total.lent,
+        total.borrowed,
+      )
+    }
     this.#remember(atMs, now, seconds, readings)
     this.#watch.look(atMs, this.recent, periods, this.loop)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
   }
 
   /** Which jobs run at their rule's limit on one server, and what their rules allow. */
-  #limits(reading: NodeReading, served: ReadonlyMap<string, number>, now: Map<string, JobNow>, seconds: number): void {
-    const exact = exactRules(reading.rules)
-    const wild = reading.rules.filter((r) => r.conditions.includes('*') && r.name !== 'default')
-    const ruleOf = (id: string): RuleLine | undefined =>
-      wild.length === 0 ? exact.get(id) : this.#matcher.find(reading.rules, id)
+  #limits(reading: NodeReading, now: ReadonlyMap<string, JobNow>, seconds: number): void {
+    const ruleOf = ruleFinder(reading.rules, this.#matcher)
+    const served = new Map<string, number>()
+    for (const t of reading.targets) {
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+    }
     for (const [id, j] of now) {
       const rule = ruleOf(id)
       if (!rule) continue
@@ -344,18 +406,29 @@ export class ClusterMonitor {
         queued: number(targets.value(t.target, 2, targets.newest)),
       })),
     )
-    this.history.record(atMs, jobs, rows, (id) => {
-      const j = this.jobs.find(id)
-      return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
-    })
+    try {
+      this.history.record(atMs, jobs, rows, (id) => {
+        const j = this.jobs.find(id)
+        return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
+      })
+      if (this.history.isOnDisk) this.#failures.delete('history')
+    } catch (e) {
+      this.#failures.set('history', {
+        code: 'HISTORY_NOT_WRITTEN',
+        what: 'The history takes no samples',
+        why: message(e),
+        unaffected: 'Sampling goes on; the views show what is in memory.',
+        next: 'Free space where the history is; what waits is written then.',
+      })
+    }
   }
 
   #endSecond(atMs: number): void {
     this.#lastSecond = Math.floor(atMs / 1000)
-    const { totals } = this.recent.raw
     for (const j of this.jobs.all) {
       j.endSecond()
-      if (atMs - totals.atMs(j.lastActive) > FORGET_MS) this.#forget(j)
+      // Records sum to zero over all known jobs, so one that still has tokens on loan stays.
+      if (atMs - j.lastActiveMs > FORGET_MS && !this.recordOf(j.jobId)) this.#forget(j)
     }
   }
 

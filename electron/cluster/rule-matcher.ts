@@ -27,12 +27,17 @@ export class RuleMatcher {
   }
 }
 
-/** Rules that name one job exactly, by that job; the usual case for ours, and O(1) to look up. */
-export function exactRules(rules: readonly RuleLine[]): Map<string, RuleLine> {
-  const out = new Map<string, RuleLine>()
+/**
+ * How to find the rule of a job among the rules of one server: O(1) where every rule names one job exactly, as ours do,
+ * else by going through them.
+ */
+export function ruleFinder(rules: readonly RuleLine[], matcher: RuleMatcher): (jobId: string) => RuleLine | undefined {
+  const exact = new Map<string, RuleLine>()
   for (const r of rules) {
+    if (r.queue !== 'reg' || r.cpt !== 0 || r.name === 'default') continue
     const id = /^jobid=\{([^{}* ]+)\}$/.exec(r.conditions)?.[1]
-    if (r.queue === 'reg' && r.cpt === 0 && id !== undefined && !out.has(id)) out.set(id, r)
+    if (id === undefined) return (jobId) => matcher.find(rules, jobId)
+    if (!exact.has(id)) exact.set(id, r)
   }
-  return out
+  return (jobId) => exact.get(jobId)
 }

@@ -54,7 +54,8 @@ export class Audit {
 
   /** Appends a record. @throws whatever the sink throws: nothing may be sent that is not on record. */
   write(atMs: number, server: string, kind: AuditRecord['kind'], text: string): void {
-    const record = { number: this.#number + 1, atMs, server, kind, text }
+    // Whole, as it is kept: the hash must hold for what is read back.
+    const record = { number: this.#number + 1, atMs: Math.round(atMs), server, kind, text }
     const hash = chainHash(this.#hash, record)
     this.#sink({ ...record, hash })
     this.#number = record.number

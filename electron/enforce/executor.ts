@@ -20,7 +20,7 @@ export interface Applied {
   readonly rulesText: string
 }
 
-const firstLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
+const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 
 async function attempt(node: NodeConnection, command: string): Promise<ExecResult | undefined> {
   return node.exec(command).catch(() => undefined)
@@ -30,6 +30,7 @@ async function attempt(node: NodeConnection, command: string): Promise<ExecResul
  * Sends the plan's commands in order and reads the rules back.
  *
  * @param nowMs  instant for the audit, Unix ms on the source's clock.
+ * @throws       when the audit cannot be written; before the first command, nothing was sent then.
  */
 export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, nowMs: number): Promise<Applied> {
   const complaints: string[] = []
@@ -38,12 +39,12 @@ export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, 
   for (const [i, c] of plan.commands.entries()) {
     const r = await attempt(node, commands[i] as string)
     if (!r) complaints.push(`${c.rule}: the server did not answer`)
-    else if (r.code !== 0) complaints.push(`${c.rule}: ${firstLine(r)}`)
+    else if (r.code !== 0) complaints.push(`${c.rule}: ${lastLine(r)}`)
   }
   const read = await attempt(node, getParamCommand(TBF_RULE))
   const rulesText = read?.code === 0 ? (splitParams(read.stdout).get(TBF_RULE) ?? '') : ''
   if (!read || read.code !== 0) {
-    const detail = read ? firstLine(read) : 'the read-back was not answered'
+    const detail = read ? lastLine(read) : 'the read-back was not answered'
     audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '' }
   }

@@ -3,13 +3,14 @@
  * laptop never leaves a job throttled (DESIGN.md 3).
  *
  * The new timer is made before the old one is taken away, and before the first rule it covers. It names only our rules;
- * stopping one that is gone is success on a server.
+ * stopping one that is gone is success on a server. Both commands change the server, so both are on record first.
  */
 import { setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { TBF_RULE } from '../cluster/collector.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
+import type { Audit } from './audit.ts'
 
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
@@ -25,14 +26,17 @@ export interface LeaseState {
 export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
+  readonly #audit: Audit
   #number = 0
   #state: LeaseState | undefined
-  readonly #names = new Set<string>()
+  /** Rules that the present timer stops. */
+  #covered: ReadonlySet<string> = new Set()
 
   /** @param session  tells the timers of one start of Sluice from those of another. */
-  constructor(node: NodeConnection, session: string) {
+  constructor(node: NodeConnection, session: string, audit: Audit) {
     this.#node = node
     this.#session = session
+    this.#audit = audit
   }
 
   get state(): LeaseState | undefined {
@@ -42,43 +46,52 @@ export class Lease {
   /**
    * Makes sure that a timer covers all of `names` and has time left.
    *
+   * @param names  every rule of ours that is on the server or about to be.
    * @param nowNs  the server's clock as far as the source knows it.
+   * @param nowMs  the same instant for the audit, Unix ms.
+   * @throws       when the audit cannot be written; nothing was sent then.
    */
-  async cover(names: Iterable<string>, nowNs: number): Promise<Result<LeaseState | undefined>> {
-    let grown = false
-    for (const n of names) {
-      grown ||= !this.#names.has(n)
-      this.#names.add(n)
-    }
-    if (this.#names.size === 0) return ok(undefined)
-    if (this.#state && !grown && this.#state.expiresNs - nowNs > RENEW_NS) return ok(this.#state)
+  async cover(names: Iterable<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
+    const wanted = new Set(names)
+    if (this.#state && this.#state.expiresNs <= nowNs) this.#forget() // it has fired
+    if (wanted.size === 0) return ok(this.#state)
+    const isCovered = [...wanted].every((n) => this.#covered.has(n))
+    if (this.#state && isCovered && this.#state.expiresNs - nowNs > RENEW_NS) return ok(this.#state)
     const unit = `sluice-lease-${this.#session}-${++this.#number}`
-    const script = [...this.#names].map((n) => setParamCommand(TBF_RULE, `reg stop ${n}`)).join('; ')
-    const r = await this.#run(`systemd-run --on-active=${LEASE_SECONDS}s --unit=${unit} sh -c ${shellQuote(script)}`)
+    const script = [...wanted].map((n) => setParamCommand(TBF_RULE, `reg stop ${n}`)).join('; ')
+    const r = await this.#run(
+      `systemd-run --on-active=${LEASE_SECONDS}s --unit=${unit} sh -c ${shellQuote(script)}`,
+      nowMs,
+    )
     if (!r.ok) return r
-    await this.#stop()
-    this.#state = { unit, rules: this.#names.size, createdNs: nowNs, expiresNs: nowNs + LEASE_SECONDS * NS_PER_S }
+    const old = this.#state
+    this.#covered = wanted
+    this.#state = { unit, rules: wanted.size, createdNs: nowNs, expiresNs: nowNs + LEASE_SECONDS * NS_PER_S }
+    if (old) await this.#run(`systemctl stop ${old.unit}.timer`, nowMs)
     return ok(this.#state)
   }
 
-  /** Takes the timer away, after the rules it covered are gone. */
-  async end(): Promise<void> {
-    await this.#stop()
-    this.#names.clear()
+  /** Takes the timer away, after the rules it covered are gone. @throws when the audit cannot be written. */
+  async end(nowMs: number): Promise<void> {
+    if (this.#state) await this.#run(`systemctl stop ${this.#state.unit}.timer`, nowMs)
+    this.#forget()
   }
 
-  async #stop(): Promise<void> {
-    if (this.#state) await this.#run(`systemctl stop ${this.#state.unit}.timer`)
+  #forget(): void {
     this.#state = undefined
+    this.#covered = new Set()
   }
 
-  async #run(command: string): Promise<Result<undefined, Failure>> {
+  async #run(command: string, nowMs: number): Promise<Result<undefined, Failure>> {
+    this.#audit.write(nowMs, this.#node.host, 'intent', command)
     const r = await this.#node.exec(command).catch(() => undefined)
+    const why = r ? (r.stderr.trim().split('\n').at(-1) ?? '') : 'the server did not answer'
+    this.#audit.write(nowMs, this.#node.host, 'outcome', r?.code === 0 ? 'done' : `failed: ${why}`)
     if (r?.code === 0) return ok(undefined)
     return fail({
       code: 'LEASE_FAILED',
       what: `No expiry timer could be made on ${this.#node.host}, so no rule was written there`,
-      why: r ? (r.stderr.trim().split('\n').at(-1) ?? '') : 'the server did not answer',
+      why,
       unaffected: 'Rules that are there stay as they are; sampling goes on.',
       next: 'Check systemd-run on the server, or switch to advise.',
     })

@@ -2,8 +2,9 @@
  * The history: samples, rules, decisions, events and the audit of one source after the other, in SQLite.
  *
  * Samples gather in memory and are written once a second in one transaction; the audit is written at once, before the
- * command it announces. Raw samples are kept for an hour, means of a second for a day; an emulated source's audit, rules
- * and decisions for an hour too, because a controller makes dozens of them a second.
+ * command it announces. Raw samples are kept for an hour, means of a second for a day; an emulated source's rules and
+ * decisions for an hour too, because a controller makes dozens of them a second. What cannot be written waits, up to a
+ * bound, for the next second.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
@@ -14,6 +15,11 @@ import { openHistory } from './open.ts'
 
 const HOUR_MS = 3_600_000
 const KEEP_MS = [HOUR_MS, 24 * HOUR_MS] as const
+/** Writes that wait while the disk takes none; beyond it the oldest are given up. */
+const PENDING_MAX = 20_000
+/** Whose rows a prune is about; the present source is the parameter. */
+const PRESENT = 'source = ?'
+const EARLIER = 'source != ?'
 
 export interface JobSample {
   readonly jobId: string
@@ -48,14 +54,30 @@ export interface EventRecord {
   readonly where: string
 }
 
+/** Sums over the samples of one second; a job that a sample does not name was idle in it. */
 interface SecondOfJob {
-  n: number
   rpcs: number
   readBps: number
   writeBps: number
   throttled: number
   record: number | null
 }
+
+/** Sums over the samples of one second, and how many had a value: a gap is not a zero. */
+interface SecondOfTarget {
+  readonly node: string
+  readonly sums: [number, number, number]
+  readonly counts: [number, number, number]
+}
+
+interface Second {
+  readonly ms: number
+  samples: number
+  readonly jobs: Map<string, SecondOfJob>
+  readonly targets: Map<string, SecondOfTarget>
+}
+
+const newSecond = (ms: number): Second => ({ ms, samples: 0, jobs: new Map(), targets: new Map() })
 
 export class History {
   readonly #db: Database
@@ -67,7 +89,9 @@ export class History {
   readonly #targets = new Map<string, number>()
   readonly #openRules = new Map<string, { id: number; rate: number; conditions: string; position: number }>()
   readonly #pending: (() => void)[] = []
-  #second = { ms: 0, jobs: new Map<string, SecondOfJob>() }
+  /** Rows made by the transaction under way: forgotten again when it is rolled back. */
+  readonly #made: (() => void)[] = []
+  #second = newSecond(0)
   #lastFlushMs = 0
   #lastPruneMs = 0
   readonly #sql: ReturnType<typeof statements>
@@ -83,17 +107,22 @@ export class History {
   static open(file: string, nowMs: number): Result<History> {
     const opened = openHistory(file, nowMs)
     if (!opened.ok) return opened
-    return ok(new History(opened.value.db, file, opened.value.notice))
+    const history = new History(opened.value.db, file, opened.value.notice)
+    history.#prune(nowMs, EARLIER)
+    return ok(history)
   }
 
   /** Everything recorded from now on belongs to this source. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
+    this.#endSecond()
     this.flush()
     this.#emulated = kind === 'EMULATED'
+    // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
+    this.#db.pragma(`synchronous = ${this.#emulated ? 'NORMAL' : 'FULL'}`)
     this.#jobs.clear()
     this.#targets.clear()
     this.#openRules.clear()
-    this.#second = { ms: 0, jobs: new Map() }
+    this.#second = newSecond(0)
     this.#source = Number(this.#sql.source.run(kind, cluster, detail, Math.round(startedMs)).lastInsertRowid)
   }
 
@@ -105,7 +134,7 @@ export class History {
     facts: (id: string) => JobFacts,
   ): void {
     const at = Math.round(atMs)
-    this.#rollUp(at, jobs)
+    this.#rollUp(at, jobs, targets)
     this.#pending.push(() => {
       for (const j of jobs) {
         this.#sql.job.run(0, this.#job(j.jobId, at, facts), at, j.rpcs, j.readBps, j.writeBps, j.throttled, j.record)
@@ -209,18 +238,58 @@ export class History {
     return rows.map((r) => ({ atMs: r.at_ms, rpcs: r.rpcs, record: r.record }))
   }
 
-  /** Writes everything that waits. */
+  /** The same of one target. */
+  targetSeries(
+    target: string,
+    tier: 0 | 1,
+    fromMs: number,
+    toMs: number,
+  ): { atMs: number; rpcs: number | null; serviceMs: number | null; queued: number | null }[] {
+    this.flush()
+    const rows = this.#db
+      .prepare(
+        `SELECT at_ms, rpcs, service_ms, queued FROM target_sample JOIN target ON target.id = target_sample.target
+         WHERE tier = ? AND target.source = ? AND name = ? AND at_ms BETWEEN ? AND ? ORDER BY at_ms`,
+      )
+      .all(tier, this.#source, target, fromMs, toMs) as {
+      at_ms: number
+      rpcs: number | null
+      service_ms: number | null
+      queued: number | null
+    }[]
+    return rows.map((r) => ({ atMs: r.at_ms, rpcs: r.rpcs, serviceMs: r.service_ms, queued: r.queued }))
+  }
+
+  /** Whether all that was handed over is written: false between two flushes and while the disk takes nothing. */
+  get isOnDisk(): boolean {
+    return this.#pending.length === 0
+  }
+
+  /** Writes everything that waits. @throws when the disk does not take it: then it goes on waiting. */
   flush(): void {
     if (this.#pending.length === 0) return
     const work = this.#pending.splice(0)
-    this.#db.transaction(() => {
-      for (const w of work) w()
-    })()
+    try {
+      this.#db.transaction(() => {
+        for (const w of work) w()
+      })()
+    } catch (e) {
+      for (const undo of this.#made) undo()
+      this.#pending.unshift(...work.slice(-PENDING_MAX))
+      throw e
+    } finally {
+      this.#made.length = 0
+    }
   }
 
+  /** Writes what waits and gives the file free. @throws like `flush`; the file is closed all the same. */
   close(): void {
-    this.flush()
-    this.#db.close()
+    try {
+      this.#endSecond()
+      this.flush()
+    } finally {
+      this.#db.close()
+    }
   }
 
   #flushAt(atMs: number): void {
@@ -231,60 +300,70 @@ export class History {
     this.#prune(atMs)
   }
 
-  #prune(atMs: number): void {
+  /** Deletes what is past its time at `atMs`, of the present source or of all earlier ones. */
+  #prune(atMs: number, which: typeof PRESENT | typeof EARLIER = PRESENT): void {
+    const prune = (sql: string, ...values: number[]): void => void this.#db.prepare(sql).run(...values, this.#source)
     this.#db.transaction(() => {
       KEEP_MS.forEach((keep, tier) => {
-        for (const [name, table] of [
-          ['job', 'job_sample'],
-          ['target', 'target_sample'],
-        ] as const) {
-          this.#db
-            .prepare(
-              `DELETE FROM ${table} WHERE tier = ? AND at_ms < ? AND ${name} IN (SELECT id FROM ${name} WHERE source = ?)`,
-            )
-            .run(tier, atMs - keep, this.#source)
-        }
-      })
-      if (!this.#emulated) return
-      const before = atMs - HOUR_MS
-      this.#db.prepare('DELETE FROM decision WHERE source = ? AND at_ms < ?').run(this.#source, before)
-      this.#db.prepare('DELETE FROM rule WHERE source = ? AND to_ms < ?').run(this.#source, before)
-    })()
-  }
-
-  /** Adds to the running second; a finished second becomes one row a job in tier 1. */
-  #rollUp(atMs: number, jobs: readonly JobSample[]): void {
-    const second = Math.floor(atMs / 1000) * 1000
-    if (second !== this.#second.ms) {
-      const done = this.#second
-      this.#second = { ms: second, jobs: new Map() }
-      this.#pending.push(() => {
-        for (const [id, s] of done.jobs) {
-          const job = this.#jobs.get(id)
-          if (job === undefined) continue
-          this.#sql.job.run(
-            1,
-            job,
-            done.ms,
-            s.rpcs / s.n,
-            s.readBps / s.n,
-            s.writeBps / s.n,
-            s.throttled / s.n,
-            s.record,
+        for (const name of ['job', 'target'] as const) {
+          prune(
+            `DELETE FROM ${name}_sample WHERE tier = ? AND at_ms < ? AND ${name} IN (SELECT id FROM ${name} WHERE ${which})`,
+            tier,
+            atMs - keep,
           )
         }
       })
+      const emulated = `source IN (SELECT id FROM source WHERE kind = 'EMULATED') AND ${which}`
+      prune(`DELETE FROM decision WHERE at_ms < ? AND ${emulated}`, atMs - HOUR_MS)
+      prune(`DELETE FROM rule WHERE ifnull(to_ms, from_ms) < ? AND ${emulated}`, atMs - HOUR_MS)
+    })()
+  }
+
+  /** Adds to the running second; a finished second becomes one row a job and a target in tier 1. */
+  #rollUp(atMs: number, jobs: readonly JobSample[], targets: readonly TargetSample[]): void {
+    const ms = Math.floor(atMs / 1000) * 1000
+    if (ms !== this.#second.ms) {
+      this.#endSecond()
+      this.#second = newSecond(ms)
     }
+    const second = this.#second
+    second.samples++
     for (const j of jobs) {
-      const s = this.#second.jobs.get(j.jobId) ?? { n: 0, rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
-      s.n++
+      const s = second.jobs.get(j.jobId) ?? { rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
       s.rpcs += j.rpcs
       s.readBps += j.readBps
       s.writeBps += j.writeBps
       s.throttled += j.throttled
       s.record = j.record
-      this.#second.jobs.set(j.jobId, s)
+      second.jobs.set(j.jobId, s)
     }
+    for (const t of targets) {
+      const s = second.targets.get(t.target) ?? { node: t.node, sums: [0, 0, 0], counts: [0, 0, 0] }
+      ;[t.rpcs, t.serviceMs, t.queued].forEach((v, i) => {
+        if (v === null) return
+        s.sums[i] = (s.sums[i] ?? 0) + v
+        s.counts[i] = (s.counts[i] ?? 0) + 1
+      })
+      second.targets.set(t.target, s)
+    }
+  }
+
+  #endSecond(): void {
+    const { ms, samples, jobs, targets } = this.#second
+    this.#second = newSecond(0)
+    if (samples === 0) return
+    this.#pending.push(() => {
+      for (const [id, s] of jobs) {
+        const job = this.#jobs.get(id)
+        if (job === undefined) continue
+        const mean = [s.rpcs, s.readBps, s.writeBps, s.throttled].map((v) => v / samples)
+        this.#sql.job.run(1, job, ms, ...mean, s.record)
+      }
+      for (const [name, { node, sums, counts }] of targets) {
+        const mean = sums.map((v, i) => (counts[i] === 0 ? null : v / (counts[i] as number)))
+        this.#sql.target.run(1, this.#target(name, node), ms, ...mean)
+      }
+    })
   }
 
   #job(jobId: string, atMs: number, facts: (id: string) => JobFacts): number {
@@ -293,6 +372,7 @@ export class History {
       const f = facts(jobId)
       id = Number(this.#sql.newJob.run(this.#source, jobId, f.user, f.account, f.nodes, atMs).lastInsertRowid)
       this.#jobs.set(jobId, id)
+      this.#made.push(() => this.#jobs.delete(jobId))
     }
     return id
   }
@@ -302,6 +382,7 @@ export class History {
     if (id === undefined) {
       id = Number(this.#sql.newTarget.run(this.#source, name, node).lastInsertRowid)
       this.#targets.set(name, id)
+      this.#made.push(() => this.#targets.delete(name))
     }
     return id
   }

@@ -14,52 +14,60 @@ export interface OpenedHistory {
   readonly notice: Failure | undefined
 }
 
+/** How long a lock of somebody else is waited for. */
+const LOCK_MS = 500
+
 const isSqlite = (e: unknown): e is { code: string; message: string } =>
   e instanceof Error && 'code' in e && typeof e.code === 'string' && e.code.startsWith('SQLITE_')
 
-function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
-  let db: Database.Database | undefined
-  const close = (): void => {
-    db?.close()
-  }
+/** Whose file it is, found without writing to it: even the change to WAL would alter another program's database. */
+function refusal(file: string): Failure | undefined {
+  const db = new Database(file, { timeout: LOCK_MS })
   try {
-    db = new Database(file, { timeout: 500 })
-    // The lock is held until the file is closed (or the process dies): it is what keeps a second instance out.
-    db.pragma('locking_mode = EXCLUSIVE')
-    db.pragma('journal_mode = WAL')
-    db.pragma('synchronous = NORMAL')
-    db.exec('BEGIN IMMEDIATE; COMMIT')
     const version = Number(db.pragma('user_version', { simple: true }))
     const application = Number(db.pragma('application_id', { simple: true }))
     const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').pluck().get())
     if (tables > 0 && application !== APPLICATION_ID) {
-      close()
-      return fail({
+      return {
         code: 'HISTORY_FOREIGN',
         what: `${file} is not used as the history`,
         why: 'it is a database of another program',
         unaffected: 'It was not changed.',
         next: 'Name another file with --history.',
-      })
+      }
     }
-    if (version > SCHEMA_VERSION) {
-      close()
-      return fail({
-        code: 'HISTORY_NEWER',
-        what: `the history ${file} cannot be opened`,
-        why: `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`,
-        unaffected: 'It was not changed.',
-        next: 'Start the newer Sluice, or name another file with --history.',
-      })
+    if (version <= SCHEMA_VERSION) return undefined
+    return {
+      code: 'HISTORY_NEWER',
+      what: `the history ${file} cannot be opened`,
+      why: `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+      unaffected: 'It was not changed.',
+      next: 'Start the newer Sluice, or name another file with --history.',
     }
-    if (tables > 0 && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
-      close()
+  } finally {
+    db.close()
+  }
+}
+
+function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
+  let db: Database.Database | undefined
+  try {
+    const refused = refusal(file)
+    if (refused) return fail(refused)
+    db = new Database(file, { timeout: LOCK_MS })
+    // The lock is held until the file is closed (or the process dies): it is what keeps a second instance out.
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    db.exec('BEGIN IMMEDIATE; COMMIT')
+    if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+      db.close()
       return fail('damaged')
     }
     migrate(db)
     return ok(db)
   } catch (e) {
-    close()
+    db?.close()
     if (!isSqlite(e)) throw e
     if (e.code.startsWith('SQLITE_BUSY') || e.code === 'SQLITE_LOCKED') {
       return fail({

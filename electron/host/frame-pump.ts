@@ -7,6 +7,15 @@ import type { ClusterMonitor } from '../cluster/monitor.ts'
 const UNACKNOWLEDGED = 2
 /** A stream whose window says nothing for this long is taken for dead, ms. */
 const SILENCE_MS = 60_000
+const BEAT_MS = 1_000
+
+interface StreamQuery {
+  readonly peer: string
+  readonly stream: string
+  readonly hz: number
+  readonly still: boolean
+  readonly beats: boolean
+}
 
 interface Stream {
   sent: number
@@ -26,15 +35,33 @@ export class FramePump {
   }
 
   /**
-   * Frames of one view until the window goes away.
+   * Frames of one view until the window goes away: by the signal, or because it takes no more of them.
    *
-   * @param still  the view stands on a fixed sample: one frame is all there is to send.
-   * @param build  makes the frame with the given number from the monitor's present state.
+   * @param query.still  the view stands on a fixed sample: one frame is all there is to send.
+   * @param query.beats  a frame comes at least once a second, also without a new sample.
+   * @param build        makes the frame with the given number from the monitor's present state.
    */
-  async *frames<F>(
+  frames<F>(
     monitor: ClusterMonitor,
-    query: { peer: string; stream: string; hz: number; still: boolean },
+    query: StreamQuery,
     signal: AbortSignal | undefined,
+    build: (seq: number) => F,
+  ): AsyncGenerator<F, void, void> {
+    const ended = new AbortController()
+    const frames = this.#frames(monitor, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
+    // A generator that waits for a sample would not hear of its end before the next one.
+    const end = frames.return.bind(frames)
+    frames.return = (value) => {
+      ended.abort()
+      return end(value)
+    }
+    return frames
+  }
+
+  async *#frames<F>(
+    monitor: ClusterMonitor,
+    query: StreamQuery,
+    signal: AbortSignal,
     build: (seq: number) => F,
   ): AsyncGenerator<F, void, void> {
     const key = `${query.peer}\u0000${query.stream}`
@@ -42,28 +69,30 @@ export class FramePump {
     this.#streams.set(key, s)
     const wake = (): void => s.wake?.()
     let fresh = true
-    const offSample = monitor.onSample(() => {
+    const offChange = monitor.onChange(() => {
       fresh = true
       wake()
     })
-    signal?.addEventListener('abort', wake)
+    signal.addEventListener('abort', wake)
     const gapMs = 1000 / query.hz
     let lastMs = -Infinity
     try {
-      while (!signal?.aborted) {
+      while (!signal.aborted) {
         const now = performance.now()
+        if (query.beats && now - lastMs >= BEAT_MS) fresh = true
         const free = s.sent - s.acknowledged < UNACKNOWLEDGED
         const due = lastMs + gapMs - now
         // Timers fire a little late; a sample that comes a little early is not left for the next one.
         if (fresh && free && due <= 5 && !(query.still && s.sent > 0)) {
           fresh = false
-          lastMs = now
+          lastMs = Math.max(now, lastMs + gapMs)
           yield build(++s.sent)
           continue
         }
         if (!free && now - lastMs > SILENCE_MS) return
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, fresh && free && !query.still ? Math.max(1, due) : SILENCE_MS)
+          const idleMs = query.beats && free ? BEAT_MS : SILENCE_MS
+          const timer = setTimeout(resolve, fresh && free && !query.still ? Math.max(1, due) : idleMs)
           s.wake = () => {
             clearTimeout(timer)
             resolve()
@@ -72,8 +101,8 @@ export class FramePump {
         s.wake = undefined
       }
     } finally {
-      offSample()
-      signal?.removeEventListener('abort', wake)
+      offChange()
+      signal.removeEventListener('abort', wake)
       if (this.#streams.get(key) === s) this.#streams.delete(key)
     }
   }

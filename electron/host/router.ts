@@ -1,6 +1,7 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
 import { implement } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
+import type { Notice } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { FramePump } from './frame-pump.ts'
@@ -8,7 +9,7 @@ import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules.ts'
-import { statusFrame, type SourceFacts } from './views/status.ts'
+import { statusFrame, toNotice, type SourceFacts } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
 
 /** What every call comes with. */
@@ -37,17 +38,24 @@ const NO_SPEED: Failure = {
   next: 'Only the emulator has a speed.',
 }
 
+const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
+
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
- 
 export function makeRouter(parts: RouterParts) {
   const { monitor, pump } = parts
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
-  const stream = <Q extends Query, F>(
-    { input, context, signal }: { input: Q; context: PeerContext; signal?: AbortSignal | undefined },
+  type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
+  const frames = <Q extends Query, F>(
+    { input, context, signal }: Call<Q>,
+    kind: { still: boolean; beats: boolean },
     build: (input: Q, seq: number) => F,
   ): AsyncGenerator<F, void, void> =>
-    pump.frames(monitor, { ...input, peer: context.peer, still: input.at !== null }, signal, (seq) => build(input, seq))
+    pump.frames(monitor, { ...input, ...kind, peer: context.peer }, signal, (seq) => build(input, seq))
+  const stream = <Q extends Query, F>(
+    call: Call<Q>,
+    build: (input: Q, seq: number) => F,
+  ): AsyncGenerator<F, void, void> => frames(call, { still: call.input.at !== null, beats: false }, build)
 
   return os.router({
     host: {
@@ -57,15 +65,23 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
       status: os.source.status.handler((call) =>
-        stream(call, (input, seq) => statusFrame(monitor, parts.facts, input, seq)),
+        frames(call, { still: false, beats: true }, (input, seq) => statusFrame(monitor, parts.facts, input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
-        if (!parts.setSpeed)
-          throw errors.NOT_HERE({ message: NO_SPEED.what, data: { ...NO_SPEED } })
+        if (!parts.setSpeed) throw errors.NOT_HERE(refusal(NO_SPEED))
         parts.setSpeed(input.speed)
+        monitor.changed()
       }),
-      setMode: os.source.setMode.handler(({ input }) => monitor.setMode(input.mode)),
-      setController: os.source.setController.handler(({ input }) => monitor.setController(input.controller)),
+      setMode: os.source.setMode.handler(({ input, errors }) => {
+        const chosen = monitor.setMode(input.mode)
+        monitor.changed()
+        if (!chosen.ok) throw errors.NOT_HERE(refusal(chosen.error))
+      }),
+      setController: os.source.setController.handler(({ input, errors }) => {
+        const chosen = monitor.setController(input.controller)
+        monitor.changed()
+        if (!chosen.ok) throw errors.NOT_HERE(refusal(chosen.error))
+      }),
     },
     views: {
       strip: os.views.strip.handler((call) => stream(call, (input, seq) => stripFrame(monitor, input, seq))),

@@ -7,7 +7,7 @@ import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { WebSocket } from 'ws'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smallRouter, type smallContract } from '../../tests/node/small-router.ts'
 import { cookieName } from './access.ts'
 import { serveConsole, type Served } from './serve.ts'
@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await served.close()
 })
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Answer {
   status: number

@@ -40,6 +40,7 @@ export function useEChart(
     if (element.value === null || element.value.clientWidth === 0) return
     chart = init(element.value, null, { renderer: 'canvas', useDirtyRect: false })
     chart.group = GROUP
+    chart.getZr().setSleepAfterStill(1) // its own loop would paint ten idle frames after every change
     if (hover) {
       chart.on('updateAxisPointer', (event) => hover((event as PointerEvent).axesInfo?.[0]?.value ?? null))
       chart.getZr().on('globalout', () => hover(null))

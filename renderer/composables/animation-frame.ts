@@ -1,16 +1,36 @@
-/** One animation frame for all streams: what several of them bring in is rendered in one pass. */
+/**
+ * One animation frame for all streams. Their frames come at any moment; painting for each of them would cost a paint per
+ * stream, so what comes within one gap is rendered together, in one pass.
+ */
 const waiting = new Set<() => void>()
 let handle: number | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+let lastMs = -Infinity
 
 function run(): void {
   handle = undefined
+  lastMs = performance.now()
   const due = [...waiting]
   waiting.clear()
   for (const task of due) task()
 }
 
-/** Calls `task` in the next animation frame; once, however often it is asked for before. */
-export function onAnimationFrame(task: () => void): void {
-  waiting.add(task)
+function ask(): void {
+  timer = undefined
   handle ??= requestAnimationFrame(run)
+}
+
+/**
+ * Calls `task` in an animation frame; once, however often it is asked for before.
+ *
+ * @param gapMs  least time since the pass before; 0 = the next animation frame, for what a hand waits for.
+ */
+export function onAnimationFrame(task: () => void, gapMs = 0): void {
+  waiting.add(task)
+  if (handle !== undefined) return
+  const since = performance.now() - lastMs
+  if (gapMs === 0 || since >= gapMs) {
+    clearTimeout(timer)
+    ask()
+  } else timer ??= setTimeout(ask, gapMs - since)
 }

@@ -69,12 +69,15 @@ export function useStream<N extends StreamName>(
       void nextTick(() => host.api.host.ack({ stream, seq }).catch(() => undefined))
       newest = null
     }
+    let isFirst = true
     const frames = await openers[name](host.api, { ...asked, stream, hz, at }, { signal })
     for await (const next of frames) {
       if (signal.aborted) return
       error.value = null
       newest = next
-      onAnimationFrame(apply)
+      // Its first frame, and a paused cursor's, is what a hand waits for; the flow is rendered at the chosen rate.
+      onAnimationFrame(apply, at !== null || isFirst ? 0 : 850 / settings.hz)
+      isFirst = false
     }
   }
 

@@ -14,6 +14,10 @@ export const controllerNames: Record<Controller, string> = { adaptbf: 'AdapTBF',
 /** Emulated seconds per second that can be chosen; 0 stands still. */
 export const speeds = [0, 1, 2, 4, 16] as const
 
+type Change = (frame: StatusFrame) => Partial<StatusFrame>
+/** Longest that a frame from before a verb may still be on its way. */
+const UNDER_WAY_MS = 600
+
 /** What a refused verb has to say, whatever was thrown. */
 function refusal(what: string, error: unknown): Notice {
   if (error instanceof ORPCError && error.defined) return error.data as Notice // the contract's NOT_HERE
@@ -29,25 +33,23 @@ export const useSourceStore = defineStore('source', () => {
   const refusals = shallowRef<readonly Notice[]>([])
   const dismissed = shallowRef<ReadonlySet<string>>(new Set())
 
-  function apply(next: StatusFrame): void {
-    frame.value = next
-    receivedMs.value = Date.now()
-  }
+  let agreed: { change: Change; untilMs: number } = { change: () => ({}), untilMs: 0 }
 
-  /** What the host has agreed to holds at once: a source that stands still sends no frame to say so. */
-  const agreed = (change: (frame: StatusFrame) => Partial<StatusFrame>): void => {
+  function apply(next: StatusFrame): void {
+    receivedMs.value = Date.now()
+    frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
+  }
+  /** What the host has agreed to holds at once: frames under way are older, and a source that stands still sends none. */
+  function agree(change: Change): void {
+    agreed = { change, untilMs: Date.now() + UNDER_WAY_MS }
     if (frame.value) frame.value = { ...frame.value, ...change(frame.value) }
   }
 
-  async function ask(
-    what: string,
-    verb: (client: Client) => Promise<void>,
-    then: Parameters<typeof agreed>[0],
-  ): Promise<void> {
+  async function ask(what: string, verb: (client: Client) => Promise<void>, then: Change): Promise<void> {
     try {
       if (connection.host === null) throw new Error('The host is not connected')
       await verb(connection.host.api)
-      agreed(then)
+      agree(then)
     } catch (error) {
       refusals.value = [refusal(what, error), ...refusals.value].slice(0, 3)
     }

@@ -27,10 +27,11 @@ const reason = skipReason()
 if (reason) console.log(`The suite with the real Electron window is skipped: ${reason}.`)
 
 describe.skipIf(reason)('the real Electron window', () => {
-  const data = mkdtempSync(join(tmpdir(), 'sluice-launch-'))
+  let data: string
   let app: ElectronApplication
 
   beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), 'sluice-launch-'))
     // Chromium's sandbox does not work as root, which is who runs tests in a container.
     const rootFlags = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     app = await electron.launch({

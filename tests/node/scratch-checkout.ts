@@ -20,11 +20,11 @@ const repository = join(import.meta.dirname, '../..')
 /** Prints that it is up, keeps a child of its own, and ends with 0 on a signal, as the real server does. */
 const server = `
 import { spawn } from 'node:child_process'
-const helper = spawn(process.execPath, ['-e', 'process.on("SIGINT", () => {}); setInterval(() => {}, 1e6)', import.meta.filename])
+const child = spawn(process.execPath, ['-e', 'process.on("SIGINT", () => {}); setInterval(() => {}, 1e6)', import.meta.filename])
 const end = () => setTimeout(() => process.exit(0), 50)
 process.on('SIGINT', end).on('SIGTERM', end)
 console.log('server up ' + JSON.stringify({ node: process.versions.node, args: process.argv.slice(2) }))
-helper.unref()
+child.unref()
 setInterval(() => {}, 1e6)
 `
 const builder = `

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Contract } from '#core/api/contract.ts'
 
@@ -20,7 +20,7 @@ const running: ChildProcess[] = []
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 })
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Server {
   readonly child: ChildProcess

@@ -4,7 +4,7 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn } from '../../cluster/recent.ts'
-import { exactRules, RuleMatcher } from '../../cluster/rule-matcher.ts'
+import { ruleFinder, RuleMatcher } from '../../cluster/rule-matcher.ts'
 import type { FilterRow } from '../job-filter.ts'
 import { orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
 
@@ -33,17 +33,13 @@ export function rulesAt(monitor: ClusterMonitor, sample: number): Map<string, Ru
 export function ruleLookup(
   rules: ReadonlyMap<string, readonly RuleLine[]>,
 ): (jobId: string) => { name: string; rate: number } | undefined {
-  const servers = [...rules.values()].map((list) => ({
-    list,
-    exact: exactRules(list),
-    isWild: list.some((r) => r.conditions.includes('*') && r.name !== 'default'),
-  }))
   const matcher = new RuleMatcher()
+  const servers = [...rules.values()].map((list) => ruleFinder(list, matcher))
   return (jobId) => {
     let name: string | undefined
     let rate = 0
-    for (const s of servers) {
-      const r = s.isWild ? matcher.find(s.list, jobId) : s.exact.get(jobId)
+    for (const find of servers) {
+      const r = find(jobId)
       if (!r) continue
       name ??= r.name
       rate += r.rate
@@ -71,7 +67,7 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): 
       nodes: job.nodes ?? null,
       colour: job.colour,
       topOp: ops[0]?.[0] ?? (rpcs === 0 ? '' : writeBps >= readBps ? 'write' : 'read'),
-      targets: [...job.targets.keys()],
+      targets: [...job.targets],
       rpcs,
       readBps,
       writeBps,

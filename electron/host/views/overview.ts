@@ -40,9 +40,14 @@ function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[
   const { from, step } = tier.totals.window(to, windowMs, SPARK_POINTS)
   return (Object.keys(TILES) as TileId[]).map((id) => {
     const column = totalColumn(TILES[id])
-    const value = orNull(totals.mean(TOTAL, column, sample, RATE_SAMPLES))
+    // Rules are counted, not measured: a mean of them would be a rule and a half.
+    const isCount = id === 'rules'
+    const value = orNull(
+      isCount ? totals.value(TOTAL, column, sample) : totals.mean(TOTAL, column, sample, RATE_SAMPLES),
+    )
     const earlier = past.to - n
-    const before = earlier >= past.tier.totals.oldest ? orNull(past.tier.totals.mean(TOTAL, column, earlier, n)) : null
+    const mean = earlier >= past.tier.totals.oldest ? orNull(past.tier.totals.mean(TOTAL, column, earlier, n)) : null
+    const before = isCount && mean !== null ? Math.round(mean) : mean
     return {
       id,
       value,

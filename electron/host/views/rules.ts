@@ -24,7 +24,8 @@ function merge(servers: readonly { host: string; rules: readonly RuleLine[] }[],
   for (const { host, rules } of servers) {
     for (const line of rules) {
       if (line.queue !== queue) continue
-      const key = line.conditions
+      // Ours are called differently on every server; those of others are told apart by their names too.
+      const key = `${isOurs(line.name) ? '' : line.name}\u0000${line.conditions}`
       const row: Merged = rows.get(key) ?? { name: line.name, conditions: line.conditions, lines: [], cpts: new Map() }
       rows.set(key, row)
       row.lines.push({ host, line })

@@ -14,7 +14,7 @@ export interface SourceFacts {
   readonly achieved: () => number
 }
 
-const toNotice = (f: Failure): Notice => ({
+export const toNotice = (f: Failure): Notice => ({
   code: f.code,
   what: f.what,
   ...(f.why === undefined ? {} : { why: f.why }),
@@ -29,7 +29,7 @@ export function statusFrame(
   seq: number,
 ): StatusFrame {
   const { sample, atMs } = stand(monitor, query.at)
-  const failures = [monitor.history.notice, monitor.failure].filter((f) => f !== undefined)
+  const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
   return {
     seq,
     sample,
@@ -63,7 +63,10 @@ export function statusFrame(
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,
     staged: 0,
-    history: { recording: true, ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }) },
+    history: {
+      recording: monitor.isRecording,
+      ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),
+    },
     notices: failures.map(toNotice),
   }
 }

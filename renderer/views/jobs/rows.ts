@@ -26,14 +26,12 @@ export interface Row {
   readonly recordText: string
 }
 
-/** Decimals of the two MB/s columns: none once the sum is above 1 GB/s, so that a column keeps one form. */
-export const rateDecimals = (totalBps: number): number => (totalBps >= 1e9 ? 0 : 1)
-const megabytes = (bps: number, decimals: number): string => formatNumber(bps / 1e6, decimals)
+/** The two MB/s columns: one decimal always, so that a column keeps its form. */
+export const megabytes = (bps: number): string => formatNumber(bps / 1e6, 1)
 
 /** @param largestRecord  record that fills the bar. */
 export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
-  const { rows, totals } = frame
-  const [readDecimals, writeDecimals] = [rateDecimals(totals.readBps), rateDecimals(totals.writeBps)]
+  const { rows } = frame
   const root = Math.sqrt(Math.max(1, largestRecord))
   return rows.jobId.map((id, i) => {
     const [name, record, rule, rate] = [
@@ -53,8 +51,8 @@ export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
       colour: rows.colour[i] ?? 0,
       rpcs: formatNumber(rpcs),
       isIdle: rpcs === 0,
-      read: megabytes(rows.readBps[i] ?? 0, readDecimals),
-      write: megabytes(rows.writeBps[i] ?? 0, writeDecimals),
+      read: megabytes(rows.readBps[i] ?? 0),
+      write: megabytes(rows.writeBps[i] ?? 0),
       ioBytes: formatBytes(rows.ioBytes[i] ?? null),
       topOp: rows.topOp[i] || NOTHING,
       throttled,

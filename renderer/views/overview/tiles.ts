@@ -26,7 +26,7 @@ export function tileFace(tile: Tile, windowMs: number) {
   const { id, value, before, level, note } = tile
   const measure = measureOf(id, value)
   const isLoud = level === 'watch' || level === 'bad'
-  const against = `vs ${formatSpan(windowMs)} before`
+  const against = `vs ${formatSpan(windowMs)}`
   const ratio = isLoud && value !== null && before !== null && before > 0 ? value / before : 0
   const difference = value === null || before === null ? null : (value - before) / measure.divisor
   return {

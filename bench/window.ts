@@ -1,0 +1,123 @@
+/**
+ * `npm run bench -- --window`: the window in a real browser. With 500 jobs at 10 frames a second: the longest task of its
+ * main thread. On the built-in scenario, nobody touching it: processor time of host and browser, as shares of one core.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { launch, manyJobs, noBrowser, openConsole } from '../tests/e2e/browser.ts'
+
+interface TraceEvent {
+  readonly name: string
+  readonly ph: string
+  readonly dur?: number
+  readonly pid: number
+  readonly tid: number
+  readonly args?: { readonly name?: string }
+}
+
+/** Longest task of the page's main thread while `during` runs, ms, and how many exceeded 50 ms. */
+async function traceTasks(
+  session: CDPSession,
+  during: () => Promise<void>,
+): Promise<{ longest: number; over50: number; p99: number }> {
+  const events: TraceEvent[] = []
+  session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline'] },
+  })
+  await during()
+  const complete = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()))
+  await session.send('Tracing.end')
+  await complete
+  const main = events.find((e) => e.name === 'thread_name' && e.args?.name === 'CrRendererMain')
+  const tasks = events
+    .filter((e) => e.ph === 'X' && e.tid === main?.tid && e.pid === main.pid && /RunTask$/.test(e.name))
+    .map((e) => (e.dur ?? 0) / 1000)
+    .sort((a, b) => a - b)
+  return {
+    longest: tasks.at(-1) ?? 0,
+    over50: tasks.filter((t) => t > 50).length,
+    p99: tasks[Math.floor(tasks.length * 0.99)] ?? 0,
+  }
+}
+
+/** Processor seconds used so far by everything this process started: the browser. */
+function cpuOfChildren(): number {
+  const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+  const children = new Map<number, number[]>()
+  for (const row of rows.trim().split('\n')) {
+    const [child = 0, parent = 0] = row.trim().split(/\s+/).map(Number)
+    children.set(parent, [...(children.get(parent) ?? []), child])
+  }
+  const own = (p: number): number => {
+    try {
+      const fields = readFileSync(`/proc/${p}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return (Number(fields[11]) + Number(fields[12])) / ticks
+    } catch {
+      return 0 // it has ended
+    }
+  }
+  const all = (p: number): number => own(p) + (children.get(p) ?? []).reduce((s, c) => s + all(c), 0)
+  return all(process.pid) - own(process.pid)
+}
+
+async function show(browser: Browser, url: string, query: string): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  await page.goto(url)
+  if (query !== '') await page.goto(`${new URL(url).origin}/${query}`)
+  await page.getByTestId('sample').first().waitFor()
+  return page
+}
+
+const SPAN_S = 10
+
+export async function windowBenches(): Promise<void> {
+  if (noBrowser !== undefined) {
+    process.stdout.write(`window benches not run: ${noBrowser}\n`)
+    return
+  }
+  const browser = await launch()
+  for (const [key, view] of [
+    ['1', 'overview'],
+    ['2', 'jobs'],
+    ['3', 'rules'],
+  ] as const) {
+    const sluice = await openConsole(manyJobs(500))
+    const page = await show(browser, sluice.served.url, '?hz=10')
+    await page.keyboard.press(key)
+    await page.waitForTimeout(8000)
+    const first = sluice.host.monitor.sample
+    const tasks = await traceTasks(await page.context().newCDPSession(page), () => page.waitForTimeout(SPAN_S * 1000))
+    const hz = (sluice.host.monitor.sample - first) / SPAN_S
+    process.stdout.write(
+      `window.500-jobs.${view.padEnd(10)} longest task ${tasks.longest.toFixed(1)} ms, p99 ${tasks.p99.toFixed(1)} ms, ` +
+        `${tasks.over50} over 50 ms, in ${SPAN_S} s at ${hz.toFixed(1)} samples/s\n`,
+    )
+    await page.close()
+    await sluice.close()
+  }
+  for (const [key, view] of [
+    ['1', 'overview'],
+    ['2', 'jobs'],
+    ['3', 'rules'],
+  ] as const) {
+    const sluice = await openConsole()
+    const page = await show(browser, sluice.served.url, '')
+    await page.keyboard.press(key)
+    await page.waitForTimeout(8000)
+    const before = { host: process.cpuUsage(), browser: cpuOfChildren() }
+    await page.waitForTimeout(2 * SPAN_S * 1000)
+    const host = process.cpuUsage(before.host)
+    const hostShare = (host.user + host.system) / 1e6 / (2 * SPAN_S)
+    const browserShare = (cpuOfChildren() - before.browser) / (2 * SPAN_S)
+    process.stdout.write(
+      `window.idle.${view.padEnd(14)} host ${(hostShare * 100).toFixed(1)} %, browser ${(browserShare * 100).toFixed(1)} % of a core\n`,
+    )
+    await page.close()
+    await sluice.close()
+  }
+  await browser.close()
+}

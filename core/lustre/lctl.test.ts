@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseCommandLine } from '../emulator/words.ts'
+import { errnoNumber, errnoText } from './errno.ts'
+import { formatParam, getParamCommand, setParamCommand, shellQuote, splitParams } from './lctl.ts'
+
+const wordsOf = (line: string): readonly string[] => {
+  const steps = parseCommandLine(line)
+  if (!steps.ok) throw new Error(steps.error)
+  expect(steps.value).toHaveLength(1)
+  return steps.value[0]!.words
+}
+
+const nasty = fc.string({ unit: fc.constantFrom("'", '"', '\\', '$', '`', ' ', '\n', ';', '&', '|', '#', '~', '!', '*', 'a', '-') })
+const anyText = fc.oneof(fc.string({ unit: 'binary' }), nasty)
+
+describe('shellQuote', () => {
+  it('makes one word of any text for the emulated shell', () => {
+    fc.assert(
+      fc.property(fc.array(anyText, { minLength: 1 }), (texts) => {
+        expect(wordsOf(texts.map(shellQuote).join(' '))).toEqual(texts)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('makes one word of any text for a real shell', () => {
+    const awkward = ['', "'", "''", '"', '\\', '$(id)', '`id`', '$HOME', 'a b', '\n', ';', '-n', '#x', '~', '{a,b}', '*', '!!']
+    const sampled = fc.sample(anyText, { numRuns: 200, seed: 4690 })
+    // No argument of a process can hold a NUL, and lone surrogates are no UTF-8.
+    const texts = [...awkward, ...sampled].filter((t) => !t.includes('\0') && t.isWellFormed())
+    expect(texts.length).toBeGreaterThan(150)
+    const script = `printf '%s\\0' ${texts.map(shellQuote).join(' ')}`
+    const out = execFileSync('sh', ['-c', script], { encoding: 'utf8' })
+    expect(out.split('\0').slice(0, -1)).toEqual(texts)
+  })
+
+  it('leaves plain words as people type them', () => {
+    expect(shellQuote('ost.OSS.ost_io.nrs_policies')).toBe('ost.OSS.ost_io.nrs_policies')
+    expect(shellQuote("it's")).toBe(`'it'\\''s'`)
+    expect(shellQuote('')).toBe("''")
+  })
+})
+
+describe('lctl commands', () => {
+  it('reach lctl as they were meant, whatever names and values hold', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (name, value) => {
+        expect(wordsOf(getParamCommand(name, 'version'))).toEqual(['lctl', 'get_param', name, 'version'])
+        expect(wordsOf(setParamCommand(name, value))).toEqual(['lctl', 'set_param', `${name}=${value}`])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('are what an operator would type', () => {
+    expect(getParamCommand('version', 'obdfilter.*.{stats,job_stats}')).toBe(
+      "lctl get_param version 'obdfilter.*.{stats,job_stats}'",
+    )
+    expect(setParamCommand('ost.OSS.ost_io.nrs_tbf_rule', 'reg start a jobid={dd.0} rate=5')).toBe(
+      "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start a jobid={dd.0} rate=5'",
+    )
+  })
+})
+
+describe('splitParams', () => {
+  it('takes several parameters apart, of one line or many', () => {
+    const text =
+      'version=2.17.57\nobdfilter.t-OST0000.job_stats=\n' +
+      'obdfilter.t-OST0001.job_stats=\njob_stats:\n- job_id:          "a\\x3Db"\n  read: { samples: 1 }\n' +
+      'ost.OSS.ost_io.nrs_policies=\n\nregular_requests:\n  - name: fifo\nost.OSS.ost_io.nrs_tbf_rule=\nregular_requests:\n' +
+      'a jobid={x=y} 5, ref 0\n'
+    expect([...splitParams(text)]).toEqual([
+      ['version', '2.17.57'],
+      ['obdfilter.t-OST0000.job_stats', ''],
+      ['obdfilter.t-OST0001.job_stats', 'job_stats:\n- job_id:          "a\\x3Db"\n  read: { samples: 1 }'],
+      ['ost.OSS.ost_io.nrs_policies', '\nregular_requests:\n  - name: fifo'],
+      ['ost.OSS.ost_io.nrs_tbf_rule', 'regular_requests:\na jobid={x=y} 5, ref 0'],
+    ])
+  })
+
+  it('gives back what formatParam printed, the last parameter like the others', () => {
+    // No line of a value looks like an assignment: on servers they begin with a blank, `- ` or a name and a blank.
+    const line = fc.string({ unit: fc.constantFrom('a', ' ', '=', '.', ':', '\u00ff') }).map((s) => ` ${s}`)
+    const value = fc.oneof(fc.constantFrom('', '1', '2.17.57', 'a=b'), fc.array(line, { minLength: 2 }).map((l) => l.join('\n')))
+    const params = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z][a-zA-Z0-9_.-]{0,12}$/), value), {
+      selector: ([name]) => name,
+    })
+    fc.assert(
+      fc.property(params, (list) => {
+        expect([...splitParams(list.map(([n, v]) => formatParam(n, v)).join(''))]).toEqual(list)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('skips what stands before the first parameter', () => {
+    expect([...splitParams('')]).toEqual([])
+    expect([...splitParams('Warning: x\nversion=1\n')]).toEqual([['version', '1']])
+  })
+})
+
+describe('errno', () => {
+  it('has the numbers and words of Linux', () => {
+    expect([errnoNumber('ENOENT'), errnoText('ENOENT')]).toEqual([2, 'No such file or directory'])
+    expect([errnoNumber('EAGAIN'), errnoNumber('ENODEV'), errnoNumber('EINVAL'), errnoNumber('ENAMETOOLONG')]).toEqual([
+      11, 19, 22, 36,
+    ])
+  })
+})

@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { EmulatedNode } from '#core/emulator/node.ts'
+import { EmulatedSource } from '../cluster/emulated-source.ts'
+import type { NodeConnection } from '../cluster/connection.ts'
+import { twoJobs } from '../../tests/node/emulated-cluster.ts'
+import { Audit, type AuditRecord } from './audit.ts'
+import { Lease } from './lease.ts'
+
+let source: EmulatedSource
+let oss: EmulatedNode
+let log: string[]
+let records: AuditRecord[]
+let refuses: (command: string) => boolean
+let lease: Lease
+
+beforeEach(() => {
+  source = new EmulatedSource(twoJobs())
+  oss = source.emulator.node('oss01') as EmulatedNode
+  log = []
+  records = []
+  refuses = () => false
+  const inner = source.nodes[0] as NodeConnection
+  const node: NodeConnection = {
+    ...inner,
+    exec: async (command) => {
+      if (refuses(command)) return { stdout: '', stderr: 'Failed to start transient timer unit: no\n', code: 1 }
+      log.push(command)
+      return inner.exec(command)
+    },
+  }
+  lease = new Lease(node, 's1', new Audit((r) => records.push(r)))
+})
+
+const at = (s: number): number => s * NS_PER_S
+const cover = (names: string[], s: number) => lease.cover(names, at(s), s * 1000)
+const to = (s: number): boolean => source.emulator.sim.runUntil(at(s))
+const start = (name: string): void => {
+  const r = oss.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start ${name} jobid={${name}} rate=5'`)
+  expect(r.code).toBe(0)
+}
+const names = (): string[] =>
+  oss
+    .exec('lctl get_param -n ost.OSS.ost_io.nrs_tbf_rule')
+    .stdout.split('\n')
+    .flatMap((l) => /^(\w+) .*, ref/.exec(l)?.slice(1) ?? [])
+
+describe('the lease of a server', () => {
+  it('is not made for no rules', async () => {
+    expect(await cover([], 0)).toEqual({ ok: true, value: undefined })
+    expect(log).toEqual([])
+  })
+
+  it('stops every rule it covers after a minute, and no other', async () => {
+    start('theirs')
+    expect(await cover(['ab_1', 'ab_2'], 0)).toMatchObject({ ok: true, value: { rules: 2, expiresNs: at(60) } })
+    start('ab_1')
+    start('ab_2')
+    to(59.9)
+    expect(names()).toContain('ab_1')
+    to(60)
+    expect(names().filter((n) => n !== 'default')).toEqual(['theirs'])
+  })
+
+  it('stays as it is while it covers all rules and has time left', async () => {
+    await cover(['ab_1', 'ab_2'], 0)
+    to(20)
+    await cover(['ab_2'], 20)
+    expect([...oss.timers]).toEqual([['sluice-lease-s1-1', at(60)]])
+    expect(log).toHaveLength(1)
+  })
+
+  it('is renewed well before it runs out, the new timer before the old one goes', async () => {
+    await cover(['ab_1'], 0)
+    to(31)
+    await cover(['ab_1'], 31)
+    expect([...oss.timers]).toEqual([['sluice-lease-s1-2', at(91)]])
+    expect(log.slice(1).map((c) => c.split(' ')[0])).toEqual(['systemd-run', 'systemctl'])
+  })
+
+  it('grows before a new rule is started', async () => {
+    await cover(['ab_1'], 0)
+    to(1)
+    expect(await cover(['ab_1', 'ab_2'], 1)).toMatchObject({ value: { rules: 2, expiresNs: at(61) } })
+    start('ab_1')
+    start('ab_2')
+    expect(oss.timers.size).toBe(1)
+    to(61)
+    expect(names().filter((n) => n !== 'default')).toEqual([])
+  })
+
+  it('leaves out rules that are gone when it is renewed, so that its command stays short', async () => {
+    await cover(Array.from({ length: 50 }, (_, i) => `ab_${i}`), 0)
+    to(40)
+    expect(await cover(['ab_1'], 40)).toMatchObject({ value: { rules: 1 } })
+    expect(log[1]).not.toContain('ab_2')
+  })
+
+  it('is made anew after it has fired', async () => {
+    await cover(['ab_1'], 0)
+    to(70)
+    expect(await cover([], 70)).toEqual({ ok: true, value: undefined })
+    expect(await cover(['ab_1'], 70)).toMatchObject({ value: { expiresNs: at(130) } })
+  })
+
+  it('ends with its timer', async () => {
+    await cover(['ab_1'], 0)
+    await lease.end(1000)
+    expect(oss.timers.size).toBe(0)
+    expect(lease.state).toBeUndefined()
+  })
+})
+
+describe('a timer that cannot be made', () => {
+  it('is a failure in the words of the server, also when it is asked for again', async () => {
+    refuses = (c) => c.startsWith('systemd-run')
+    for (const s of [0, 0.1]) {
+      expect(await cover(['ab_1'], s)).toMatchObject({
+        ok: false,
+        error: { code: 'LEASE_FAILED', why: 'Failed to start transient timer unit: no' },
+      })
+    }
+    refuses = () => false
+    expect(await cover(['ab_1'], 0.2)).toMatchObject({ ok: true, value: { rules: 1 } })
+  })
+
+  it('for one more rule leaves the old timer, and the new rule stays uncovered until there is one', async () => {
+    await cover(['ab_1'], 0)
+    refuses = (c) => c.startsWith('systemd-run')
+    expect((await cover(['ab_1', 'ab_2'], 1)).ok).toBe(false)
+    expect((await cover(['ab_1', 'ab_2'], 1.1)).ok).toBe(false)
+    expect((await cover(['ab_1'], 1.2)).ok).toBe(true)
+    expect([...oss.timers.keys()]).toEqual(['sluice-lease-s1-1'])
+  })
+})
+
+describe('the audit of a lease', () => {
+  it('has every command before it is sent, and its outcome', async () => {
+    await cover(['ab_1'], 0)
+    await lease.end(1000)
+    expect(records.map((r) => r.kind)).toEqual(['intent', 'outcome', 'intent', 'outcome'])
+    expect([records[0]?.text, records[2]?.text]).toEqual(log)
+  })
+
+  it('that cannot be written keeps the timer from being made', async () => {
+    const inner = source.nodes[0] as NodeConnection
+    const full = new Audit(() => {
+      throw new Error('disk full')
+    })
+    await expect(new Lease(inner, 's2', full).cover(['ab_1'], 0, 0)).rejects.toThrow('disk full')
+    expect(oss.timers.size).toBe(0)
+  })
+})

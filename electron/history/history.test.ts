@@ -1,0 +1,196 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { History, type JobFacts, type JobSample, type TargetSample } from './history.ts'
+
+const NOW = Date.UTC(2026, 0, 2)
+const HOUR = 3_600_000
+const facts = (jobId: string): JobFacts => ({ jobId, user: 'ana', account: 'aero', nodes: 4 })
+const job = (jobId: string, rpcs: number, record: number | null = null): JobSample => ({
+  jobId,
+  rpcs,
+  readBps: rpcs * 10,
+  writeBps: 0,
+  throttled: 0,
+  record,
+})
+const target = (rpcs: number | null): TargetSample => ({ target: 'OST0', node: 'oss1', rpcs, serviceMs: null, queued: 2 })
+const rule = (name: string, rate: number): RuleLine => ({
+  queue: 'reg',
+  cpt: 0,
+  name,
+  conditions: `jobid={${name}}`,
+  rate,
+  ref: 1,
+})
+
+let file: string
+let history: History
+
+function open(): History {
+  const opened = History.open(file, NOW)
+  if (!opened.ok) throw new Error(opened.error.what)
+  return opened.value
+}
+
+/** The file's rows, after the history let go of it. */
+function rows(sql: string): unknown[] {
+  history.close()
+  const db = new Database(file, { readonly: true })
+  const all = db.prepare(sql).all()
+  db.close()
+  return all
+}
+
+beforeEach(() => {
+  file = join(tempFolder(), 'history.sqlite')
+  history = open()
+  history.beginSource('EMULATED', 'demo', '', NOW)
+})
+
+describe('samples', () => {
+  it('arrive as taken, and as means of a second in which a job that a sample does not name was idle', () => {
+    for (let i = 0; i < 20; i++) {
+      const jobs = [job('steady', 100 + i, -i), ...(i === 3 ? [job('once', 50)] : [])]
+      history.record(NOW + i * 100, jobs, [], facts)
+    }
+    history.record(NOW + 2000, [], [], facts)
+    const raw = history.jobSeries('steady', 0, NOW, NOW + HOUR)
+    expect(raw.map((s) => s.rpcs)).toEqual(Array.from({ length: 20 }, (_, i) => 100 + i))
+    expect(history.jobSeries('steady', 1, NOW, NOW + HOUR)).toEqual([
+      { atMs: NOW, rpcs: 104.5, record: -9 },
+      { atMs: NOW + 1000, rpcs: 114.5, record: -19 },
+    ])
+    expect(history.jobSeries('once', 0, NOW, NOW + HOUR)).toEqual([{ atMs: NOW + 300, rpcs: 50, record: null }])
+    expect(history.jobSeries('once', 1, NOW, NOW + HOUR)).toEqual([{ atMs: NOW, rpcs: 5, record: null }])
+  })
+
+  it('of a target keep their gaps: a mean is over what was measured', () => {
+    const values = [10, null, 30, null, null, null]
+    values.forEach((v, i) => history.record(NOW + i * 500, [], [target(v)], facts))
+    history.record(NOW + 3000, [], [], facts)
+    expect(history.targetSeries('OST0', 0, NOW, NOW + HOUR).map((s) => s.rpcs)).toEqual(values)
+    expect(history.targetSeries('OST0', 1, NOW, NOW + HOUR)).toEqual([
+      { atMs: NOW, rpcs: 10, serviceMs: null, queued: 2 },
+      { atMs: NOW + 1000, rpcs: 30, serviceMs: null, queued: 2 },
+      { atMs: NOW + 2000, rpcs: null, serviceMs: null, queued: 2 },
+    ])
+  })
+
+  it('of the last, unfinished second are not lost when the history is closed', () => {
+    history.record(NOW, [job('a', 1)], [], facts)
+    history.record(NOW + 100, [job('a', 3)], [], facts)
+    expect(rows('SELECT tier, rpcs FROM job_sample ORDER BY tier, at_ms')).toEqual([
+      { tier: 0, rpcs: 1 },
+      { tier: 0, rpcs: 3 },
+      { tier: 1, rpcs: 2 },
+    ])
+  })
+
+  it('belong to one source: the same job id of the next one is another job', () => {
+    history.record(NOW, [job('a', 1)], [], facts)
+    history.beginSource('LIVE', 'prod', '', NOW + 5000)
+    history.record(NOW + 5000, [job('a', 2)], [], facts)
+    expect(history.jobSeries('a', 0, 0, Infinity)).toEqual([{ atMs: NOW + 5000, rpcs: 2, record: null }])
+    expect(history.count('source')).toBe(2)
+    expect(history.count('job')).toBe(2)
+  })
+
+  it('that the disk did not take are written, whole and once, when it takes them again', () => {
+    let isFull = true
+    const moody = (id: string): JobFacts => {
+      if (isFull && id === 'b') throw new Error('database or disk is full')
+      return facts(id)
+    }
+    // `a` gets its row in the transaction that fails at `b`: its number must not be used afterwards.
+    expect(() => history.record(NOW, [job('a', 1), job('b', 2)], [target(1)], moody)).toThrow('full')
+    history.recordRules(NOW, 'oss1', [rule('r', 5)])
+    history.record(NOW + 100, [job('c', 3)], [], moody)
+    isFull = false
+    history.recordRules(NOW + 1000, 'oss1', [])
+    history.record(NOW + 1000, [job('a', 4)], [target(2)], moody)
+    expect(history.jobSeries('a', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 4])
+    expect(history.jobSeries('b', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+    expect(history.jobSeries('c', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([3])
+    expect(history.targetSeries('OST0', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 2])
+    expect(rows('SELECT name, from_ms, to_ms FROM rule')).toEqual([{ name: 'r', from_ms: NOW, to_ms: NOW + 1000 }])
+  })
+
+  it('are pruned: raw after an hour, means after a day', () => {
+    history.record(NOW, [job('a', 1)], [target(1)], facts)
+    history.record(NOW + 2 * HOUR, [job('a', 2)], [target(2)], facts)
+    expect(history.jobSeries('a', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+    expect(history.targetSeries('OST0', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+    expect(history.jobSeries('a', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([1])
+    history.record(NOW + 26 * HOUR, [job('a', 3)], [target(3)], facts)
+    expect(history.jobSeries('a', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+    expect(history.targetSeries('OST0', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+  })
+
+  it('of earlier sources are pruned at the next start', () => {
+    history.record(NOW - 2 * HOUR, [job('old', 1)], [], facts)
+    history.record(NOW - 60_000, [job('fresh', 1)], [], facts)
+    history.close()
+    history = open()
+    history.beginSource('LIVE', 'prod', '', NOW)
+    expect(rows('SELECT tier, job_id FROM job_sample JOIN job ON job.id = job ORDER BY tier, job_id')).toEqual([
+      { tier: 0, job_id: 'fresh' },
+      { tier: 1, job_id: 'fresh' },
+      { tier: 1, job_id: 'old' },
+    ])
+  })
+})
+
+describe('rules', () => {
+  it('are rows from the reading that first saw them so to the one that no longer did', () => {
+    history.recordRules(NOW, 'oss1', [rule('a', 10), rule('b', 20)])
+    history.recordRules(NOW, 'oss2', [rule('a', 10)])
+    history.recordRules(NOW + 100, 'oss1', [rule('a', 10), rule('b', 20)])
+    history.recordRules(NOW + 200, 'oss1', [rule('a', 15), rule('b', 20)])
+    history.recordRules(NOW + 300, 'oss1', [rule('b', 20)])
+    expect(rows('SELECT server, name, rate, from_ms AS since, to_ms AS until FROM rule ORDER BY id')).toEqual([
+      { server: 'oss1', name: 'a', rate: 10, since: NOW, until: NOW + 200 },
+      { server: 'oss1', name: 'b', rate: 20, since: NOW, until: null },
+      { server: 'oss2', name: 'a', rate: 10, since: NOW, until: null },
+      { server: 'oss1', name: 'a', rate: 15, since: NOW + 200, until: NOW + 300 },
+    ])
+  })
+})
+
+describe('the audit', () => {
+  it('has a record on disk before the call returns', () => {
+    const code = `
+      import { History } from ${JSON.stringify(new URL('./history.ts', import.meta.url).href)}
+      const history = History.open(process.argv[1], 0).value
+      history.beginSource('EMULATED', 'demo', '', 0)
+      history.recordAudit({ number: 7, atMs: 2, server: 'oss1', kind: 'intent', text: 'lctl', hash: 'h' })
+      process.kill(process.pid, 'SIGKILL')`
+    history.close()
+    spawnSync(process.execPath, ['--input-type=module', '-e', code, file])
+    history = open()
+    expect(history.lastAudit()).toEqual({
+      number: 7,
+      atMs: 2,
+      server: 'oss1',
+      kind: 'intent',
+      text: 'lctl',
+      hash: 'h',
+    })
+  })
+
+  it('is never overwritten', () => {
+    const record = { number: 1, atMs: 1, server: 's', kind: 'mode', text: 'first', hash: 'h' } as const
+    history.recordAudit(record)
+    expect(() => history.recordAudit({ ...record, text: 'second' })).toThrow()
+    expect(history.audit(0, 10)).toEqual([record])
+  })
+
+  it('outlives the prune', () => {
+    history.recordAudit({ number: 1, atMs: NOW, server: 's', kind: 'mode', text: 'enforce', hash: 'h' })
+    history.record(NOW + 100 * HOUR, [job('a', 1)], [], facts)
+    expect(history.count('audit')).toBe(1)
+  })
+})

@@ -1,0 +1,196 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { History, type JobFacts } from './history.ts'
+import { SCHEMA_VERSION } from './schema.ts'
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
+const facts = (jobId: string): JobFacts => ({ jobId, user: 'ana', account: 'aero', nodes: 4 })
+const job = (jobId: string, rpcs = 1) => ({ jobId, rpcs, readBps: 0, writeBps: 0, throttled: 0, record: null })
+const newFile = (): string => join(tempFolder(), 'history.sqlite')
+
+function open(file: string): History {
+  const opened = History.open(file, NOW)
+  if (!opened.ok) throw new Error(`${opened.error.what}: ${opened.error.why}`)
+  return opened.value
+}
+
+/** A closed history with enough in it to fill many pages. */
+function filled(): string {
+  const file = newFile()
+  const history = open(file)
+  history.beginSource('LIVE', 'demo', '', NOW)
+  for (let i = 0; i < 100; i++) {
+    const jobs = Array.from({ length: 20 }, (_, k) => job(`job${k}`))
+    history.record(NOW + i * 100, jobs, [], facts)
+  }
+  history.close()
+  return file
+}
+
+/** Arguments by which another process runs `body` with History and the file at hand. */
+function child(file: string, body: string): string[] {
+  const history = new URL('./history.ts', import.meta.url).href
+  const code = `import { History } from ${JSON.stringify(history)}\nconst file = ${JSON.stringify(file)}\n${body}`
+  return ['--input-type=module', '-e', code]
+}
+
+describe('opening the history', () => {
+  it('makes a fresh file, and its folder for the owner only', () => {
+    const file = join(tempFolder(), 'deep', 'er', 'history.sqlite')
+    const history = open(file)
+    expect(history.notice).toBeUndefined()
+    history.close()
+    expect(readFileSync(file).subarray(0, 15).toString()).toBe('SQLite format 3')
+    expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
+  })
+
+  it('keeps what is there when it is opened again', () => {
+    const file = filled()
+    const history = open(file)
+    expect(history.notice).toBeUndefined()
+    expect(history.count('job_sample')).toBe(100 * 20 + 10 * 20)
+    expect(history.count('job')).toBe(20)
+    history.close()
+  })
+
+  const header = (file: string): void => writeFileSync(file, 'this was never a database, it only has the name of one\n')
+  const middle = (file: string): void => {
+    const bytes = readFileSync(file)
+    for (let i = 4096; i < bytes.length - 4096; i++) bytes[i] = ~(bytes[i] as number)
+    writeFileSync(file, bytes)
+  }
+  it.each([
+    ['a garbage header', header],
+    ['flipped bytes in the middle', middle],
+  ])('sets a file with %s aside unchanged, starts a fresh one and says where the old one is', (_, damage) => {
+    const file = filled()
+    damage(file)
+    const before = readFileSync(file)
+    const history = open(file)
+    const aside = `${file}.damaged-2026-01-02T03-04-05-000Z`
+    expect(history.notice?.code).toBe('HISTORY_DAMAGED')
+    expect(history.notice?.why).toContain(aside)
+    expect(readFileSync(aside)).toEqual(before)
+    history.beginSource('EMULATED', 'demo', '', NOW)
+    history.record(NOW, [job('a')], [], facts)
+    expect(history.count('job_sample')).toBe(1)
+    history.close()
+    const again = open(file)
+    expect(again.notice).toBeUndefined()
+    again.close()
+  })
+
+  const alter = (file: string, sql: string): Buffer => {
+    const db = new Database(file)
+    db.exec(sql)
+    db.close()
+    return readFileSync(file)
+  }
+  it.each([
+    ['a newer Sluice', filled, `PRAGMA user_version = ${SCHEMA_VERSION + 1}`, 'HISTORY_NEWER'],
+    ['another program', newFile, 'CREATE TABLE visits (url TEXT); INSERT INTO visits VALUES (1)', 'HISTORY_FOREIGN'],
+  ])('refuses a database of %s and does not change a byte of it', (_, make, sql, code) => {
+    const file = make()
+    const before = alter(file, sql)
+    const refused = History.open(file, NOW)
+    expect(refused).toMatchObject({ ok: false, error: { code, unaffected: 'It was not changed.' } })
+    expect(readFileSync(file)).toEqual(before)
+    expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
+  })
+
+  it('says why a folder cannot be used', () => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'file'), '')
+    mkdirSync(join(folder, 'dir.sqlite'))
+    for (const file of [join(folder, 'file', 'history.sqlite'), join(folder, 'dir.sqlite')]) {
+      const refused = History.open(file, NOW)
+      expect(refused).toMatchObject({ ok: false, error: { code: 'HISTORY_UNREADABLE' } })
+      expect(!refused.ok && refused.error.why).toBeTruthy()
+    }
+    expect(existsSync(join(folder, 'dir.sqlite'))).toBe(true)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('says that a folder is not writable', () => {
+    const folder = join(tempFolder(), 'closed')
+    mkdirSync(folder, { mode: 0o500 })
+    expect(History.open(join(folder, 'history.sqlite'), NOW)).toMatchObject({
+      ok: false,
+      error: { code: 'HISTORY_UNREADABLE' },
+    })
+  })
+})
+
+describe('a second instance', () => {
+  it('is turned away in the same process while the first goes on', () => {
+    const file = newFile()
+    const first = open(file)
+    first.beginSource('LIVE', 'demo', '', NOW)
+    expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_IN_USE' } })
+    first.record(NOW, [job('a')], [], facts)
+    expect(first.count('job_sample')).toBe(1)
+    // The refusal must not have given the first one's lock away.
+    expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_IN_USE' } })
+    first.close()
+    open(file).close()
+  })
+
+  it('is turned away in another process while the first goes on', () => {
+    const file = newFile()
+    const first = open(file)
+    first.beginSource('LIVE', 'demo', '', NOW)
+    const second = child(file, 'const r = History.open(file, 0); process.stdout.write(r.ok ? "opened" : r.error.code)')
+    expect(spawnSync(process.execPath, second, { encoding: 'utf8' }).stdout).toBe('HISTORY_IN_USE')
+    first.record(NOW, [job('a')], [], facts)
+    expect(first.count('job_sample')).toBe(1)
+    first.close()
+  })
+})
+
+describe('a process that is killed while it writes', () => {
+  it('leaves a file that opens and holds all that was flushed and every audit record', async () => {
+    const file = newFile()
+    const script = child(
+      file,
+      `
+      const history = History.open(file, 0).value
+      history.beginSource('LIVE', 'demo', '', 0)
+      const facts = (jobId) => ({ jobId, user: '', account: '', nodes: null })
+      for (let i = 1; ; i++) {
+        history.record(i * 100, [{ jobId: 'a', rpcs: i, readBps: 0, writeBps: 0, throttled: 0, record: 0 }], [], facts)
+        history.recordAudit({ number: i, atMs: i, server: 's', kind: 'intent', text: 'x', hash: 'h' })
+        if (i % 50 === 0) {
+          history.flush()
+          process.stdout.write(i + '\\n')
+        }
+        if (i % 10 === 0) await new Promise((r) => setImmediate(r))
+      }`,
+    )
+    const writer = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let written = ''
+    for await (const part of writer.stdout.setEncoding('utf8')) {
+      written += String(part)
+      if (written.split('\n').length > 10) break
+    }
+    writer.kill('SIGKILL')
+    await once(writer, 'exit')
+    const flushed = Number(written.trim().split('\n').at(-1))
+    expect(flushed).toBeGreaterThanOrEqual(500)
+
+    const db = new Database(file)
+    const raw = db.prepare('SELECT count(*) FROM job_sample WHERE tier = 0 AND at_ms <= ?').pluck()
+    expect(raw.get(flushed * 100)).toBe(flushed)
+    expect(Number(db.prepare('SELECT max(number) FROM audit').pluck().get())).toBeGreaterThanOrEqual(flushed)
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    db.close()
+
+    const again = open(file)
+    expect(again.notice).toBeUndefined()
+    expect(again.lastAudit()?.number).toBeGreaterThanOrEqual(flushed)
+    again.close()
+  })
+})

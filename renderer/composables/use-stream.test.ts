@@ -1,0 +1,166 @@
+import { flushPromises, mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { defineComponent, h, ref, type ShallowRef } from 'vue'
+import type { RulesFrame, StatusFrame } from '#core/api/frames.ts'
+import type { Client } from '../stores/client.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useSettingsStore } from '../stores/settings.ts'
+import { useSourceStore } from '../stores/source.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { useStream } from './use-stream.ts'
+
+interface Opened {
+  readonly input: { stream: string; node: string; hz: number; at: number | null }
+  readonly signal: AbortSignal
+  send(seq: number, sample?: number): void
+  end(): void
+}
+
+/** A host that opens streams on demand and remembers what was acknowledged. */
+function fakeHost() {
+  const opened: Opened[] = []
+  const acks: { stream: string; seq: number }[] = []
+  async function rules(
+    input: Opened['input'],
+    { signal }: { signal: AbortSignal },
+  ): Promise<AsyncIterable<RulesFrame>> {
+    const queue: (RulesFrame | null)[] = []
+    let wake = (): void => undefined
+    const push = (frame: RulesFrame | null): void => {
+      queue.push(frame)
+      wake()
+    }
+    const send = (seq: number, sample = seq): void => push({ seq, sample, atMs: sample * 1000 } as RulesFrame)
+    opened.push({ input, signal, send, end: () => push(null) })
+    return (async function* () {
+      while (!signal.aborted) {
+        const next = queue.shift()
+        if (next === null) return
+        if (next) yield next
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+    })()
+  }
+  const ack = async (a: { stream: string; seq: number }): Promise<void> => void acks.push(a)
+  const api = { views: { rules }, host: { ack } } as unknown as Client
+  return { opened, acks, host: { api }, last: () => opened.at(-1)! }
+}
+
+let frames: (() => void)[] = []
+/** One animation frame, and all that follows from it. */
+async function paint(): Promise<void> {
+  await flushPromises()
+  for (const run of frames.splice(0)) run()
+  await flushPromises()
+}
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.stubGlobal('requestAnimationFrame', (run: () => void) => frames.push(run))
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => undefined }))
+  frames = []
+  setActivePinia(createPinia())
+})
+afterEach(() => {
+  vi.runOnlyPendingTimers()
+  for (const run of frames.splice(0)) run() // the pass that is under way belongs to this test
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+function start() {
+  const fake = fakeHost()
+  const node = ref('oss01')
+  let frame!: ShallowRef<RulesFrame | null>
+  useSourceStore().apply({ sample: 50, atMs: 50_000, clock: { intervalMs: 1000 } } as StatusFrame)
+  useConnectionStore().opened(fake.host)
+  const wrapper = mount(
+    defineComponent(() => {
+      ;({ frame } = useStream('rules', () => ({ node: node.value, queue: 'reg' }), { isView: true }))
+      return () => h('p', frame.value?.seq)
+    }),
+  )
+  return { ...fake, node, wrapper, shown: () => frame.value?.seq ?? null }
+}
+
+it('renders only the newest frame of an animation frame, and acknowledges after it is in the page', async () => {
+  const { acks, last, shown, wrapper } = start()
+  await paint()
+  last().send(1)
+  last().send(2)
+  last().send(3)
+  await flushPromises()
+  expect([shown(), acks.length]).toEqual([null, 0])
+  await paint()
+  expect([shown(), wrapper.text()]).toEqual([3, '3'])
+  expect(acks).toEqual([{ stream: last().input.stream, seq: 3 }])
+  expect(useTimeStore().sample).toBe(3)
+})
+
+it('aborts the old stream on a new query and keeps its frame until the new one has one', async () => {
+  const { opened, node, last, shown } = start()
+  await paint()
+  last().send(1)
+  await paint()
+  node.value = 'oss02'
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.map((s) => [s.input.node, s.signal.aborted])).toEqual([
+    ['oss01', true],
+    ['oss02', false],
+  ])
+  expect(shown()).toBe(1)
+  opened[0]?.send(9)
+  await paint()
+  expect(shown()).toBe(1)
+  last().send(2)
+  await paint()
+  expect(shown()).toBe(2)
+  expect(new Set(opened.map((s) => s.input.stream)).size).toBe(2)
+})
+
+it('asks once for a burst of changes, at the paused sample, at the chosen rate', async () => {
+  const { opened, last } = start()
+  await paint()
+  const time = useTimeStore()
+  useSettingsStore().hz = 2
+  for (let i = 0; i < 5; i++) {
+    time.step(-1)
+    await flushPromises()
+    vi.advanceTimersByTime(5)
+  }
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.length).toBeLessThanOrEqual(3)
+  expect(last().input).toMatchObject({ at: 45, hz: 2 })
+})
+
+it('ends with the component, and without a connection', async () => {
+  const { opened, last, shown, wrapper } = start()
+  await paint()
+  last().send(1)
+  await paint()
+  useConnectionStore().lost(1000)
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  expect([last().signal.aborted, shown()]).toEqual([true, 1])
+  const again = fakeHost()
+  useConnectionStore().opened(again.host)
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect([opened.length, again.opened.length]).toEqual([1, 1])
+  wrapper.unmount()
+  expect(again.last().signal.aborted).toBe(true)
+})
+
+it('opens a stream again that the host has ended', async () => {
+  const { opened, last } = start()
+  await paint()
+  last().end()
+  await flushPromises()
+  vi.advanceTimersByTime(1100)
+  await paint()
+  expect(opened.length).toBe(2)
+})

@@ -1,0 +1,49 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, it } from 'vitest'
+import type { StatusFrame } from '#core/api/frames.ts'
+import { useSourceStore } from './source.ts'
+import { useTimeStore } from './time.ts'
+
+function newest(sample: number): void {
+  const clock = { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 }
+  useSourceStore().apply({ sample, atMs: sample * 1000, clock } as StatusFrame)
+}
+beforeEach(() => {
+  setActivePinia(createPinia())
+  newest(100)
+})
+
+it('follows the newest sample until it is paused on the one on screen', () => {
+  const time = useTimeStore()
+  expect([time.isPaused, time.sample, time.held]).toEqual([false, 100, 0])
+  time.note({ sample: 99, atMs: 99_000 }) // the view is one frame behind
+  time.toggle()
+  expect([time.at, time.sample, time.atMs]).toEqual([99, 99, 99_000])
+  newest(136)
+  expect([time.sample, time.held]).toEqual([99, 37])
+  time.toggle()
+  time.note({ sample: 136, atMs: 136_000 })
+  expect([time.at, time.sample, time.held]).toEqual([null, 136, 0])
+})
+
+it('steps within the samples there are and pauses by stepping', () => {
+  const time = useTimeStore()
+  time.step(-1)
+  expect(time.at).toBe(99)
+  time.step(-10)
+  expect([time.at, time.atMs]).toEqual([89, 89_000]) // reckoned: the frame is not here yet
+  time.step(1000)
+  expect(time.at).toBe(100)
+  time.step(-1000)
+  expect(time.at).toBe(1)
+  time.live()
+  expect(time.isPaused).toBe(false)
+})
+
+it('stands on the sample nearest to an instant', () => {
+  const time = useTimeStore()
+  time.goToTime(50_400)
+  expect(time.at).toBe(50)
+  time.goToTime(1e9)
+  expect(time.at).toBe(100)
+})

@@ -1,0 +1,73 @@
+/** A job id is whatever a user typed into an environment variable. It must reach the page as text, everywhere. */
+import { mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { JobFrame, OverviewFrame } from '#core/api/frames.ts'
+import Legend from '../widgets/Legend.vue'
+import MarkTip from '../widgets/MarkTip.vue'
+import NoticeCallout from '../widgets/NoticeCallout.vue'
+import CommandText from '../widgets/CommandText.vue'
+import MatchChips from '../widgets/MatchChips.vue'
+import InspectorRules from './jobs/InspectorRules.vue'
+import InspectorTargets from './jobs/InspectorTargets.vue'
+import FilterBox from './jobs/FilterBox.vue'
+import JobRow from './jobs/JobRow.vue'
+import { rowsOf } from './jobs/rows.ts'
+import ServerText from './rules/ServerText.vue'
+import WhoMoved from './overview/WhoMoved.vue'
+import { jobName } from './job-name.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;'
+beforeEach(() => setActivePinia(createPinia()))
+
+/** Says the id in full, and has made no element of it. */
+function isText(wrapper: { element: Element; text: () => string }, text = HOSTILE): void {
+  expect(wrapper.text()).toContain(text)
+  expect(wrapper.element.querySelector('img, script, b[onerror]')).toBeNull()
+}
+
+describe('a hostile job id stays text', () => {
+  it('in the table', () => {
+    const one = <T>(value: T): T[] => [value]
+    const rows = rowsOf(
+      {
+        rows: {
+          ...{ jobId: one(HOSTILE), user: one(HOSTILE), account: one(HOSTILE), nodes: one(1), colour: one(1) },
+          ...{ rpcs: one(1), readBps: one(1), writeBps: one(1), ioBytes: one(1), topOp: one(HOSTILE) },
+          ...{ throttled: one(0), rule: one(HOSTILE), ruleRate: one(1), record: one(1), spark: [[]] },
+        },
+        totals: { readBps: 1, writeBps: 1 },
+      } as unknown as Parameters<typeof rowsOf>[0],
+      1,
+    )
+    const row = rows[0]
+    if (!row) throw new Error('no row')
+    isText(mount(JobRow, { props: { row, rank: 1, spark: [], selected: false } }))
+  })
+  it('in the inspector', () => {
+    const rules = [{ node: HOSTILE, name: HOSTILE, conditions: `jobid={${HOSTILE}}`, rate: 1, ref: 1 }]
+    isText(mount(InspectorRules, { props: { rules } }))
+    const targets = { name: [HOSTILE], node: [HOSTILE], rpcs: [1], tokens: [1], record: [1] }
+    isText(mount(InspectorTargets, { props: { frame: { targets } as unknown as JobFrame } }))
+  })
+  it('in the legend and in the tooltip', () => {
+    isText(mount(Legend, { props: { items: [{ id: HOSTILE, name: jobName(HOSTILE).short, colour: 1 }] } }))
+    const mark = { atMs: 0, kind: 'job', level: 'idle', subject: 'Job', text: HOSTILE, where: HOSTILE } as const
+    isText(mount(MarkTip, { props: { marks: [mark], x: 0 } }))
+  })
+  it('in Who moved, in chips, in the filter and in what a server answered', () => {
+    const movers = {
+      ...{ jobId: [HOSTILE], user: [HOSTILE], account: [HOSTILE], nodes: [1], colour: [1], rpcs: [1], delta: [1] },
+      ...{ spark: [[]], targets: [[]] },
+    } satisfies OverviewFrame['movers']
+    isText(mount(WhoMoved, { props: { movers, sparks: movers, windowMs: 300_000, selected: null } }))
+    const expressions = [{ join: '' as const, field: 'jobid', items: [HOSTILE] }]
+    isText(mount(MatchChips, { props: { expressions, conditions: HOSTILE } }))
+    const box = mount(FilterBox, { props: { modelValue: HOSTILE, count: '' } })
+    isText(box)
+    const server = { node: HOSTILE, command: HOSTILE, text: HOSTILE, exit: 0 }
+    isText(mount(ServerText, { props: { server } }))
+    isText(mount(CommandText, { props: { commands: [HOSTILE] } }))
+    isText(mount(NoticeCallout, { props: { notice: { code: 'X', what: HOSTILE } } }))
+  })
+})

@@ -1,0 +1,135 @@
+/** A monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
+import { NS_PER_S } from '#core/base/units.ts'
+import type { ControllerName, Mode } from '#core/control/controller.ts'
+import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
+import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
+import { ClusterMonitor } from '#electron/cluster/monitor.ts'
+import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
+import { History } from '#electron/history/history.ts'
+import { demoScenario, readScenario } from '#electron/host/host.ts'
+
+export interface JobLine {
+  readonly id: string
+  readonly clients?: readonly number[]
+  readonly processes?: number
+  readonly pattern?: object
+  readonly targets?: readonly string[]
+  readonly stop_s?: number
+}
+
+/** Two servers with one slow target each; quick to emulate. */
+export function smallScenario(jobs: readonly JobLine[], more: { period_ms?: number; policy?: string } = {}): Scenario {
+  const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
+  const read = parseScenario(
+    JSON.stringify({
+      title: 'Two servers',
+      cluster: 'small',
+      policy: more.policy ?? 'tbf jobid',
+      clients: { count: 4 },
+      oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `small-OST000${n}`, disk }] })),
+      control: { max_rate: 200, period_ms: more.period_ms ?? 100 },
+      jobs: jobs.map((j) => ({
+        clients: [1],
+        processes: 8,
+        op: 'write',
+        size_kib: 64,
+        pattern: { kind: 'continuous' },
+        ...j,
+      })),
+    }),
+  )
+  if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
+  return read.value
+}
+
+export const twoJobs = (): Scenario =>
+  smallScenario([{ id: '1.hog.u1' }, { id: '2.calm.u2', clients: [2, 3], processes: 2 }])
+
+export function demo(): Scenario {
+  const read = readScenario(demoScenario())
+  if (!read.ok) throw new Error(read.error.what)
+  return read.value
+}
+
+export interface Sent {
+  readonly host: string
+  readonly command: string
+  readonly atNs: number
+}
+
+export interface Setup {
+  readonly mode?: Mode
+  readonly controller?: ControllerName
+  readonly seed?: number
+  /** Put between the console and every node: to fail, or to do something first. */
+  readonly around?: (node: NodeConnection, nowNs: () => number) => NodeConnection
+  readonly history?: History
+  /** Called before a record is kept; may throw. */
+  readonly onAudit?: (record: AuditRecord) => void
+}
+
+/** A cluster, its monitor, and everything that was sent and put on record. */
+export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
+  const source = new EmulatedSource(scenario, { seed: setup.seed, epochSeconds: scenario.epoch_s })
+  const sent: Sent[] = []
+  const records: AuditRecord[] = []
+  const nodes = source.nodes.map((node): NodeConnection => {
+    const inner = setup.around?.(node, () => source.nowNs()) ?? node
+    return {
+      host: node.host,
+      role: node.role,
+      exec: (command) => {
+        sent.push({ host: node.host, command, atNs: source.nowNs() })
+        return inner.exec(command)
+      },
+    }
+  })
+  const seen: ClusterSource = {
+    kind: source.kind,
+    cluster: source.cluster,
+    nodes,
+    maxRate: source.maxRate,
+    periodNs: source.periodNs,
+    nowNs: () => source.nowNs(),
+    toUnixMs: (ns) => source.toUnixMs(ns),
+  }
+  const opened = setup.history ? undefined : History.open(':memory:', 0)
+  const history = setup.history ?? (opened?.ok ? opened.value : undefined)
+  if (!history) throw new Error('no history')
+  history.beginSource('EMULATED', source.cluster, '', source.toUnixMs(0))
+  const audit = new Audit((r) => {
+    setup.onAudit?.(r)
+    records.push(r)
+    history.recordAudit(r)
+  }, history.lastAudit())
+  const monitor = new ClusterMonitor({
+    source: seen,
+    history,
+    audit,
+    session: 'test',
+    mode: setup.mode ?? scenario.control.mode,
+    controller: setup.controller ?? scenario.control.controller,
+  })
+  return {
+    source,
+    monitor,
+    history,
+    audit,
+    sent,
+    records,
+    /** Commands sent so far that change rules. */
+    writes: (): Sent[] => sent.filter((s) => s.command.includes('set_param')),
+    /** Runs to a virtual second; `each` is called after every sample. */
+    run: (toSecond: number, each?: (atNs: number) => void): Promise<void> =>
+      source.runTo(toSecond * NS_PER_S, async (atNs) => {
+        await monitor.tick(atNs)
+        each?.(atNs)
+      }),
+    /** The rules of a node as it prints them now. */
+    rules: (host: string): string =>
+      source.emulator.node(host)?.exec('lctl get_param -n ost.OSS.ost_io.nrs_tbf_rule').stdout ?? '',
+  }
+}
+
+export type Emulated = ReturnType<typeof emulatedCluster>
