@@ -112,19 +112,21 @@ export class JobStatsTable {
   /** Value of job_stats; no bytes at all while no job was seen. */
   read(): string {
     if (this.#entries.size === 0) return ''
-    let out = 'job_stats:\n'
-    for (const [jobId, e] of this.#entries) out += e.text ??= this.#print(jobId, e)
-    return out
+    const parts = ['job_stats:\n']
+    for (const [jobId, e] of this.#entries) parts.push((e.text ??= this.#print(jobId, e)))
+    // Joined, not added up: a string of a thousand additions is flattened slowly by whoever reads it.
+    return parts.join('')
   }
 
   #print(jobId: string, e: Entry): string {
-    const elapsed = e.updatedNs - e.startNs
-    let out = formatEntryHead(jobId, this.#time(e.updatedNs), this.#time(e.startNs), seconds(elapsed))
+    const parts = [
+      formatEntryHead(jobId, this.#time(e.updatedNs), this.#time(e.startNs), seconds(e.updatedNs - e.startNs)),
+    ]
     for (const name of OST_COUNTERS) {
       const c = e.counters.get(name)
-      out += c ? formatCounter(name, c) : (EMPTY_LINES.get(name) as string)
+      parts.push(c ? formatCounter(name, c) : (EMPTY_LINES.get(name) as string))
     }
-    return out
+    return parts.join('')
   }
 
   #time(ns: number): string {

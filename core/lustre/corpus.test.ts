@@ -41,7 +41,9 @@ describe.skipIf(folder === '')('answers of real servers', () => {
   )
   const values = records
     .filter(isPlainRead)
-    .flatMap((r) => [...splitParams(bytesOf(r.stdout))].map(([name, value]) => ({ at: `${r.file} ${r.id}`, name, value })))
+    .flatMap((r) =>
+      [...splitParams(bytesOf(r.stdout))].map(([name, value]) => ({ at: `${r.file} ${r.id}`, name, value })),
+    )
   const of = (attribute: string): typeof values => values.filter(({ name }) => name.endsWith(`.${attribute}`))
 
   it('are at hand', () => {
@@ -75,7 +77,10 @@ describe.skipIf(folder === '')('answers of real servers', () => {
       const { policies, skipped } = parseNrsPolicies(value)
       expect(skipped, `${at} ${name}`).toEqual([])
       expect(policies.length, `${at} ${name}`).toBe(value.split('\n').filter((l) => l.includes('- name:')).length)
-      expect(policies.every((p) => p.state !== ''), `${at} ${name}`).toBe(true)
+      expect(
+        policies.every((p) => p.state !== ''),
+        `${at} ${name}`,
+      ).toBe(true)
     }
   })
 

@@ -26,6 +26,8 @@ const COLON = 58
 const OPEN = 123
 const CLOSE = 125
 
+const NONE: Counter = { samples: 0, unit: '', min: 0, max: 0, sum: 0, sumsq: 0, hist: undefined }
+
 /** A cursor over one line; every read leaves it behind what was read. */
 class Scanner {
   readonly #text: string
@@ -116,8 +118,11 @@ export function parseCounter(text: ByteText, from: number, end: number): Counter
     } else {
       const n = s.number()
       if (n === undefined) return undefined
-      if (key === 'samples') samples = n
-      else if (key === 'min' || key === 'max' || key === 'sum' || key === 'sumsq') sums[key] = n
+      if (key === 'samples') {
+        samples = n
+        // Most counters of most jobs never moved; whatever else their line says is zero too.
+        if (n === 0 && text.charCodeAt(end - 1) === CLOSE) return NONE
+      } else if (key === 'min' || key === 'max' || key === 'sum' || key === 'sumsq') sums[key] = n
     }
     s.skipSpaces()
     s.take(COMMA)

@@ -2,7 +2,7 @@
  * What a job did between two readings of job_stats. Counters are never cleared by Sluice; a counter that went down, or
  * another start time, means that somebody else cleared the entry, or that it aged out, and then everything it shows is new.
  */
-import type { Counter, JobEntry } from './job-stats.ts'
+import type { JobEntry } from './job-stats.ts'
 
 export interface JobDelta {
   readonly jobId: string
@@ -80,7 +80,10 @@ export class JobDeltas {
     const before = this.#before
     this.#before = new Map(entries.map((e) => [e.jobId, e]))
     if (!before) return undefined
-    return entries.map((e) => deltaOf(e, before.get(e.jobId))).filter((d) => d.rpcs > 0)
+    return entries
+      .filter((e) => before.get(e.jobId)?.counters !== e.counters)
+      .map((e) => deltaOf(e, before.get(e.jobId)))
+      .filter((d) => d.rpcs > 0)
   }
 
   /** Forgets the base, after a gap too long to bridge. */

@@ -36,7 +36,11 @@ const hostile = fc.constantFrom(
   '\u00ff\u00fe',
   '\u00c3\u00a9t\u00c3\u00a9',
 )
-const jobId = fc.oneof(anyBytes(1, 31), hostile, fc.tuple(hostile, anyBytes(0, 12)).map(([a, b]) => a + b))
+const jobId = fc.oneof(
+  anyBytes(1, 31),
+  hostile,
+  fc.tuple(hostile, anyBytes(0, 12)).map(([a, b]) => a + b),
+)
 
 const counter = (isBytes: boolean): fc.Arbitrary<PrintableCounter> =>
   fc.record({
@@ -146,24 +150,30 @@ describe('job_stats', () => {
         expect(skipped).toEqual([])
         expect(read.map(withoutSpan)).toEqual(entries.map(asRead))
         // The spans are the entries' own text, without a gap.
-        expect(read.map(({ span: [from, to] }) => text.slice(from, to)).join('')).toBe(text.slice('job_stats:\n'.length))
+        expect(read.map(({ span: [from, to] }) => text.slice(from, to)).join('')).toBe(
+          text.slice('job_stats:\n'.length),
+        )
       }),
     )
   })
 
   it('cut off anywhere gives only jobs and counters that the whole text has', () => {
     fc.assert(
-      fc.property(fc.array(entry, { minLength: 1, maxLength: 4 }), fc.double({ min: 0, max: 1, noNaN: true }), (entries, part) => {
-        const text = print(entries)
-        const { entries: read } = parseJobStats(text.slice(0, Math.floor(text.length * part)))
-        expect(read.length).toBeLessThanOrEqual(entries.length)
-        read.forEach((e, i) => {
-          expect(e.jobId).toBe(entries[i]!.jobId)
-          const whole = (asRead(entries[i]!) as JobEntry).counters
-          for (const [name, c] of e.counters) expect(c).toEqual(whole.get(name))
-          if (i < read.length - 1) expect(e.counters.size).toBe(whole.size)
-        })
-      }),
+      fc.property(
+        fc.array(entry, { minLength: 1, maxLength: 4 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (entries, part) => {
+          const text = print(entries)
+          const { entries: read } = parseJobStats(text.slice(0, Math.floor(text.length * part)))
+          expect(read.length).toBeLessThanOrEqual(entries.length)
+          read.forEach((e, i) => {
+            expect(e.jobId).toBe(entries[i]!.jobId)
+            const whole = (asRead(entries[i]!) as JobEntry).counters
+            for (const [name, c] of e.counters) expect(c).toEqual(whole.get(name))
+            if (i < read.length - 1) expect(e.counters.size).toBe(whole.size)
+          })
+        },
+      ),
       { numRuns: 300 },
     )
   })
@@ -220,7 +230,8 @@ describe('job_stats', () => {
   })
 
   it('is empty for servers without jobs, of any release', () => {
-    for (const text of ['', 'job_stats:', 'job_stats:\n']) expect(parseJobStats(text)).toEqual({ entries: [], skipped: [] })
+    for (const text of ['', 'job_stats:', 'job_stats:\n'])
+      expect(parseJobStats(text)).toEqual({ entries: [], skipped: [] })
   })
 
   it('of 2.12 has whole seconds, sizes in the byte counters and bare requests', () => {

@@ -4,21 +4,10 @@
  * Source: spec/lustre 4.1 and 4.3. The parser takes every release's layout: quoted ids, integer or `secs.nsecs` times,
  * counters with or without min/max/sumsq/hist. It never throws: a line it cannot read is named and skipped.
  */
+import { parseCounter, type Counter } from './counter-line.ts'
 import { formatJobId, parseJobId } from './job-id.ts'
-import { binLabel, parseBinLabel } from './size-histogram.ts'
+import { binLabel } from './size-histogram.ts'
 import type { ByteText, SkippedLine } from './text.ts'
-
-/** One counter of one job. Sums are exact up to 2^53; sums of squares beyond that are rounded to a double. */
-export interface Counter {
-  readonly samples: number
-  readonly unit: string
-  readonly min: number
-  readonly max: number
-  readonly sum: number
-  readonly sumsq: number
-  /** Samples per power-of-two size bin; only read_bytes and write_bytes of 2.16 and later. */
-  readonly hist: ReadonlyMap<number, number> | undefined
-}
 
 /** One job on one target. */
 export interface JobEntry {
@@ -43,42 +32,6 @@ interface OpenEntry {
   startTime: string | undefined
   counters: Map<string, Counter>
   from: number
-}
-
-const FIELD = /(samples|unit|min|max|sum|sumsq):\s*([^\s,}]+)/g
-const HIST = /hist:\s*\{([^}]*)\}/
-
-/** The value of `samples:` without a regular expression, because most counters of most jobs are 0. */
-function samplesOf(line: string, brace: number): number {
-  const at = line.indexOf('samples:', brace)
-  if (at < 0) return NaN
-  const comma = line.indexOf(',', at)
-  return Number(line.slice(at + 8, comma < 0 ? line.length : comma).replace('}', ''))
-}
-
-function parseCounter(line: string, samples: number): Counter | undefined {
-  const field = { unit: '', min: 0, max: 0, sum: 0, sumsq: 0 }
-  for (const m of line.matchAll(FIELD)) {
-    const name = m[1] as string
-    const value = m[2] as string
-    if (name === 'unit') field.unit = value
-    else if (name !== 'samples') {
-      const n = Number(value)
-      if (!Number.isFinite(n)) return undefined
-      field[name as 'min' | 'max' | 'sum' | 'sumsq'] = n
-    }
-  }
-  const bins = HIST.exec(line)?.[1]
-  let hist: Map<number, number> | undefined
-  if (bins !== undefined) {
-    hist = new Map()
-    for (const pair of bins.split(',')) {
-      const [label, value] = pair.split(':')
-      const bin = parseBinLabel((label ?? '').trim())
-      if (bin !== undefined) hist.set(bin, Number(value))
-    }
-  }
-  return { samples, ...field, hist }
 }
 
 /**
@@ -128,11 +81,9 @@ export function parseJobStats(text: ByteText): JobStats {
         else if (name === 'start_time') open.startTime = value
         else if (name !== 'elapsed_time') skipped.push({ line: number, reason: `unknown field ${name}` })
       } else {
-        const samples = samplesOf(line, brace)
-        const whole = line.endsWith('}')
-        const counter = samples > 0 && whole ? parseCounter(line, samples) : undefined
-        if (counter) open.counters.set(name, counter)
-        else if (samples !== 0 || !whole) skipped.push({ line: number, reason: `${name}: not a counter` })
+        const counter = parseCounter(line, brace, line.length)
+        if (!counter) skipped.push({ line: number, reason: `${name}: not a counter` })
+        else if (counter.samples > 0) open.counters.set(name, counter)
       }
     } else if (line !== '' && line !== 'job_stats:') {
       skipped.push({ line: number, reason: 'neither a job nor a field of one' })

@@ -12,7 +12,9 @@ const wordsOf = (line: string): readonly string[] => {
   return steps.value[0]!.words
 }
 
-const nasty = fc.string({ unit: fc.constantFrom("'", '"', '\\', '$', '`', ' ', '\n', ';', '&', '|', '#', '~', '!', '*', 'a', '-') })
+const nasty = fc.string({
+  unit: fc.constantFrom("'", '"', '\\', '$', '`', ' ', '\n', ';', '&', '|', '#', '~', '!', '*', 'a', '-'),
+})
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), nasty)
 
 describe('shellQuote', () => {
@@ -26,7 +28,25 @@ describe('shellQuote', () => {
   })
 
   it('makes one word of any text for a real shell', () => {
-    const awkward = ['', "'", "''", '"', '\\', '$(id)', '`id`', '$HOME', 'a b', '\n', ';', '-n', '#x', '~', '{a,b}', '*', '!!']
+    const awkward = [
+      '',
+      "'",
+      "''",
+      '"',
+      '\\',
+      '$(id)',
+      '`id`',
+      '$HOME',
+      'a b',
+      '\n',
+      ';',
+      '-n',
+      '#x',
+      '~',
+      '{a,b}',
+      '*',
+      '!!',
+    ]
     const sampled = fc.sample(anyText, { numRuns: 200, seed: 4690 })
     // No argument of a process can hold a NUL, and lone surrogates are no UTF-8.
     const texts = [...awkward, ...sampled].filter((t) => !t.includes('\0') && t.isWellFormed())
@@ -83,7 +103,10 @@ describe('splitParams', () => {
   it('gives back what formatParam printed, the last parameter like the others', () => {
     // No line of a value looks like an assignment: on servers they begin with a blank, `- ` or a name and a blank.
     const line = fc.string({ unit: fc.constantFrom('a', ' ', '=', '.', ':', '\u00ff') }).map((s) => ` ${s}`)
-    const value = fc.oneof(fc.constantFrom('', '1', '2.17.57', 'a=b'), fc.array(line, { minLength: 2 }).map((l) => l.join('\n')))
+    const value = fc.oneof(
+      fc.constantFrom('', '1', '2.17.57', 'a=b'),
+      fc.array(line, { minLength: 2 }).map((l) => l.join('\n')),
+    )
     const params = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z][a-zA-Z0-9_.-]{0,12}$/), value), {
       selector: ([name]) => name,
     })

@@ -20,6 +20,10 @@ export const getParamCommand = (...names: readonly string[]): string =>
 export const setParamCommand = (name: string, value: string): string =>
   `lctl set_param ${shellQuote(name)}=${shellQuote(value)}`
 
+const PARAMETER = /^([A-Za-z0-9_][\w.@:-]*)=/
+const SPACE = 32
+const DASH = 45
+
 /**
  * Splits the output of a get_param of several parameters.
  *
@@ -27,21 +31,25 @@ export const setParamCommand = (name: string, value: string): string =>
  */
 export function splitParams(text: ByteText): Map<string, ByteText> {
   const values = new Map<string, ByteText>()
+  const end = text.endsWith('\n') ? text.length - 1 : text.length
   let name: string | undefined
-  let body: string[] = []
-  const close = (): void => {
-    if (name !== undefined) values.set(name, body.join('\n'))
-  }
-  for (const line of (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')) {
-    // Parameter names hold no blanks; rule lines and job entries have one before any `=`.
-    const m = /^([A-Za-z0-9_][\w.@:-]*)=(.*)$/.exec(line)
+  let valueFrom = 0
+  for (let from = 0; from <= end;) {
+    let to = text.indexOf('\n', from)
+    if (to < 0 || to > end) to = end
+    // Parameter names hold no blanks; rule lines and job entries have one before any `=`. Most lines begin with one.
+    const first = text.charCodeAt(from)
+    const m = first === SPACE || first === DASH ? null : PARAMETER.exec(text.slice(from, to))
     if (m) {
-      close()
+      if (name !== undefined) values.set(name, text.slice(valueFrom, Math.max(valueFrom, from - 1)))
       name = m[1]
-      body = m[2] === '' ? [] : [m[2] as string]
-    } else if (name !== undefined) body.push(line)
+      valueFrom = from + name.length + 1
+      // A value of several lines starts on a line of its own.
+      if (valueFrom === to && to < end) valueFrom++
+    }
+    from = to + 1
   }
-  close()
+  if (name !== undefined) values.set(name, text.slice(valueFrom, Math.max(valueFrom, end)))
   return values
 }
 

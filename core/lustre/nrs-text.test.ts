@@ -78,7 +78,8 @@ describe('nrs_policies', () => {
   })
 
   it('names the lines that are none of its own and keeps the rest', () => {
-    const text = 'regular_requests:\n  state: started\n  - name: fifo\n    state: started\n    queued: many\n    fallback: yes\n'
+    const text =
+      'regular_requests:\n  state: started\n  - name: fifo\n    state: started\n    queued: many\n    fallback: yes\n'
     expect(parseNrsPolicies(text)).toEqual({
       policies: [policy('fifo', { state: 'started', fallback: true })],
       skipped: [
@@ -110,7 +111,14 @@ describe('nrs_tbf_rule', () => {
     'odd  jobid = { a  b } & nid={*@tcp} 7, ref -1',
     '',
   ].join('\n')
-  const rule = (queue: 'reg' | 'hp', cpt: number, name: string, conditions: string, rate: number, ref: number): RuleLine => ({
+  const rule = (
+    queue: 'reg' | 'hp',
+    cpt: number,
+    name: string,
+    conditions: string,
+    rate: number,
+    ref: number,
+  ): RuleLine => ({
     queue,
     cpt,
     name,
@@ -145,7 +153,9 @@ describe('nrs_tbf_rule', () => {
   })
 
   it('of releases up to 2.17.0 has no field name under a single type', () => {
-    const { rules: read } = parseNrsTbfRule('regular_requests:\nCPT 0:\ndd {dd.* x} 50, ref 2\ndefault {*} 10000, ref 0\n')
+    const { rules: read } = parseNrsTbfRule(
+      'regular_requests:\nCPT 0:\ndd {dd.* x} 50, ref 2\ndefault {*} 10000, ref 0\n',
+    )
     expect(read.map((r) => [r.name, r.conditions, r.rate])).toEqual([
       ['dd', '{dd.* x}', 50],
       ['default', '{*}', 10_000],

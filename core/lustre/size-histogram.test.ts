@@ -11,7 +11,9 @@ describe('size bins', () => {
         if (bin > 0) expect(bytes).toBeGreaterThan(binBytes(bin - 1))
       }),
     )
-    expect([0, 1, 2, 3, 4096, 4097, 2 ** 20, 2 ** 32, 2 ** 32 + 1].map(sizeBin)).toEqual([0, 0, 1, 2, 12, 13, 20, 32, 33])
+    expect([0, 1, 2, 3, 4096, 4097, 2 ** 20, 2 ** 32, 2 ** 32 + 1].map(sizeBin)).toEqual([
+      0, 0, 1, 2, 12, 13, 20, 32, 33,
+    ])
   })
 
   it('have the labels of Lustre, which name them again', () => {

@@ -47,7 +47,7 @@ class ClosedLoop {
   }
 
   at(seconds: number, ...commands: readonly string[]): this {
-    this.sim.at(seconds * S, () => rule(this.head, ...commands))
+    this.sim.at(Math.round(seconds * S), () => rule(this.head, ...commands))
     return this
   }
 
@@ -125,7 +125,10 @@ describe('TbfHead', () => {
   it('has a bucket per class, not per rule: three jobs of one rule have its rate each', () => {
     const loop = new ClosedLoop({ g1: 4, g2: 4, g3: 4 })
     rule(loop.head, 'start r jobid={g*} rate=10')
-    for (const job of ['g1', 'g2', 'g3']) expect(loop.perSecond(job, 0, 5)).toEqual([12, 10, 10, 10, 10])
+    const inEightSeconds = ['g1', 'g2', 'g3'].map((job) => loop.perSecond(job, 0, 8).reduce((a, b) => a + b))
+    // Measured on servers: 84, 81, 81. Who comes second waits behind the first and loses its burst of 3.
+    inEightSeconds.forEach((n, i) => expect(Math.abs(n - [84, 81, 81][i]!)).toBeLessThanOrEqual(2))
+    expect(inEightSeconds.map((n) => n - inEightSeconds[0]!)).toEqual([0, -3, -3])
     expect(refs(loop.head)).toEqual({ r: 3, default: 0 })
   })
 
@@ -188,16 +191,16 @@ describe('TbfHead', () => {
 
   it('looks for another rule only after a start: changing a rank or stopping another rule does nothing', () => {
     const loop = new ClosedLoop({ 'ga.0': 4 })
-      .at(3, 'change a rank=b')
-      .at(7, 'start dummy jobid={zz} rate=1')
-      .at(11, 'change b rank=dummy')
-      .at(14, 'stop dummy')
-      .at(17, 'start dummy2 jobid={zz} rate=1')
+      .at(3.05, 'change a rank=b')
+      .at(7.05, 'start dummy jobid={zz} rate=1')
+      .at(11.05, 'change b rank=dummy')
+      .at(14.05, 'stop dummy')
+      .at(17.05, 'start dummy2 jobid={zz} rate=1')
     rule(loop.head, 'start a jobid={ga.*} rate=20', 'start b jobid={ga.0} rate=5')
     const served = loop.perSecond('ga.0', 0, 20)
     // Measured on servers: 7 5 5 | 5 5 5 5 | 19 20 20 20 | 20 20 20 | 20 20 20 | 9 5 5.
     expect(served.slice(0, 7)).toEqual([7, 5, 5, 5, 5, 5, 5])
-    expect(Math.abs(served[7]! - 19)).toBeLessThanOrEqual(3)
+    expect(Math.abs(served[7]! - 19)).toBeLessThanOrEqual(1)
     expect(served.slice(8, 17)).toEqual(Array<number>(9).fill(20))
     expect(Math.abs(served[17]! - 9)).toBeLessThanOrEqual(1)
     expect(served.slice(18)).toEqual([5, 5])
@@ -220,9 +223,10 @@ describe('TbfHead', () => {
   it('gives a hammered rule three more RPCs for each change', () => {
     const loop = new ClosedLoop({ j: 8 })
     rule(loop.head, 'start r jobid={j} rate=5')
-    for (let i = 0; i < 20; i++) loop.at(4 + i / 10, 'change r rate=5')
+    for (let i = 0; i < 20; i++) loop.at(4.02 + i / 10, 'change r rate=5')
+    // Measured on servers: 33 in 2.5 s instead of 12.
     const [a, b] = loop.perSecond('j', 4, 6) as [number, number]
-    expect(a + b).toBeGreaterThan(20)
+    expect(a + b).toBeGreaterThanOrEqual(25)
   })
 
   it('releases a class to default at its next arrival after its rule was stopped, not before', () => {

@@ -4,7 +4,8 @@
  */
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { JobDeltas, type JobDelta } from '#core/lustre/job-deltas.ts'
-import { parseJobStats, type JobEntry } from '#core/lustre/job-stats.ts'
+import { JobStatsReader } from '#core/lustre/job-stats-reader.ts'
+import type { JobEntry } from '#core/lustre/job-stats.ts'
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from './connection.ts'
@@ -42,6 +43,7 @@ export type Reading =
 
 export class NodeCollector {
   readonly #node: NodeConnection
+  readonly #readers = new Map<string, JobStatsReader>()
   readonly #deltas = new Map<string, JobDeltas>()
 
   constructor(node: NodeConnection) {
@@ -68,7 +70,9 @@ export class NodeCollector {
     for (const [name, text] of values) {
       const target = /^obdfilter\.(.+)\.job_stats$/.exec(name)?.[1]
       if (target === undefined) continue
-      const stats = parseJobStats(text)
+      let reader = this.#readers.get(target)
+      if (!reader) this.#readers.set(target, (reader = new JobStatsReader()))
+      const stats = reader.read(text)
       skipped += stats.skipped.length
       let deltas = this.#deltas.get(target)
       if (!deltas) this.#deltas.set(target, (deltas = new JobDeltas()))

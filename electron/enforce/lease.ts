@@ -15,6 +15,8 @@ import type { Audit } from './audit.ts'
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
 const RENEW_NS = 30 * NS_PER_S
+/** A server that refused a timer is asked again after this. */
+const RETRY_NS = NS_PER_S
 
 export interface LeaseState {
   readonly unit: string
@@ -31,6 +33,7 @@ export class Lease {
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
   #covered: ReadonlySet<string> = new Set()
+  #refused: { readonly untilNs: number; readonly failure: Failure } | undefined
 
   /** @param session  tells the timers of one start of Sluice from those of another. */
   constructor(node: NodeConnection, session: string, audit: Audit) {
@@ -57,12 +60,14 @@ export class Lease {
     if (wanted.size === 0) return ok(this.#state)
     const isCovered = [...wanted].every((n) => this.#covered.has(n))
     if (this.#state && isCovered && this.#state.expiresNs - nowNs > RENEW_NS) return ok(this.#state)
+    if (this.#refused && nowNs < this.#refused.untilNs) return fail(this.#refused.failure)
     const unit = `sluice-lease-${this.#session}-${++this.#number}`
     const script = [...wanted].map((n) => setParamCommand(TBF_RULE, `reg stop ${n}`)).join('; ')
     const r = await this.#run(
       `systemd-run --on-active=${LEASE_SECONDS}s --unit=${unit} sh -c ${shellQuote(script)}`,
       nowMs,
     )
+    this.#refused = r.ok ? undefined : { untilNs: nowNs + RETRY_NS, failure: r.error }
     if (!r.ok) return r
     const old = this.#state
     this.#covered = wanted

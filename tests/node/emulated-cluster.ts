@@ -118,8 +118,8 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     audit,
     sent,
     records,
-    /** Commands sent so far that change rules. */
-    writes: (): Sent[] => sent.filter((s) => s.command.includes('set_param')),
+    /** Commands sent so far that write a parameter. */
+    writes: (): Sent[] => sent.filter((s) => s.command.startsWith('lctl set_param')),
     /** Runs to a virtual second; `each` is called after every sample. */
     run: (toSecond: number, each?: (atNs: number) => void): Promise<void> =>
       source.runTo(toSecond * NS_PER_S, async (atNs) => {

@@ -30,5 +30,12 @@ export const columns: readonly Column[] = [
   sorted('rule', 'Rule', '112px', false),
   sorted('record', 'Record', '148px', true, 'tokens, \u221A'),
 ]
+/** Below this width of the table, px, the columns of `spared` give way: the record must stay in sight. */
+export const NARROW_PX = 1000
+const spared = new Set(['ioBytes', 'topOp', 'nodes'])
 /** For `grid-template-columns` of head, rows and foot. */
-export const template = columns.map((c) => c.width).join(' ')
+export const template = (isNarrow: boolean): string =>
+  columns
+    .filter((c) => !isNarrow || !spared.has(c.id))
+    .map((c) => c.width)
+    .join(' ')

@@ -8,7 +8,7 @@ const labels: Record<TileId, string> = {
   rpc: 'RPC',
   service: 'Service time',
   queued: 'Queued RPC',
-  budget: 'Token budget used',
+  budget: 'Budget used',
   rules: 'Rules',
   lent: 'Tokens on loan',
 }

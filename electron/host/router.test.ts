@@ -1,0 +1,504 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRouterClient } from '@orpc/server'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { openHost, type Host, type HostOptions } from './host.ts'
+import { sortRows } from './views/job-rows.ts'
+
+const EPOCH_S = 1_767_225_600
+
+async function open(options: Partial<HostOptions> = {}): Promise<Host> {
+  const opened = await openHost({
+    shell: 'terminal',
+    historyFile: ':memory:',
+    paced: false,
+    epochSeconds: EPOCH_S,
+    ...options,
+  })
+  if (!opened.ok) throw new Error(opened.error.what)
+  return opened.value
+}
+
+const clientOf = (host: Host, peer = 'test') => createRouterClient(host.router, { context: { peer } })
+type Client = ReturnType<typeof clientOf>
+const VIEWS = ['strip', 'overview', 'jobs', 'job', 'rules'] as const
+
+const run = (host: Host, toSecond: number): Promise<void> =>
+  host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs))
+
+/** The first frame of a stream, which is then ended. */
+async function first<F>(stream: Promise<AsyncIterable<F>>): Promise<F> {
+  for await (const frame of await stream) return frame
+  throw new Error('no frame')
+}
+
+/** Takes the frames of a stream as they come, until the signal. */
+function taking<F>(stream: Promise<AsyncIterable<F>>): { frames: F[]; done: Promise<void> } {
+  const frames: F[] = []
+  const done = (async () => {
+    try {
+      for await (const f of await stream) frames.push(f)
+    } catch (e) {
+      if (!(e instanceof Error && e.name === 'AbortError')) throw e
+    }
+  })()
+  return { frames, done }
+}
+
+describe('what every call checks', () => {
+  let host: Host
+  let client: Client
+  beforeAll(async () => {
+    host = await open()
+    client = clientOf(host)
+    await run(host, 1)
+  })
+  afterAll(() => host.close())
+
+  const s = { stream: 'a' }
+  it.each<[string, (c: Client) => unknown]>([
+    ['a stream without a name', (c) => c.views.strip({ stream: '' })],
+    ['a stream with a long name', (c) => c.views.strip({ stream: 'x'.repeat(65) })],
+    ['no frames at all', (c) => c.views.overview({ ...s, hz: 0 })],
+    ['more frames than ten', (c) => c.views.overview({ ...s, hz: 11 })],
+    ['half a sample', (c) => c.views.jobs({ ...s, at: 1.5 })],
+    ['a sample before the first', (c) => c.views.rules({ ...s, at: -1 })],
+    ['a window of a second', (c) => c.views.jobs({ ...s, windowMs: 1000 })],
+    ['a window of two hours', (c) => c.views.jobs({ ...s, windowMs: 7_200_000 })],
+    ['an unknown column', (c) => c.views.jobs({ ...s, sort: 'constructor' as 'rpcs' })],
+    ['a filter of a page', (c) => c.views.jobs({ ...s, filter: 'x'.repeat(501) })],
+    ['more rows than 200', (c) => c.views.jobs({ ...s, limit: 201 })],
+    ['no job', (c) => c.views.job({ ...s, jobId: '' })],
+    ['an unknown queue', (c) => c.views.rules({ ...s, queue: 'fifo' as 'reg' })],
+    ['an acknowledgement without a number', (c) => c.host.ack({ stream: 'a', seq: NaN })],
+    ['a negative speed', (c) => c.source.setSpeed({ speed: -1 })],
+    ['a speed without end', (c) => c.source.setSpeed({ speed: Infinity })],
+    ['an unknown mode', (c) => c.source.setMode({ mode: 'rampage' as 'observe' })],
+    ['an unknown controller', (c) => c.source.setController({ controller: 'toString' as 'none' })],
+    ['a status that is no stream', (c) => c.source.status({ stream: 5 as unknown as string })],
+  ])('refuses %s', async (_, call) => {
+    const before = [host.monitor.loop.mode, host.monitor.loop.controller, host.source.speed]
+    await expect(call(client)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    expect([host.monitor.loop.mode, host.monitor.loop.controller, host.source.speed]).toEqual(before)
+  })
+
+  it('names itself', async () => {
+    expect(await client.host.info()).toEqual({
+      name: 'sluice',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+      runtime: `Node ${process.versions.node}`,
+      shell: 'terminal',
+    })
+  })
+})
+
+describe('frames', () => {
+  let host: Host
+  let client: Client
+  beforeAll(async () => {
+    host = await open()
+    client = clientOf(host)
+    await run(host, 12)
+  })
+  afterAll(() => host.close())
+
+  const lengths = (columns: Record<string, unknown>): number[] => [
+    ...new Set(Object.values(columns).flatMap((v) => (Array.isArray(v) ? [v.length] : []))),
+  ]
+
+  const query = {
+    at: fc.option(fc.integer({ min: 0, max: 200 }), { nil: null }),
+    windowMs: fc.integer({ min: 10_000, max: 3_600_000 }),
+  }
+
+  it('have columns of one length, are within their query, and show the sample asked for', async () => {
+    const column = fc.constantFrom('jobId', 'account', 'nodes', 'rpcs', 'ioBytes', 'throttled', 'rule', 'record' as const)
+    const jobs = fc.record({
+      ...query,
+      sort: column as fc.Arbitrary<'rpcs'>,
+      descending: fc.boolean(),
+      filter: fc.oneof(fc.constantFrom('', 'user:t', 'rpc>100', 'is:idle', 'x:'), fc.string({ maxLength: 20 })),
+      offset: fc.nat(20),
+      limit: fc.integer({ min: 1, max: 200 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(jobs, async (q) => {
+        const f = await first(client.views.jobs({ stream: 'j', ...q }))
+        expect(f.sample).toBe(Math.min(119, Math.max(1, q.at ?? 119)))
+        expect(f.atMs).toBe(EPOCH_S * 1000 + (f.sample + 1) * 100)
+        const rows = f.rows.jobId.length
+        expect(lengths(f.rows)).toEqual([rows])
+        expect(rows).toBe(Math.max(0, Math.min(q.limit, f.shown - f.offset)))
+        expect(new Set(f.rows.spark.map((x) => x.length)).size).toBeLessThanOrEqual(1)
+        for (const x of f.stack.series) expect(x.values).toHaveLength(f.stack.t.length)
+        expect(lengths(f.ledger)).toEqual([f.ledger.t.length])
+        expect(f.ledger.lent).toEqual(f.ledger.borrowed)
+        expect(f.totals.record).toBe(0)
+        if (f.filterError) expect(f.shown).toBe(f.known)
+      }),
+      { numRuns: 60 },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.record(query), async (q) => {
+        const overview = await first(client.views.overview({ stream: 'o', ...q }))
+        expect(lengths(overview.targets)).toEqual([4])
+        expect(lengths(overview.movers)).toEqual([overview.movers.jobId.length])
+        for (const x of overview.stack.series) expect(x.values).toHaveLength(overview.stack.t.length)
+        expect(overview.tiles.map((t) => t.id)).toHaveLength(8)
+        const strip = await first(client.views.strip({ stream: 's', ...q }))
+        expect(strip.t).toHaveLength(strip.rpcs.length)
+        expect(strip.toMs).toBe(EPOCH_S * 1000 + 12_000)
+        const job = await first(client.views.job({ stream: 'd', ...q, jobId: '4655.vasp_std.u340' }))
+        expect(lengths(job.series)).toEqual([job.series.t.length])
+        expect(lengths(job.targets)).toEqual([job.targets.name.length])
+        const rules = await first(client.views.rules({ stream: 'r', at: q.at }))
+        for (const r of rules.rows) expect(r.rateMin).toBeLessThanOrEqual(r.rateMax)
+        expect([overview, strip, job, rules].map((f) => f.sample)).toEqual(Array(4).fill(overview.sample))
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  it('count rules in whole numbers', async () => {
+    const f = await first(client.views.overview({ stream: 'o', windowMs: 10_000 }))
+    const rules = f.tiles.find((t) => t.id === 'rules')
+    const status = await first(client.source.status({ stream: 's' }))
+    expect(rules?.value).toBe(status.counts.rules)
+    expect(rules?.value).toBeGreaterThan(4)
+    for (const at of [30, 50, 70, 90]) {
+      const g = await first(client.views.overview({ stream: 'o', windowMs: 10_000, at }))
+      const tile = g.tiles.find((t) => t.id === 'rules')
+      expect(Number.isInteger(tile?.value)).toBe(true)
+      expect(tile?.before === null || Number.isInteger(tile?.before)).toBe(true)
+    }
+  })
+
+  it('say that a job is not known, and are empty where there is nothing', async () => {
+    const f = await first(client.views.job({ stream: 'd', jobId: '<b>nobody</b>' }))
+    expect(f).toMatchObject({ known: false, rpcs: 0, record: null, ops: [], rules: [], raw: '' })
+    const none = await first(client.views.jobs({ stream: 'j', filter: 'no-such-job' }))
+    expect(none).toMatchObject({ shown: 0, offset: 0 })
+    expect(none.known).toBeGreaterThan(5)
+  })
+
+  it('show a job as the server prints it', async () => {
+    const f = await first(client.views.job({ stream: 'd', jobId: '4655.vasp_std.u340' }))
+    expect(f).toMatchObject({ known: true, user: 'pdias', account: 'chem', nodes: 2 })
+    expect(f.raw).toMatch(/^- job_id: +4655\.vasp_std\.u340\n {2}snapshot_time:/)
+    expect(f.rules.map((r) => r.conditions)).toEqual(Array(2).fill('jobid={4655.vasp_std.u340}'))
+    expect(f.sizes.reduce((n, b) => n + b.share, 0)).toBeCloseTo(1)
+  })
+
+  it('sort jobs, those without a value last in either direction', async () => {
+    for (const descending of [true, false]) {
+      const f = await first(client.views.jobs({ stream: 'j', sort: 'nodes', descending }))
+      const nodes = f.rows.nodes
+      const named = nodes.filter((n) => n !== null)
+      expect(nodes.indexOf(null)).toBe(named.length)
+      expect(named).toEqual(named.toSorted((a, b) => (descending ? b - a : a - b)))
+    }
+  })
+
+  it('sort any rows into one order, whatever the order they came in', () => {
+    type Row = Parameters<typeof sortRows>[0][number]
+    const row = fc.record({ jobId: fc.string({ maxLength: 2 }), nodes: fc.option(fc.nat(3), { nil: null }) })
+    const rows = fc.uniqueArray(row, { selector: (r) => r.jobId })
+    fc.assert(
+      fc.property(rows, fc.boolean(), (list, descending) => {
+        const sorted = sortRows([...list] as Row[], 'nodes', descending)
+        expect(sortRows(list.toReversed() as Row[], 'nodes', descending)).toEqual(sorted)
+        const nulls = sorted.findIndex((r) => r.nodes === null)
+        if (nulls >= 0) expect(sorted.slice(nulls).every((r) => r.nodes === null)).toBe(true)
+        for (const [i, b] of sorted.entries()) {
+          const a = sorted[i - 1]
+          if (!a || a.nodes === null || b.nodes === null) continue
+          expect(descending ? a.nodes >= b.nodes : a.nodes <= b.nodes).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('are empty and whole before the first sample', async () => {
+    const fresh = await open()
+    const c = clientOf(fresh)
+    const q = { stream: 'x', windowMs: 10_000 }
+    expect(await first(c.views.jobs(q))).toMatchObject({ sample: 0, atMs: null, known: 0, rows: { jobId: [] } })
+    expect(await first(c.views.overview(q))).toMatchObject({ sample: 0, tiles: [], events: [] })
+    expect(await first(c.views.strip(q))).toMatchObject({ sample: 0, t: [], rpcs: [] })
+    expect(await first(c.views.job({ ...q, jobId: 'a' }))).toMatchObject({ sample: 0, known: false })
+    expect(await first(c.views.rules({ stream: 'x' }))).toMatchObject({ sample: 0, rows: [] })
+    expect(await first(c.source.status({ stream: 'x' }))).toMatchObject({ sample: 0, counts: { jobs: 0, rules: 0 } })
+    await fresh.close()
+  })
+})
+
+describe('time travel', () => {
+  it('shows at an old sample what was shown then', async () => {
+    const host = await open()
+    const client = clientOf(host)
+    const pick = (f: JobsFrame): unknown =>
+      f.rows.jobId.map((id, i) => [id, f.rows.rpcs[i], f.rows.record[i], f.rows.rule[i], f.rows.ruleRate[i]])
+    const q = { stream: 'j', sort: 'jobId', windowMs: 10_000 } as const
+    await run(host, 5)
+    const jobs = await first(client.views.jobs(q))
+    const job = await first(client.views.job({ ...q, jobId: '4690.python.u1021' }))
+    const rules = await first(client.views.rules({ stream: 'r' }))
+    await run(host, 9)
+    const { sample: at } = jobs
+    const now = await first(client.views.jobs(q))
+    expect(pick(now)).not.toEqual(pick(jobs))
+    const then = await first(client.views.jobs({ ...q, at }))
+    expect(then.atMs).toBe(jobs.atMs)
+    expect(pick(then)).toEqual(pick(jobs))
+    expect(then.totals.rpcs).toBe(jobs.totals.rpcs)
+    const jobThen = await first(client.views.job({ ...q, jobId: '4690.python.u1021', at }))
+    expect([jobThen.record, jobThen.rpcs, jobThen.series]).toEqual([job.record, job.rpcs, job.series])
+    const rulesThen = await first(client.views.rules({ stream: 'r', at }))
+    expect(rulesThen.server.text).toBe(rules.server.text)
+    expect(rulesThen.rows.map((r) => [r.name, r.rateMax])).toEqual(rules.rows.map((r) => [r.name, r.rateMax]))
+    await host.close()
+  })
+})
+
+describe('streams', () => {
+  let host: Host
+  let client: Client
+  let ended: AbortController
+  beforeEach(async () => {
+    host = await open()
+    client = clientOf(host)
+    ended = new AbortController()
+    await run(host, 1)
+  })
+  afterEach(async () => {
+    ended.abort()
+    await host.close()
+  })
+  let second = 1
+  beforeEach(() => (second = 1))
+  /** One more sample, and time for the streams to send. */
+  const sample = async (): Promise<void> => {
+    second += 0.1
+    await run(host, second)
+    await sleep(5)
+  }
+
+  it.each(VIEWS)('%s: without acknowledgements two frames come; after one, the newest sample', async (view) => {
+    const extra = view === 'job' ? { jobId: '4655.vasp_std.u340' } : {}
+    const open = client.views[view] as (q: object, o: object) => Promise<AsyncIterable<{ seq: number; sample: number }>>
+    const { frames, done } = taking(open({ stream: 'v', hz: 10, ...extra }, { signal: ended.signal }))
+    for (let i = 0; i < 60; i++) await sample()
+    expect(frames.map((f) => f.seq)).toEqual([1, 2])
+    const newest = host.monitor.sample
+    expect(frames[1]?.sample).toBeLessThan(newest)
+    await client.host.ack({ stream: 'v', seq: 1 })
+    await sleep(120)
+    expect(frames.map((f) => f.seq)).toEqual([1, 2, 3])
+    expect(frames[2]?.sample).toBe(newest)
+    ended.abort()
+    await done
+  })
+
+  it('do not take the acknowledgement of another window, nor one for a frame that was not sent', async () => {
+    const { frames, done } = taking(client.views.jobs({ stream: 'v', hz: 10 }, { signal: ended.signal }))
+    for (let i = 0; i < 25; i++) await sample()
+    expect(frames).toHaveLength(2)
+    await clientOf(host, 'other').host.ack({ stream: 'v', seq: 2 })
+    await client.host.ack({ stream: 'w', seq: 2 })
+    await sleep(120)
+    expect(frames).toHaveLength(2)
+    // A window that runs ahead gets two frames of credit, not a thousand.
+    await client.host.ack({ stream: 'v', seq: 1000 })
+    for (let i = 0; i < 60; i++) await sample()
+    expect(frames).toHaveLength(4)
+    ended.abort()
+    await done
+  })
+
+  it('standing on a sample send it once', async () => {
+    const { frames, done } = taking(client.views.jobs({ stream: 'v', hz: 10, at: 4 }, { signal: ended.signal }))
+    for (let i = 0; i < 25; i++) await sample()
+    expect(frames.map((f) => f.sample)).toEqual([4])
+    ended.abort()
+    await done
+  })
+
+  it('of the status go on while the views stand still: that is how a source that is silent is seen', async () => {
+    const { frames, done } = taking(client.source.status({ stream: 'v', hz: 10, at: 4 }, { signal: ended.signal }))
+    await sleep(1100)
+    expect(frames).toHaveLength(2)
+    expect(frames.map((f) => f.sample)).toEqual([4, 4])
+    expect(frames[1]?.clock.sampleAgeMs).toBeGreaterThan(900)
+    ended.abort()
+    await done
+  })
+
+  it('end with their signal and leave nothing behind', async () => {
+    const counted = countListeners(host)
+    const streams = VIEWS.map((view) => {
+      const open = client.views[view] as (q: object, o: object) => Promise<AsyncIterable<unknown>>
+      return taking(open({ stream: view, jobId: 'a' }, { signal: ended.signal }))
+    })
+    await sleep(20)
+    expect(counted()).toBe(5)
+    ended.abort()
+    await Promise.all(streams.map((s) => s.done))
+    expect(counted()).toBe(0)
+  })
+
+  it('end when nobody takes more of them, also while the emulator stands still', async () => {
+    const counted = countListeners(host)
+    const stream = await client.views.jobs({ stream: 'v' })
+    for await (const f of stream) {
+      expect(f.seq).toBe(1)
+      const next = stream.next()
+      await sleep(20)
+      expect(counted()).toBe(1)
+      await stream.return?.()
+      expect(await next).toMatchObject({ done: true })
+      break
+    }
+    expect(counted()).toBe(0)
+  })
+})
+
+/** Listeners of the monitor that came after this call. */
+function countListeners(host: Host): () => number {
+  const { monitor } = host
+  const on = monitor.onChange.bind(monitor)
+  let n = 0
+  monitor.onChange = (listener) => {
+    n++
+    const off = on(listener)
+    return () => {
+      n--
+      off()
+    }
+  }
+  return () => n
+}
+
+describe('what the operator chooses', () => {
+  it('the mode and the controller take effect, are told at once and are on record', async () => {
+    const host = await open({ historyFile: join(tempFolder(), 'history.sqlite') })
+    const client = clientOf(host)
+    await run(host, 3)
+    expect(host.monitor.hasOurRules).toBe(true)
+    const ended = new AbortController()
+    const { frames, done } = taking<StatusFrame>(client.source.status({ stream: 's' }, { signal: ended.signal }))
+    await sleep(10)
+    const before = host.monitor.audit.number
+    await client.source.setMode({ mode: 'observe' })
+    await sleep(250)
+    // The emulator stands still: without a sample the window is told all the same.
+    expect(frames.map((f) => f.mode)).toEqual(['enforce', 'observe'])
+    await client.host.ack({ stream: 's', seq: 2 })
+    await client.source.setController({ controller: 'static' })
+    await client.source.setController({ controller: 'static' })
+    await sleep(250)
+    expect(frames.at(-1)).toMatchObject({ controller: 'static', audit: before + 2 })
+    const records = host.monitor.history.audit(before + 1, 10)
+    expect(records.map((r) => [r.kind, r.server, r.text])).toEqual([
+      ['mode', 'demo', 'mode observe'],
+      ['mode', 'demo', 'controller static'],
+    ])
+    await run(host, 4)
+    expect(host.monitor.hasOurRules).toBe(false)
+    await client.source.setMode({ mode: 'enforce' })
+    await run(host, 5)
+    const rules = await first(client.views.rules({ stream: 'r' }))
+    expect(rules.rows.filter((r) => r.owner === 'sluice').every((r) => r.name.startsWith('st_'))).toBe(true)
+    expect(rules.plans[0]?.commands[0]).toMatch(/^lctl set_param ost\.OSS\.ost_io\.nrs_tbf_rule='reg start st_/)
+    const jobs = await first(client.views.jobs({ stream: 'j' }))
+    expect(new Set(jobs.rows.record)).toEqual(new Set([null]))
+    ended.abort()
+    await done
+    await host.close()
+  })
+
+  it('a choice that cannot be put on record is refused with the reason, and shown', async () => {
+    const host = await open()
+    const client = clientOf(host)
+    await client.source.setMode({ mode: 'advise' })
+    host.monitor.history.close()
+    const refused = client.source.setMode({ mode: 'enforce' })
+    await expect(refused).rejects.toMatchObject({ code: 'NOT_HERE', data: { code: 'NOT_ON_RECORD' } })
+    expect(host.monitor.loop.mode).toBe('advise')
+    await run(host, 3)
+    const status = await first(client.source.status({ stream: 's' }))
+    expect(status.history.recording).toBe(false)
+    expect(status.notices.map((n) => n.code)).toEqual(['HISTORY_NOT_WRITTEN'])
+    await host.source.stop()
+  })
+
+  it('speed 0 freezes the emulator and speed 1 lets it go on', async () => {
+    const host = await open({ paced: true })
+    const client = clientOf(host)
+    await client.source.setSpeed({ speed: 8 })
+    await sleep(300)
+    await client.source.setSpeed({ speed: 0 })
+    await sleep(20)
+    const frozen = host.monitor.sample
+    expect(frozen).toBeGreaterThan(5)
+    const status = await first(client.source.status({ stream: 's' }))
+    expect(status.clock.speed).toBe(0)
+    await sleep(200)
+    expect(host.monitor.sample).toBe(frozen)
+    await client.source.setSpeed({ speed: 1 })
+    await sleep(400)
+    expect(host.monitor.sample).toBeGreaterThan(frozen)
+    expect(host.monitor.sample).toBeLessThan(frozen + 15)
+    await host.close()
+  })
+})
+
+describe('the rate of frames', () => {
+  it('is at most what was asked for, however fast samples come', async () => {
+    const host = await open({ paced: true })
+    const client = clientOf(host)
+    await client.source.setSpeed({ speed: 8 })
+    const ended = new AbortController()
+    const took = async (hz: number): Promise<number> => {
+      const stream = `hz${hz}`
+      let n = 0
+      for await (const f of await client.views.strip({ stream, hz }, { signal: ended.signal })) {
+        if (ended.signal.aborted) break
+        n++
+        await client.host.ack({ stream, seq: f.seq })
+      }
+      return n
+    }
+    const counts = Promise.allSettled([took(10), took(2)])
+    await sleep(2000)
+    ended.abort()
+    const [fast, slow] = (await counts).map((r) => (r.status === 'fulfilled' ? r.value : NaN))
+    expect(fast).toBeLessThanOrEqual(21)
+    expect(fast).toBeGreaterThan(10)
+    expect(slow).toBeLessThanOrEqual(5)
+    expect(slow).toBeGreaterThanOrEqual(3)
+    await host.close()
+  })
+})
+
+describe('opening the application', () => {
+  it('says what is wrong with a scenario, and leaves the history alone', async () => {
+    const file = join(tempFolder(), 'history.sqlite')
+    const missing = await openHost({ shell: 'terminal', historyFile: file, scenarioFile: '/no/such.yaml' })
+    expect(missing).toMatchObject({ ok: false, error: { code: 'SCENARIO_UNREADABLE' } })
+  })
+
+  it('turns a second console on the same history away', async () => {
+    const historyFile = join(tempFolder(), 'history.sqlite')
+    const host = await open({ historyFile })
+    const second = await openHost({ shell: 'terminal', historyFile, paced: false })
+    expect(second).toMatchObject({ ok: false, error: { code: 'HISTORY_IN_USE' } })
+    await run(host, 2)
+    expect(host.monitor.failures).toEqual([])
+    await host.close()
+    await (await open({ historyFile })).close()
+  })
+})
