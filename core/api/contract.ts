@@ -85,6 +85,8 @@ export const contract = {
           /** Empty = all nodes, merged. */
           node: z.string().max(255).default(''),
           queue: z.enum(['reg', 'hp']).default('reg'),
+          offset: z.number().int().nonnegative().default(0),
+          limit: z.number().int().min(1).max(200).default(100),
         }),
       )
       .output(eventIterator(rulesFrame)),

@@ -285,6 +285,11 @@ export const rulesFrame = z.object({
   /** Policy as the server names it, for example `tbf jobid`. */
   policy: z.string(),
   cpts: count,
+  /** Rules in all, and the first row of this slice. */
+  known: count,
+  offset: count,
+  /** Rules that are not on all servers although no controller of ours decides that. */
+  drifting: count,
   rows: z.array(
     z.object({
       name: z.string(),
@@ -320,9 +325,18 @@ export const rulesFrame = z.object({
       diff: z.array(z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })),
       commands: texts,
       inverse: texts,
+      /** Commands beyond those listed. */
+      more: count,
     }),
   ),
   /** What `lctl get_param ost.OSS.ost_io.nrs_tbf_rule` answered on the shown node (or the first). */
-  server: z.object({ node: z.string(), command: z.string(), text: z.string(), exit: z.number() }),
+  server: z.object({
+    node: z.string(),
+    command: z.string(),
+    text: z.string(),
+    exit: z.number(),
+    /** Lines beyond those shown. */
+    more: count,
+  }),
 })
 export type RulesFrame = z.infer<typeof rulesFrame>

@@ -40,7 +40,9 @@ describe('randomStream', () => {
     const n = 20_000
     // 4.5 standard errors of r under independence; the seeds are fixed.
     const bound = 4.5 / Math.sqrt(n)
-    const streams = [1, 2].flatMap((seed) => ['job/a/process/0', 'job/a/process/1', 'job/b'].map((m) => draw(seed, m, n)))
+    const streams = [1, 2].flatMap((seed) =>
+      ['job/a/process/0', 'job/a/process/1', 'job/b'].map((m) => draw(seed, m, n)),
+    )
     streams.forEach((x, i) =>
       streams.slice(i + 1).forEach((y) => expect(Math.abs(correlation(x, y))).toBeLessThan(bound)),
     )

@@ -8,7 +8,11 @@ import type { Decision } from './controller.ts'
 import { desiredRules, isMatchable, isOurs, ruleName } from './desired-rule.ts'
 
 const bytes = fc.array(fc.nat(255), { maxLength: 33 }).map((codes) => String.fromCharCode(...codes))
-const typical = fc.string({ unit: fc.constantFrom('a', 'b', '1', '.', '_', '-', ':', '@', '/', '='), minLength: 1, maxLength: 31 })
+const typical = fc.string({
+  unit: fc.constantFrom('a', 'b', '1', '.', '_', '-', ':', '@', '/', '='),
+  minLength: 1,
+  maxLength: 31,
+})
 const jobId = fc.oneof(bytes, typical, fc.string({ maxLength: 33 }))
 
 const decision = (target: string, allocations: readonly (readonly [string, number])[]): Decision => ({
@@ -30,7 +34,10 @@ describe('isMatchable', () => {
         const { name, conditions, rate } = rules[0]!
         const value = `reg start ${name} ${conditions} rate=${rate}`
         const line = parseCommandLine(setParamCommand('nrs_tbf_rule', value))
-        expect(line).toEqual({ ok: true, value: [{ words: ['lctl', 'set_param', `nrs_tbf_rule=${value}`], after: ';' }] })
+        expect(line).toEqual({
+          ok: true,
+          value: [{ words: ['lctl', 'set_param', `nrs_tbf_rule=${value}`], after: ';' }],
+        })
         const command = parseRuleCommand(value)
         if (!command.ok || command.value.verb !== 'start') throw new Error(value)
         expect(command.value).toMatchObject({ queue: 'reg', name, rate: 5, conditions })
@@ -47,7 +54,29 @@ describe('isMatchable', () => {
   })
 
   it('refuses what the grammar or a shell reads otherwise, and ids that no server keeps', () => {
-    const meaning = [' ', ',', '&', '*', '{', '}', "'", '"', '\\', '$', '`', ';', '|', '<', '>', '(', ')', '!', '?', '[', ']']
+    const meaning = [
+      ' ',
+      ',',
+      '&',
+      '*',
+      '{',
+      '}',
+      "'",
+      '"',
+      '\\',
+      '$',
+      '`',
+      ';',
+      '|',
+      '<',
+      '>',
+      '(',
+      ')',
+      '!',
+      '?',
+      '[',
+      ']',
+    ]
     const invisible = ['\0', '\t', '\n', '\r', '\x7f', '\u0080', '\u00a0', '\u00e9', '\u20ac']
     for (const c of [...meaning, ...invisible]) {
       for (const id of [c, `a${c}`, `${c}a`, `a${c}a`]) expect(isMatchable(id), JSON.stringify(id)).toBe(false)
@@ -78,7 +107,16 @@ describe('rule names', () => {
   })
 
   it('of everyone else are not ours', () => {
-    for (const name of ['default', 'ab_', 'ab_123', 'ab_0123456789a', 'xab_0123456789', 'AB_0123456789', 'ab_012345678G', 'st_']) {
+    for (const name of [
+      'default',
+      'ab_',
+      'ab_123',
+      'ab_0123456789a',
+      'xab_0123456789',
+      'AB_0123456789',
+      'ab_012345678G',
+      'st_',
+    ]) {
       expect(isOurs(name), name).toBe(false)
     }
   })

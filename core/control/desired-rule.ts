@@ -6,6 +6,7 @@
  */
 import { shortHash } from '../base/hash.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
+import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
 import type { ControllerName, Decision } from './controller.ts'
 
 export interface DesiredRule {
@@ -34,7 +35,7 @@ export const isMatchable = (jobId: string): boolean =>
 
 /**
  * One server's rules from the decisions of its targets. A rule of `ost_io` acts on the whole server, so a job's rate is
- * the sum of what its targets allocate (spec/adaptbf A23).
+ * the sum of what its targets allocate (spec/adaptbf A23), as far as a rule takes it.
  *
  * @param decisions  one per target of the server.
  * @returns          highest priority first; jobs that no rule can name are left out and counted.
@@ -51,7 +52,10 @@ export function desiredRules(
   let unmatchable = 0
   for (const [jobId, rate] of rates) {
     if (!isMatchable(jobId)) unmatchable++
-    else rules.push({ name: ruleName(controller, server, jobId), conditions: `jobid={${jobId}}`, rate })
+    else {
+      const name = ruleName(controller, server, jobId)
+      rules.push({ name, conditions: `jobid={${jobId}}`, rate: Math.min(RATE_MAX, rate) })
+    }
   }
   return { rules, unmatchable }
 }

@@ -26,7 +26,8 @@ const textOf = (service: Service): string => {
 }
 const withoutRefs = (service: Service): string => textOf(service).replaceAll(/, ref \d+$/gm, '')
 const read = (service: Service): RuleLine[] => parseNrsTbfRule(textOf(service)).rules
-const isForeign = (r: RuleLine): boolean => !/^(ab|st)_/.test(r.name)
+const OWN = new Set(JOBS.map((job) => own(job, 1).name))
+const isForeign = (r: RuleLine): boolean => !OWN.has(r.name)
 const liveSum = (service: Service): number =>
   read(service)
     .filter((r) => r.queue === 'reg' && r.cpt === 0 && !isForeign(r))
@@ -51,7 +52,12 @@ const foreign = fc
   .map((list) => list.map(([name, r]): DesiredRule => ({ name, conditions: 'jobid={4690.* dd.*}', rate: r })))
 /** Rules on a server: own ones, some with conditions that somebody else gave them, mixed with foreign ones. */
 const present = fc
-  .tuple(ours, foreign, fc.array(fc.nat(), { minLength: 20, maxLength: 20 }), fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }))
+  .tuple(
+    ours,
+    foreign,
+    fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
+    fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+  )
   .map(([mine, theirs, order, isTouched]) =>
     [...mine.map((r, i) => (isTouched[i] ? r : { ...r, conditions: `${r.conditions},jobid={other}` })), ...theirs]
       .map((r, i) => ({ r, key: order[i] ?? 0 }))
@@ -78,7 +84,14 @@ describe('planRules', () => {
         expect(after.filter(isForeign)).toEqual(foreignBefore)
         for (const cpt of [0, 1]) {
           const mine = after.filter((r) => r.queue === 'reg' && r.cpt === cpt && !isForeign(r))
-          const wanted = desired.map(({ name, conditions, rate: r }) => ({ queue: 'reg', cpt, name, conditions, rate: r, ref: 0 }))
+          const wanted = desired.map(({ name, conditions, rate: r }) => ({
+            queue: 'reg',
+            cpt,
+            name,
+            conditions,
+            rate: r,
+            ref: 0,
+          }))
           const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
           expect([...mine].sort(byName)).toEqual(wanted.sort(byName))
         }
@@ -108,7 +121,10 @@ describe('planRules', () => {
       fc.property(present, ours, (before, desired) => {
         const service = serviceWith(before)
         const plan = planRules('oss01', read(service), desired)
-        const bound = Math.max(liveSum(service), desired.reduce((sum, r) => sum + r.rate, 0))
+        const bound = Math.max(
+          liveSum(service),
+          desired.reduce((sum, r) => sum + r.rate, 0),
+        )
         for (const commands of [plan.commands, plan.inverse]) {
           apply(service, commands, () => expect(liveSum(service)).toBeLessThanOrEqual(bound))
         }
@@ -136,12 +152,7 @@ describe('planRules', () => {
 
   it('stops first, then lowers, then raises, and starts the highest priority last, so that it is first in the list', () => {
     const service = serviceWith([own('dd.500', 10), own('a=b', 50), own('~x', 5)])
-    const plan = planRules('oss01', read(service), [
-      own('i.j', 9),
-      own('rank:1', 8),
-      own('~x', 6),
-      own('a=b', 40),
-    ])
+    const plan = planRules('oss01', read(service), [own('i.j', 9), own('rank:1', 8), own('~x', 6), own('a=b', 40)])
     const name = (job: string): string => ruleName('adaptbf', 'oss01', job)
     expect(plan.commands.map((c) => c.value)).toEqual([
       `reg stop ${name('dd.500')}`,
@@ -210,7 +221,9 @@ describe('compareReadBack', () => {
     ]
     const plan = planRules('oss01', [], [a, b, c])
     const found = (r: DesiredRule): RuleLine => ({ ...r, queue: 'reg', cpt: 0, ref: 0 })
-    expect(compareReadBack(plan, [{ ...found(b), rate: 6 }, { ...found(c), conditions: 'jobid={*}' }, found(d)])).toEqual([
+    expect(
+      compareReadBack(plan, [{ ...found(b), rate: 6 }, { ...found(c), conditions: 'jobid={*}' }, found(d)]),
+    ).toEqual([
       `${a.name} is missing`,
       `${b.name} has rate 6, not 5`,
       `${c.name} matches jobid={*}, not jobid={x@y}`,

@@ -42,7 +42,7 @@ export function splitParams(text: ByteText): Map<string, ByteText> {
     const m = first === SPACE || first === DASH ? null : PARAMETER.exec(text.slice(from, to))
     if (m) {
       if (name !== undefined) values.set(name, text.slice(valueFrom, Math.max(valueFrom, from - 1)))
-      name = m[1]
+      name = m[1] ?? ''
       valueFrom = from + name.length + 1
       // A value of several lines starts on a line of its own.
       if (valueFrom === to && to < end) valueFrom++

@@ -10,7 +10,8 @@ describe('FifoServer', () => {
     const sim = new Simulation()
     const station = new FifoServer(sim, 2)
     const ends: [string, number][] = []
-    const submit = (name: string, serviceNs: number): void => station.submit(serviceNs, () => ends.push([name, sim.now]))
+    const submit = (name: string, serviceNs: number): void =>
+      station.submit(serviceNs, () => ends.push([name, sim.now]))
     // a 0-10, b 0-4, c waits for b: 4-9, d (at 5) waits for c: 9-10, e (at 20) 20-21.
     submit('a', 10)
     submit('b', 4)
@@ -75,7 +76,8 @@ describe('FifoServer', () => {
   })
 
   it('refuses a station without servers', () => {
-    for (const servers of [0, -1, 1.5, NaN]) expect(() => new FifoServer(new Simulation(), servers)).toThrow('one server')
+    for (const servers of [0, -1, 1.5, NaN])
+      expect(() => new FifoServer(new Simulation(), servers)).toThrow('one server')
   })
 })
 

@@ -84,7 +84,15 @@ describe('nid={...}', () => {
 
   it('refuses what is no range', () => {
     const bad = ['1.2.3.4', '1.2.3@tcp', '1.2.3.4.5@tcp', '1.2.3.256@tcp', '1.2.3.4@', '1.2.3.4@eth', '1.2.3.[9-1]@tcp']
-    const worse = ['1.2.3.[1-9/0]@tcp', '1.2.3.-1@tcp', '1.2.3.@tcp', '5@tcp', '1.2.3.08@tcp', 'a@tcp@tcp', '1.2.3.[1-]@tcp']
+    const worse = [
+      '1.2.3.[1-9/0]@tcp',
+      '1.2.3.-1@tcp',
+      '1.2.3.@tcp',
+      '5@tcp',
+      '1.2.3.08@tcp',
+      'a@tcp@tcp',
+      '1.2.3.[1-]@tcp',
+    ]
     for (const item of [...bad, ...worse]) expect(parseNidRange(item), item).toEqual({ ok: false, error: 'EINVAL' })
   })
 })
@@ -107,7 +115,16 @@ describe('conditions', () => {
       expect(verdict(good), good).toBe('ok')
     }
     const bad = ['', '*', 'jobid={}', 'jobid={ }', 'jobid={a,b}', 'jobid={a&b}', 'jobid={a}&&nid={0@lo}', ',jobid={a}']
-    const worse = ['jobid=a}', '={1}', 'jobid!={a}', '(jobid={a})', 'uid={1}', 'constructor={a}', 'Jobid={a}', 'jobid={a}x']
+    const worse = [
+      'jobid=a}',
+      '={1}',
+      'jobid!={a}',
+      '(jobid={a})',
+      'uid={1}',
+      'constructor={a}',
+      'Jobid={a}',
+      'jobid={a}x',
+    ]
     for (const text of [...bad, ...worse]) expect(verdict(text), text).toBe('EINVAL')
   })
 

@@ -42,7 +42,10 @@ function rulesOf(s: NrsService<Request>): Record<string, string[]> | Errno {
   return out
 }
 
-function policyOf(s: NrsService<Request>, queue: Queue = 'reg'): { name: string; arg: string; queued: number } | undefined {
+function policyOf(
+  s: NrsService<Request>,
+  queue: Queue = 'reg',
+): { name: string; arg: string; queued: number } | undefined {
   const { policies, skipped } = parseNrsPolicies(s.readPolicies())
   expect(skipped).toEqual([])
   return primaryPolicy(policies, queue)
@@ -75,7 +78,10 @@ describe('commands that were executed on servers', () => {
 describe('nrs_tbf_rule', () => {
   it('answers any mutation of a command with ok or a known errno, and keeps lists that can be read', () => {
     const random = randomStream(4690, 'mutations')
-    const seeds = [...cases.map((c) => c.write.slice(c.write.indexOf('=') + 1)), 'reg start a jobid={x}&nid={1.[2-9/3].*.1@tcp} rate=5 rank=default realtime=1']
+    const seeds = [
+      ...cases.map((c) => c.write.slice(c.write.indexOf('=') + 1)),
+      'reg start a jobid={x}&nid={1.[2-9/3].*.1@tcp} rate=5 rank=default realtime=1',
+    ]
     const alphabet = ' \n\t={},&*+0159azAZ_-/[]@.\\\'"\0\u00ff'
     const known = new Set(['ok', 'EINVAL', 'ENAMETOOLONG', 'EEXIST', 'ENOENT', 'EPERM', 'ENODEV', 'EAGAIN'])
     const answers = new Map<string, number>()
@@ -98,7 +104,8 @@ describe('nrs_tbf_rule', () => {
         expect(read.ok && parseNrsTbfRule(read.value).skipped, text).toEqual([])
       }
     }
-    for (const answer of ['ok', 'EINVAL', 'ENOENT', 'EEXIST']) expect(answers.get(answer) ?? 0, answer).toBeGreaterThan(20)
+    for (const answer of ['ok', 'EINVAL', 'ENOENT', 'EEXIST'])
+      expect(answers.get(answer) ?? 0, answer).toBeGreaterThan(20)
   })
 
   it('refuses commands of more than 4095 bytes and takes those below', () => {
@@ -116,7 +123,13 @@ describe('nrs_tbf_rule', () => {
     }
     expect(verdict('start a jobid={x} rate=5\n')).toBe('ok')
     expect(verdict('change a rate=5\n')).toBe('ok')
-    for (const text of ['start a jobid={x}\n', 'stop a\n', 'change a rank=b\n', 'start a jobid={x} rate=5 \n', 'stop a \n']) {
+    for (const text of [
+      'start a jobid={x}\n',
+      'stop a\n',
+      'change a rank=b\n',
+      'start a jobid={x} rate=5 \n',
+      'stop a \n',
+    ]) {
       expect(verdict(text), JSON.stringify(text)).toBe('EINVAL')
     }
   })

@@ -30,7 +30,8 @@ function drain(head: TbfHead<Request>, now: number): string[] {
   return out
 }
 
-const refs = (head: TbfHead<Request>): Record<string, number> => Object.fromEntries(head.rules.map((r) => [r.name, r.ref]))
+const refs = (head: TbfHead<Request>): Record<string, number> =>
+  Object.fromEntries(head.rules.map((r) => [r.name, r.ref]))
 
 /** Jobs with so many threads each, issuing one RPC after the other; counts what is served of each in every second. */
 class ClosedLoop {
@@ -112,7 +113,9 @@ describe('DeadlineHeap', () => {
               heap.resift(item)
             }
           }
-          const first = [...items].sort((a, b) => a.deadline - b.deadline || a.checkTime - b.checkTime || a.id - b.id)[0]
+          const first = [...items].sort(
+            (a, b) => a.deadline - b.deadline || a.checkTime - b.checkTime || a.id - b.id,
+          )[0]
           expect(heap.root).toBe(first)
           expect(heap.size).toBe(items.length)
         }

@@ -393,6 +393,7 @@ describe('a node that stops answering', () => {
       ['bad', 'oss02'],
     ])
     expect(events[0]?.text).toBe('oss02 answers again after 2 s, gap kept')
+    expect(c.monitor.failures).toEqual([])
   })
 
   it('keeps its rules as they are over the gap, and they are not relaxed by the first reading', async () => {

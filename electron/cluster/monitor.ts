@@ -13,6 +13,7 @@ import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { EventLog } from './event-log.ts'
+import { IdleRules } from './idle-rules.ts'
 import { JobRegistry, type Job } from './job-registry.ts'
 import { jobColumn, Recent, shareName, TOTAL } from './recent.ts'
 import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
@@ -48,6 +49,7 @@ export class ClusterMonitor {
   readonly recent = new Recent()
   readonly jobs = new JobRegistry()
   readonly events = new EventLog()
+  readonly idleRules = new IdleRules()
   readonly loop: ControlLoop
   readonly history: History
   readonly audit: Audit
@@ -292,6 +294,7 @@ export class ClusterMonitor {
       total.queued += queued
       total.rules += period.rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
       this.recent.keepRules(reading.host, sample, period.rulesText, policy ? `${policy.name} ${policy.arg}`.trim() : '')
+      this.idleRules.look(reading.host, period.rules, atMs)
       for (const t of reading.targets) {
         // The first reading after a gap is a base: what was served in the gap is not known.
         if (t.deltas === undefined) continue

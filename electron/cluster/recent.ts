@@ -95,8 +95,7 @@ export class Recent {
     const oldestRaw = this.raw.totals.atMs(this.raw.totals.oldest)
     const oldestSecond = this.seconds.totals.atMs(this.seconds.totals.oldest)
     // While nothing has left the fine tier, the coarse one knows no more.
-    const enough =
-      this.raw.totals.oldest === 1 || atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
+    const enough = this.raw.totals.oldest === 1 || atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
     if (enough || this.seconds.totals.newest === 0) return { tier: this.raw, to: at }
     return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999) }
   }

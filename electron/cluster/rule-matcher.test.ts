@@ -24,6 +24,8 @@ describe('the rule of a job', () => {
   })
 
   it('is not guessed where a rule asks for more than the job id', () => {
-    expect(find('more jobid={a}&opcode={ost_write} 5', 'nodes nid={1.2.3.4@tcp} 5', 'exact jobid={a} 5')('a')).toBe('exact')
+    expect(find('more jobid={a}&opcode={ost_write} 5', 'nodes nid={1.2.3.4@tcp} 5', 'exact jobid={a} 5')('a')).toBe(
+      'exact',
+    )
   })
 })

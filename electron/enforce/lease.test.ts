@@ -90,7 +90,10 @@ describe('the lease of a server', () => {
   })
 
   it('leaves out rules that are gone when it is renewed, so that its command stays short', async () => {
-    await cover(Array.from({ length: 50 }, (_, i) => `ab_${i}`), 0)
+    await cover(
+      Array.from({ length: 50 }, (_, i) => `ab_${i}`),
+      0,
+    )
     to(40)
     expect(await cover(['ab_1'], 40)).toMatchObject({ value: { rules: 1 } })
     expect(log[1]).not.toContain('ab_2')

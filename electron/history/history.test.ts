@@ -17,7 +17,13 @@ const job = (jobId: string, rpcs: number, record: number | null = null): JobSamp
   throttled: 0,
   record,
 })
-const target = (rpcs: number | null): TargetSample => ({ target: 'OST0', node: 'oss1', rpcs, serviceMs: null, queued: 2 })
+const target = (rpcs: number | null): TargetSample => ({
+  target: 'OST0',
+  node: 'oss1',
+  rpcs,
+  serviceMs: null,
+  queued: 2,
+})
 const rule = (name: string, rate: number): RuleLine => ({
   queue: 'reg',
   cpt: 0,

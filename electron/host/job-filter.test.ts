@@ -100,7 +100,7 @@ describe('the filter', () => {
           expect(text.slice(parsed.error.column - 1)).toMatch(/^\S/)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 

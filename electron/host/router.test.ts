@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRouterClient } from '@orpc/server'
@@ -5,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
+import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { openHost, type Host, type HostOptions } from './host.ts'
 import { sortRows } from './views/job-rows.ts'
@@ -116,7 +118,16 @@ describe('frames', () => {
   }
 
   it('have columns of one length, are within their query, and show the sample asked for', async () => {
-    const column = fc.constantFrom('jobId', 'account', 'nodes', 'rpcs', 'ioBytes', 'throttled', 'rule', 'record' as const)
+    const column = fc.constantFrom(
+      'jobId',
+      'account',
+      'nodes',
+      'rpcs',
+      'ioBytes',
+      'throttled',
+      'rule',
+      'record' as const,
+    )
     const jobs = fc.record({
       ...query,
       sort: column as fc.Arbitrary<'rpcs'>,
@@ -265,11 +276,13 @@ describe('time travel', () => {
 })
 
 describe('streams', () => {
+  const scenarioFile = join(tempFolder(), 'small.yaml')
+  writeFileSync(scenarioFile, JSON.stringify(twoJobs()))
   let host: Host
   let client: Client
   let ended: AbortController
   beforeEach(async () => {
-    host = await open()
+    host = await open({ scenarioFile })
     client = clientOf(host)
     ended = new AbortController()
     await run(host, 1)
@@ -288,10 +301,10 @@ describe('streams', () => {
   }
 
   it.each(VIEWS)('%s: without acknowledgements two frames come; after one, the newest sample', async (view) => {
-    const extra = view === 'job' ? { jobId: '4655.vasp_std.u340' } : {}
+    const extra = view === 'job' ? { jobId: '1.hog.u1' } : {}
     const open = client.views[view] as (q: object, o: object) => Promise<AsyncIterable<{ seq: number; sample: number }>>
     const { frames, done } = taking(open({ stream: 'v', hz: 10, ...extra }, { signal: ended.signal }))
-    for (let i = 0; i < 60; i++) await sample()
+    for (let i = 0; i < 30; i++) await sample()
     expect(frames.map((f) => f.seq)).toEqual([1, 2])
     const newest = host.monitor.sample
     expect(frames[1]?.sample).toBeLessThan(newest)
@@ -313,7 +326,7 @@ describe('streams', () => {
     expect(frames).toHaveLength(2)
     // A window that runs ahead gets two frames of credit, not a thousand.
     await client.host.ack({ stream: 'v', seq: 1000 })
-    for (let i = 0; i < 60; i++) await sample()
+    for (let i = 0; i < 30; i++) await sample()
     expect(frames).toHaveLength(4)
     ended.abort()
     await done

@@ -18,22 +18,26 @@ interface PointerEvent {
 }
 
 /**
- * @param option  read reactively; called again when what it reads changes.
+ * @param depends  what the option is made of. A change is drawn in a task of its own: the numbers of the page come first,
+ *                 and no task grows long by all charts of a view in one.
  * @param hover   instant under the crosshair, null when it leaves.
  */
 export function useEChart(
   element: Readonly<Ref<HTMLElement | null>>,
-  option: () => EChartsCoreOption | null,
+  depends: () => readonly unknown[],
+  option: () => EChartsCoreOption,
   hover?: (atMs: number | null) => void,
 ): void {
   let chart: EChartsType | null = null
   let series = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
   function apply(): void {
+    timer = undefined
+    if (chart === null) return
     const next = option()
-    if (chart === null || next === null) return
     const count = Array.isArray(next['series']) ? next['series'].length : 0
     // A series that has gone must not stay drawn.
-    chart.setOption(next, count < series ? { lazyUpdate: true, replaceMerge: ['series'] } : { lazyUpdate: true })
+    chart.setOption(next, count < series ? { replaceMerge: ['series'] } : {})
     series = count
   }
   onMounted(() => {
@@ -52,6 +56,11 @@ export function useEChart(
     if (chart !== null && box && box.width > 0 && (box.width !== chart.getWidth() || box.height !== chart.getHeight()))
       chart.resize()
   })
-  watch(option, apply)
-  onBeforeUnmount(() => chart?.dispose())
+  watch(depends, () => {
+    timer ??= setTimeout(apply)
+  })
+  onBeforeUnmount(() => {
+    clearTimeout(timer)
+    chart?.dispose()
+  })
 }

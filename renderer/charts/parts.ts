@@ -75,6 +75,12 @@ export function gapAreas(p: Palette, t: readonly number[], values: readonly (num
   }
 }
 
-/** Points of a line on the time axis; a gap stays null. */
-export const points = (t: readonly number[], values: readonly (number | null)[]): [number, number | null][] =>
-  t.map((at, i) => [at, values[i] ?? null])
+/** Points of a line on the time axis, x and y in turn; a gap is NaN. Typed, because a list of pairs is copied pair by pair. */
+export function points(t: readonly number[], values: readonly (number | null)[]): Float64Array {
+  const flat = new Float64Array(t.length * 2)
+  for (let i = 0; i < t.length; i++) {
+    flat[2 * i] = t[i] ?? NaN
+    flat[2 * i + 1] = values[i] ?? NaN
+  }
+  return flat
+}

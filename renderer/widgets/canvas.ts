@@ -35,8 +35,12 @@ export function runs(values: readonly (number | null)[]): [from: number, to: num
   return found
 }
 
+const tiles = new Map<string, HTMLCanvasElement>()
+
 /** The 45 degree hatch of a gap, as a canvas that repeats; null where there is no canvas. */
 export function hatchTile(colour: string): HTMLCanvasElement | null {
+  const known = tiles.get(colour)
+  if (known) return known
   const tile = document.createElement('canvas')
   tile.width = tile.height = 8
   const context = tile.getContext('2d')
@@ -49,5 +53,6 @@ export function hatchTile(colour: string): HTMLCanvasElement | null {
     context.lineTo(shift + 9, -1)
   }
   context.stroke()
+  tiles.set(colour, tile)
   return tile
 }

@@ -1,0 +1,274 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseJobStats } from '../lustre/job-stats.ts'
+import { EmulatedCluster } from './cluster.ts'
+import { JobStatsTable } from './job-stats-table.ts'
+import { parseScenario } from './scenario.ts'
+
+/** A cluster of one OSS with two fast OSTs and the given jobs, one YAML flow map each. */
+function clusterOf(
+  jobs: readonly string[],
+  more: { seed?: number; policy?: string; clients?: string; oss?: string } = {},
+): EmulatedCluster {
+  const text = `title: Test
+policy: ${more.policy ?? 'tbf jobid'}
+clients: ${more.clients ?? '{ count: 4 }'}
+oss:
+  - name: oss01
+    ${more.oss ?? 'threads: 16'}
+    osts:
+      - { name: t-OST0000, disk: { bandwidth_mb_s: 2000, per_op_us: 200, channels: 4 } }
+      - { name: t-OST0001, disk: { bandwidth_mb_s: 2000, per_op_us: 200, channels: 4 } }
+control: { max_rate: 100 }
+jobs:
+${jobs.map((j) => `  - ${j}`).join('\n')}
+`
+  const scenario = parseScenario(text)
+  if (!scenario.ok) throw new Error(`${scenario.error.what}: ${scenario.error.why}`)
+  return new EmulatedCluster(scenario.value, { seed: more.seed })
+}
+
+const exec = (c: EmulatedCluster, command: string): string => {
+  const r = c.node('oss01')!.exec(command)
+  if (r.code !== 0) throw new Error(`${command}: ${r.stderr}`)
+  return r.stdout
+}
+const rule = (c: EmulatedCluster, value: string): string =>
+  exec(c, `lctl set_param ost.OSS.ost_io.nrs_tbf_rule='${value}'`)
+
+/** Operations and bytes of a job, summed over all targets' job_stats. */
+function countedOf(c: EmulatedCluster, jobId: string): { rpcs: number; bytes: number } {
+  let [rpcs, bytes] = [0, 0]
+  for (const ost of c.osts) {
+    const { entries, skipped } = parseJobStats(ost.jobStats.read())
+    expect(skipped).toEqual([])
+    for (const e of entries.filter((x) => x.jobId === jobId)) {
+      for (const op of ['read', 'write']) {
+        rpcs += e.counters.get(op)?.samples ?? 0
+        bytes += e.counters.get(`${op}_bytes`)?.sum ?? 0
+        expect(e.counters.get(`${op}_bytes`)?.samples).toBe(e.counters.get(op)?.samples)
+      }
+    }
+  }
+  return { rpcs, bytes }
+}
+const served = (c: EmulatedCluster, jobId: string): number => c.jobs.find((j) => j.scenario.id === jobId)!.servedRpcs
+
+const mixed = [
+  '{ id: 1.a.u0, clients: [1, 2], processes: 6, outstanding: 2, op: write, size_kib: 1024, pattern: { kind: continuous } }',
+  '{ id: 2.b.u0, clients: [2, 3], processes: 3, op: read, size_kib: 64, pattern: { kind: bursts, rpcs: 40, every_s: 0.3, jitter: 0.5 } }',
+  '{ id: 3.c.u0, clients: [4], processes: 2, op: read, size_kib: 4, pattern: { kind: poisson, rate: 150 } }',
+]
+
+describe('an emulated cluster', () => {
+  it('is the same to the byte for the same seed, in one run or in many pieces, and another one for another seed', () => {
+    const bytes = (seed: number, pieces: number): string => {
+      const c = clusterOf(mixed, { seed })
+      rule(c, 'start a jobid={1.*} rate=300')
+      for (let i = 1; i <= pieces; i++) while (!c.sim.runUntil(Math.round((3e9 * i) / pieces), 100));
+      return exec(c, "lctl get_param 'obdfilter.*.job_stats' 'ost.OSS.ost_io.nrs_{policies,tbf_rule}'")
+    }
+    const once = bytes(1, 1)
+    expect(once).toContain('- job_id:          3.c.u0')
+    expect(bytes(1, 1)).toBe(once)
+    expect(bytes(1, 37)).toBe(once)
+    expect(bytes(2, 1)).not.toBe(once)
+  })
+
+  it('serves every RPC exactly once, and job_stats counts what the jobs saw, whatever policies and rules do meanwhile', () => {
+    const kinds = ['kind: continuous', 'kind: bursts, rpcs: 30, every_s: 0.2, jitter: 0.5', 'kind: poisson, rate: 200']
+    const job = fc.record({
+      processes: fc.integer({ min: 1, max: 9 }),
+      outstanding: fc.integer({ min: 1, max: 4 }),
+      total: fc.integer({ min: 1, max: 120 }),
+      op: fc.constantFrom('read', 'write'),
+      kib: fc.constantFrom(4, 64, 1024),
+      kind: fc.constantFrom(...kinds),
+    })
+    const command = fc.constantFrom(
+      'nrs_policies=fifo',
+      "nrs_policies='tbf jobid'",
+      "nrs_policies='tbf nid'",
+      "nrs_policies='tbf jobid+nid'",
+      "nrs_tbf_rule='start r jobid={0.j *.x} rate=40'",
+      "nrs_tbf_rule='start n nid={*@tcp} rate=60'",
+      "nrs_tbf_rule='change r rate=90'",
+      "nrs_tbf_rule='stop r'",
+    )
+    fc.assert(
+      fc.property(
+        fc.array(job, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.tuple(fc.nat(400), command), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 4 }),
+        (jobs, commands, cpts, threads) => {
+          const c = clusterOf(
+            jobs.map(
+              (j, i) =>
+                `{ id: ${i}.j, clients: [${1 + (i % 4)}, ${1 + ((i + 1) % 4)}], processes: ${j.processes}, outstanding: ${j.outstanding}, ` +
+                `op: ${j.op}, size_kib: ${j.kib}, total_rpcs: ${j.total}, pattern: { ${j.kind} } }`,
+            ),
+            { oss: `cpts: ${cpts}\n    threads: ${threads}` },
+          )
+          for (const [ms, text] of commands.sort(([a], [b]) => a - b)) {
+            c.sim.runUntil(Math.max(c.sim.now, ms * 1e6))
+            c.node('oss01')!.exec(`lctl set_param ost.OSS.ost_io.${text}`)
+            for (const [i, j] of jobs.entries()) expect(served(c, `${i}.j`)).toBeLessThanOrEqual(j.total)
+          }
+          // Long enough for 120 RPCs under the slowest rule.
+          c.sim.runUntil(60e9)
+          for (const [i, j] of jobs.entries()) {
+            expect(served(c, `${i}.j`)).toBe(j.total)
+            expect(countedOf(c, `${i}.j`)).toEqual({ rpcs: j.total, bytes: j.total * j.kib * 1024 })
+            expect(c.jobs[i]!.finishedNs).toBeDefined()
+          }
+          expect(c.oss[0]!.service.queued).toBe(0)
+          for (const ost of c.osts) expect([ost.disk.station.queued, ost.disk.station.busy]).toEqual([0, 0])
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('has as many RPCs under way as its processes keep, no more and no fewer', () => {
+    const c = clusterOf([mixed[0]!])
+    rule(c, 'start a jobid={1.*} rate=50')
+    c.sim.runUntil(5e9)
+    // 12 in flight: all but the 1 or 2 on the wire or the disk wait in the scheduler; each client has 8 slots.
+    expect(c.oss[0]!.service.queued).toBeGreaterThanOrEqual(10)
+    expect(c.oss[0]!.service.queued).toBeLessThanOrEqual(12)
+    expect(c.jobs[0]!.waits.count).toBe(served(c, '1.a.u0'))
+  })
+
+  it.each([20, 100, 400])('holds a job that wants more at a rate of %i, within 5 percent, over 10 s', (rate) => {
+    const c = clusterOf([
+      '{ id: 1.hog.u0, clients: [1], processes: 32, op: write, size_kib: 64, pattern: { kind: continuous } }',
+      '{ id: 2.free.u0, clients: [2], processes: 2, op: write, size_kib: 64, pattern: { kind: continuous } }',
+    ])
+    rule(c, `start h jobid={1.hog.u0} rate=${rate}`)
+    c.sim.runUntil(1e9)
+    const [hog, free] = [served(c, '1.hog.u0'), served(c, '2.free.u0')]
+    c.sim.runUntil(11e9)
+    expect(Math.abs((served(c, '1.hog.u0') - hog) / 10 / rate - 1)).toBeLessThan(0.05)
+    // The other job is not held by it.
+    expect((served(c, '2.free.u0') - free) / 10).toBeGreaterThan(1000)
+  })
+
+  it('gives a job the whole rate on every CPT that its clients reach', () => {
+    const rateWith = (clients: string): number => {
+      const c = clusterOf(
+        [`{ id: 1.a.u0, clients: ${clients}, processes: 16, op: write, size_kib: 4, pattern: { kind: continuous } }`],
+        {
+          oss: 'cpts: 2',
+        },
+      )
+      rule(c, 'start a jobid={1.*} rate=50')
+      c.sim.runUntil(10e9)
+      return served(c, '1.a.u0') / 10
+    }
+    expect(Math.abs(rateWith('[1]') / 50 - 1)).toBeLessThan(0.05)
+    expect(Math.abs(rateWith('[1, 2]') / 100 - 1)).toBeLessThan(0.05)
+  })
+
+  it('starves a job whose node is full of another job that is throttled, unless it has slots to spare', () => {
+    const freeOf = (writers: number, slots: number): number => {
+      const c = clusterOf(
+        [
+          `{ id: 1.hog.u0, clients: [1], processes: ${writers}, op: write, size_kib: 4, targets: [t-OST0000], pattern: { kind: continuous } }`,
+          '{ id: 2.free.u0, clients: [1], op: write, size_kib: 4, targets: [t-OST0000], pattern: { kind: continuous } }',
+        ],
+        { clients: `{ count: 1, max_rpcs_in_flight: ${slots} }` },
+      )
+      rule(c, 'start h jobid={1.*} rate=5')
+      c.sim.runUntil(8e9)
+      return served(c, '2.free.u0')
+    }
+    const undisturbed = freeOf(1, 8)
+    expect(undisturbed).toBeGreaterThan(8 * 1000)
+    expect(freeOf(4, 8)).toBeGreaterThan(0.95 * undisturbed)
+    // Measured on servers: 5 RPCs in 8 s with 16 writers, and no loss with 64 slots.
+    expect(freeOf(16, 8)).toBeLessThan(40)
+    expect(freeOf(16, 64)).toBeGreaterThan(0.95 * undisturbed)
+  })
+
+  it('keeps the wait for a token out of the service times of job_stats', () => {
+    const c = clusterOf([
+      '{ id: 1.a.u0, clients: [1], processes: 8, op: write, size_kib: 4, pattern: { kind: continuous } }',
+    ])
+    rule(c, 'start a jobid={1.*} rate=5')
+    c.sim.runUntil(10e9)
+    const [entry] = parseJobStats(c.osts[0]!.jobStats.read()).entries
+    expect(entry!.counters.get('write')!.max).toBeLessThan(5000)
+    expect(c.jobs[0]!.waits.mean).toBeGreaterThan(1e9)
+  })
+
+  it('starts and stops jobs when it was told to', () => {
+    const c = clusterOf([
+      '{ id: 1.a.u0, clients: [1], op: write, size_kib: 4, start_s: 2, stop_s: 3, pattern: { kind: poisson, rate: 1000 } }',
+    ])
+    c.sim.runUntil(2e9)
+    expect(served(c, '1.a.u0')).toBe(0)
+    c.sim.runUntil(3.1e9)
+    const n = served(c, '1.a.u0')
+    // 1000 arrivals, standard deviation 32.
+    expect(Math.abs(n - 1000)).toBeLessThan(160)
+    c.sim.runUntil(10e9)
+    expect(served(c, '1.a.u0')).toBe(n)
+    expect(c.jobs[0]!.running).toBe(false)
+  })
+
+  it('writes the times of its epoch', () => {
+    const c = clusterOf([mixed[2]!])
+    c.sim.runUntil(2e9)
+    const [entry] = parseJobStats(c.osts[0]!.jobStats.read()).entries
+    expect(Number(entry!.startTime)).toBeGreaterThanOrEqual(1_767_225_600)
+    expect(Number(entry!.snapshotTime)).toBeGreaterThan(1_767_225_601)
+    expect(Number(entry!.snapshotTime)).toBeLessThanOrEqual(1_767_225_602)
+  })
+})
+
+describe('JobStatsTable', () => {
+  it('shows what was counted, squares beyond 2^53 exactly', () => {
+    const io = fc.record({
+      jobId: fc.constantFrom('a', 'b c', '@x', '\u00ff\u0001'),
+      op: fc.constantFrom('read' as const, 'write' as const),
+      bytes: fc.integer({ min: 1, max: 64 * 1024 * 1024 }),
+      usecs: fc.nat(5e6),
+    })
+    fc.assert(
+      fc.property(fc.array(io, { maxLength: 80 }), (list) => {
+        const table = new JobStatsTable(1000)
+        list.forEach((x, i) => table.countIo(i * 1e9, x.jobId, x.op, x.bytes, x.usecs * 1000))
+        const text = table.read()
+        const { entries, skipped } = parseJobStats(text)
+        expect(skipped).toEqual([])
+        expect(entries.map((e) => e.jobId)).toEqual([...new Set(list.map((x) => x.jobId))])
+        for (const e of entries) {
+          for (const op of ['read', 'write'] as const) {
+            const mine = list.filter((x) => x.jobId === e.jobId && x.op === op)
+            const sum = (of: (x: (typeof mine)[number]) => number): number => mine.reduce((s, x) => s + of(x), 0)
+            if (mine.length === 0) {
+              expect(e.counters.has(op)).toBe(false)
+              continue
+            }
+            expect(e.counters.get(op)).toMatchObject({ samples: mine.length, sum: sum((x) => x.usecs) })
+            expect(e.counters.get(`${op}_bytes`)).toMatchObject({
+              sum: sum((x) => x.bytes),
+              min: Math.min(...mine.map((x) => x.bytes)),
+              max: Math.max(...mine.map((x) => x.bytes)),
+            })
+            const squares = mine.reduce((s, x) => s + BigInt(x.bytes) ** 2n, 0n)
+            expect(text.slice(...e.span)).toContain(`sumsq: ${String(squares).padStart(18)}, hist`)
+          }
+        }
+      }),
+    )
+  })
+
+  it('makes no entry for an empty job id, and is empty without entries', () => {
+    const table = new JobStatsTable(0)
+    table.countIo(0, '', 'read', 1, 1)
+    expect(table.read()).toBe('')
+    expect(table.drop('nobody')).toBe(false)
+  })
+})

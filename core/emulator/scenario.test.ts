@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseScenario } from './scenario.ts'
+
+const good = `title: Two jobs
+clients: { count: 2 }
+oss:
+  - name: oss01
+    osts:
+      - { name: t-OST0000, disk: { bandwidth_mb_s: 1000 } }
+control: { max_rate: 100 }
+jobs:
+  - id: 1.a.u0
+    clients: [1, 2]
+    op: write
+    size_kib: 64
+    pattern: { kind: continuous }
+  - id: 2.b.u0
+    clients: [2]
+    op: read
+    size_kib: 64
+    targets: [t-OST0000]
+    pattern: { kind: bursts, rpcs: 5, every_s: 1 }
+`
+
+/** Where the failure is reported and what it says, after one replacement in the good file. */
+function failureOf(from: string | RegExp, to: string): { code: string; line: number; column: number; why: string } {
+  const text = good.replace(from, to)
+  expect(text).not.toBe(good)
+  const r = parseScenario(text, 'x.yaml')
+  if (r.ok) throw new Error('the scenario was taken')
+  const { code, line, column, why, what } = r.error
+  expect(what).toBe(`x.yaml, line ${line}, column ${column}: the scenario cannot be used`)
+  return { code, line, column, why: why ?? '' }
+}
+
+describe('parseScenario', () => {
+  it('fills in what is not said', () => {
+    const r = parseScenario(good)
+    if (!r.ok) throw new Error(r.error.why)
+    expect(r.value).toMatchObject({
+      cluster: 'demo',
+      seed: 1,
+      policy: 'tbf jobid',
+      clients: { count: 2, max_rpcs_in_flight: 8 },
+      oss: [{ cpts: 1, threads: 16, osts: [{ disk: { per_op_us: 50, channels: 4 } }] }],
+      control: { controller: 'adaptbf', mode: 'enforce', period_ms: 100 },
+    })
+    expect(r.value.jobs[0]).toMatchObject({ processes: 1, outstanding: 1, start_s: 0, in_slurm: true, targets: [] })
+    expect(r.value.jobs[1]!.pattern).toEqual({ kind: 'bursts', rpcs: 5, every_s: 1, jitter: 0 })
+  })
+
+  it('takes every scenario that comes with the program', () => {
+    const folder = new URL('../../resources/scenarios/', import.meta.url)
+    const files = readdirSync(folder).filter((f) => /\.ya?ml$/.test(f))
+    expect(files.length).toBeGreaterThan(0)
+    for (const file of files)
+      expect(parseScenario(readFileSync(new URL(file, folder), 'utf8'), file)).toMatchObject({ ok: true })
+  })
+
+  it('points at text that is not YAML', () => {
+    expect(failureOf('title: Two jobs', 'title: Two: jobs')).toMatchObject({
+      code: 'SCENARIO_SYNTAX',
+      line: 1,
+      column: 8,
+    })
+    expect(failureOf('[1, 2]', '[1, 2')).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 11 })
+    expect(failureOf('title: Two jobs', 'title: a\ntitle: b')).toMatchObject({
+      code: 'SCENARIO_SYNTAX',
+      line: 2,
+      column: 1,
+    })
+  })
+
+  it('points at an unknown key', () => {
+    const f = failureOf('    size_kib: 64\n    pattern', '    size_kb: 64\n    size_kib: 64\n    pattern')
+    expect(f).toMatchObject({ code: 'SCENARIO_INVALID', line: 12, column: 5 })
+    expect(f.why).toContain('size_kb')
+  })
+
+  it('points at a value of the wrong type or out of range', () => {
+    expect(failureOf('count: 2', 'count: two')).toMatchObject({ code: 'SCENARIO_INVALID', line: 2, column: 19 })
+    expect(failureOf('count: 2', 'count: 0')).toMatchObject({ code: 'SCENARIO_INVALID', line: 2, column: 19 })
+    expect(failureOf('op: read', 'op: erase')).toMatchObject({ line: 16, column: 9 })
+    expect(failureOf('1.a.u0', '7').why).toContain('jobs.0.id')
+  })
+
+  it('points at the map that lacks a key, and names the key', () => {
+    const f = failureOf('    op: read\n', '')
+    expect(f).toMatchObject({ code: 'SCENARIO_INVALID', line: 14, column: 5 })
+    expect(f.why).toContain('jobs.1.op')
+  })
+
+  it('points at jobs that share an id, targets that do not exist and clients out of range', () => {
+    expect(failureOf('2.b.u0', '1.a.u0')).toEqual({
+      code: 'SCENARIO_INVALID',
+      line: 14,
+      column: 9,
+      why: 'jobs.1.id: a second job is called 1.a.u0',
+    })
+    expect(failureOf('[t-OST0000]', '[t-OST0001]')).toEqual({
+      code: 'SCENARIO_INVALID',
+      line: 18,
+      column: 15,
+      why: 'jobs.1.targets.0: no target is called t-OST0001',
+    })
+    expect(failureOf('[1, 2]', '[1, 3]')).toEqual({
+      code: 'SCENARIO_INVALID',
+      line: 10,
+      column: 18,
+      why: 'jobs.0.clients.1: there are only 2 clients',
+    })
+  })
+
+  it('points at nodes and targets that share a name, and at a job that ends before it starts', () => {
+    const twice = failureOf(
+      '- { name: t-OST0000, disk: { bandwidth_mb_s: 1000 } }',
+      '- &t { name: o, disk: { bandwidth_mb_s: 1 } }\n      - *t',
+    )
+    expect(twice.why).toContain('a second target is called o')
+    expect(failureOf('    op: read', '    op: read\n    start_s: 5\n    stop_s: 5')).toMatchObject({
+      line: 18,
+      column: 13,
+    })
+  })
+
+  it('refuses policies that the emulator does not run and job ids that are no bytes', () => {
+    expect(failureOf('title: Two jobs', 'title: x\npolicy: tbf uid')).toMatchObject({ line: 2, column: 9 })
+    expect(failureOf('2.b.u0', 'ж.b')).toMatchObject({ line: 14, column: 9 })
+    expect(parseScenario(good.replace('2.b.u0', '"b\u00e9 \\n"')).ok).toBe(true)
+  })
+
+  it('refuses aliases that lead nowhere, or everywhere, at their place', () => {
+    expect(failureOf('title: Two jobs', 'title: *nobody')).toMatchObject({
+      code: 'SCENARIO_SYNTAX',
+      line: 1,
+      column: 8,
+    })
+    const nines = (name: string, of: string): string => `${name}: &${name} [${Array<string>(9).fill(of).join(', ')}]\n`
+    const bomb = nines('a', 'x') + nines('b', '*a') + nines('c', '*b') + nines('d', '*c') + nines('e', '*d')
+    expect(failureOf('title: Two jobs\n', `title: x\n${bomb}`)).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 3 })
+  })
+
+  it('answers any text with a scenario or a place in it', () => {
+    for (const text of [
+      '',
+      '\n',
+      '- 1',
+      'null',
+      '{}',
+      'title: [',
+      '\u0000',
+      'a: b: c',
+      '---\n---\n',
+      '%YAML 9',
+      '! ',
+    ]) {
+      const r = parseScenario(text)
+      expect(r.ok).toBe(false)
+      if (!r.ok) expect([r.error.line >= 1, r.error.column >= 1], JSON.stringify(text)).toEqual([true, true])
+    }
+  })
+})
