@@ -18,7 +18,8 @@ export interface AuditRecord {
 /** Where records go; must have them on disk (or fail) before it returns. */
 export type AuditSink = (record: AuditRecord) => void
 
-const GENESIS = '0'.repeat(64)
+/** What the first record of a chain follows from. */
+export const GENESIS = '0'.repeat(64)
 
 /** The hash that binds a record to the one before it. */
 export const chainHash = (previous: string, r: Omit<AuditRecord, 'hash'>): string =>

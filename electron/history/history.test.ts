@@ -4,7 +4,9 @@ import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { History, type JobFacts, type JobSample, type TargetSample } from './history.ts'
+import { Audit, firstBrokenRecord } from '../enforce/audit.ts'
+import { History } from './history.ts'
+import type { JobFacts, JobSample, TargetSample } from './records.ts'
 
 const NOW = Date.UTC(2026, 0, 2)
 const HOUR = 3_600_000
@@ -171,12 +173,13 @@ describe('the audit', () => {
     const code = `
       import { History } from ${JSON.stringify(new URL('./history.ts', import.meta.url).href)}
       const history = History.open(process.argv[1], 0).value
-      history.beginSource('EMULATED', 'demo', '', 0)
+      history.beginSource('LIVE', 'demo', '', 0)
       history.recordAudit({ number: 7, atMs: 2, server: 'oss1', kind: 'intent', text: 'lctl', hash: 'h' })
       process.kill(process.pid, 'SIGKILL')`
     history.close()
     spawnSync(process.execPath, ['--input-type=module', '-e', code, file])
     history = open()
+    history.beginSource('LIVE', 'demo', '', 0)
     expect(history.lastAudit()).toEqual({
       number: 7,
       atMs: 2,
@@ -198,5 +201,35 @@ describe('the audit', () => {
     history.recordAudit({ number: 1, atMs: NOW, server: 's', kind: 'mode', text: 'enforce', hash: 'h' })
     history.record(NOW + 100 * HOUR, [job('a', 1)], [], facts)
     expect(history.count('audit')).toBe(1)
+  })
+})
+
+describe('the audit of an emulated source', () => {
+  const HOUR = 3_600_000
+  const tick = (history: History, atMs: number): void =>
+    history.record(atMs, [], [], () => ({ jobId: '', user: '', account: '', nodes: null }))
+
+  it('is cut after an hour, goes on in its chain, and leaves the live one alone', () => {
+    const opened = History.open(':memory:', 0)
+    if (!opened.ok) throw new Error(opened.error.what)
+    const history = opened.value
+    history.beginSource('LIVE', 'prod', '', 0)
+    const live = new Audit((r) => history.recordAudit(r), history.lastAudit())
+    live.write(1, 'oss', 'intent', 'lctl set_param')
+    history.beginSource('EMULATED', 'demo', '', 0)
+    const emulated = new Audit((r) => history.recordAudit(r), history.lastAudit())
+    for (let hour = 0; hour < 4; hour++) emulated.write(hour * HOUR, 'oss', 'intent', `hour ${hour}`)
+    tick(history, 3 * HOUR + 1000)
+    const kept = history.audit(0, 100)
+    expect(kept.map((r) => r.text)).toEqual(['hour 3'])
+    expect(firstBrokenRecord(kept, history.auditAnchor())).toBeUndefined()
+    expect(firstBrokenRecord(kept)).toBe(4)
+    emulated.write(3 * HOUR + 2000, 'oss', 'outcome', 'applied')
+    expect(firstBrokenRecord(history.audit(0, 100), history.auditAnchor())).toBeUndefined()
+    history.beginSource('LIVE', 'prod', '', 4 * HOUR)
+    tick(history, 9 * HOUR)
+    expect(history.audit(0, 100).map((r) => r.text)).toEqual(['lctl set_param'])
+    expect(history.lastAudit()?.number).toBe(1)
+    history.close()
   })
 })

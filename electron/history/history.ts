@@ -6,79 +6,20 @@
  * decisions for an hour too, because a controller makes dozens of them a second. What cannot be written waits, up to a
  * bound, for the next second.
  */
-import type { Database, Statement } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Decision } from '#core/control/controller.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { AuditRecord } from '../enforce/audit.ts'
+import { AuditTable, type Chain } from './audit-table.ts'
 import { openHistory } from './open.ts'
+import type { EventRecord, JobFacts, JobSample, TargetSample } from './records.ts'
+import { prune } from './retention.ts'
+import { RollUp, type SecondMeans } from './roll-up.ts'
+import { prepareStatements, type Statements } from './statements.ts'
 
-const HOUR_MS = 3_600_000
-const KEEP_MS = [HOUR_MS, 24 * HOUR_MS] as const
 /** Writes that wait while the disk takes none; beyond it the oldest are given up. */
 const PENDING_MAX = 20_000
-/** Whose rows a prune is about; the present source is the parameter. */
-const PRESENT = 'source = ?'
-const EARLIER = 'source != ?'
-
-export interface JobSample {
-  readonly jobId: string
-  readonly rpcs: number
-  readonly readBps: number
-  readonly writeBps: number
-  readonly throttled: number
-  readonly record: number | null
-}
-
-export interface TargetSample {
-  readonly target: string
-  readonly node: string
-  readonly rpcs: number | null
-  readonly serviceMs: number | null
-  readonly queued: number | null
-}
-
-export interface JobFacts {
-  readonly jobId: string
-  readonly user: string
-  readonly account: string
-  readonly nodes: number | null
-}
-
-export interface EventRecord {
-  readonly atMs: number
-  readonly kind: string
-  readonly level: string
-  readonly subject: string
-  readonly text: string
-  readonly where: string
-}
-
-/** Sums over the samples of one second; a job that a sample does not name was idle in it. */
-interface SecondOfJob {
-  rpcs: number
-  readBps: number
-  writeBps: number
-  throttled: number
-  record: number | null
-}
-
-/** Sums over the samples of one second, and how many had a value: a gap is not a zero. */
-interface SecondOfTarget {
-  readonly node: string
-  readonly sums: [number, number, number]
-  readonly counts: [number, number, number]
-}
-
-interface Second {
-  readonly ms: number
-  samples: number
-  readonly jobs: Map<string, SecondOfJob>
-  readonly targets: Map<string, SecondOfTarget>
-}
-
-const newSecond = (ms: number): Second => ({ ms, samples: 0, jobs: new Map(), targets: new Map() })
-
 export class History {
   readonly #db: Database
   readonly file: string
@@ -91,16 +32,18 @@ export class History {
   readonly #pending: (() => void)[] = []
   /** Rows made by the transaction under way: forgotten again when it is rolled back. */
   readonly #made: (() => void)[] = []
-  #second = newSecond(0)
+  readonly #second = new RollUp()
+  readonly #audit: AuditTable
   #lastFlushMs = 0
   #lastPruneMs = 0
-  readonly #sql: ReturnType<typeof statements>
+  readonly #sql: Statements
 
   private constructor(db: Database, file: string, notice: Failure | undefined) {
     this.#db = db
     this.file = file
     this.notice = notice
-    this.#sql = statements(db)
+    this.#sql = prepareStatements(db)
+    this.#audit = new AuditTable(db)
   }
 
   /** Opens the file; failures are those of `openHistory`. */
@@ -108,13 +51,14 @@ export class History {
     const opened = openHistory(file, nowMs)
     if (!opened.ok) return opened
     const history = new History(opened.value.db, file, opened.value.notice)
-    history.#prune(nowMs, EARLIER)
+    // No source of this session has begun: all there are are others.
+    prune(history.#db, history.#audit, nowMs, { id: 0, which: 'others' })
     return ok(history)
   }
 
   /** Everything recorded from now on belongs to this source. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
-    this.#endSecond()
+    this.#endRunningSecond()
     this.flush()
     this.#emulated = kind === 'EMULATED'
     // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
@@ -122,7 +66,6 @@ export class History {
     this.#jobs.clear()
     this.#targets.clear()
     this.#openRules.clear()
-    this.#second = newSecond(0)
     this.#source = Number(this.#sql.source.run(kind, cluster, detail, Math.round(startedMs)).lastInsertRowid)
   }
 
@@ -134,7 +77,8 @@ export class History {
     facts: (id: string) => JobFacts,
   ): void {
     const at = Math.round(atMs)
-    this.#rollUp(at, jobs, targets)
+    const ended = this.#second.add(at, jobs, targets)
+    if (ended) this.#keepSecond(ended)
     this.#pending.push(() => {
       for (const j of jobs) {
         this.#sql.job.run(0, this.#job(j.jobId, at, facts), at, j.rpcs, j.readBps, j.writeBps, j.throttled, j.record)
@@ -199,18 +143,26 @@ export class History {
 
   /** Writes one audit record at once. @throws when it cannot be written: then nothing may be sent. */
   recordAudit(r: AuditRecord): void {
-    this.#sql.audit.run(r.number, Math.round(r.atMs), r.server, r.kind, r.text, r.hash)
+    this.#audit.append(this.#chain, r)
   }
 
+  /** Newest record of the present source's kind; its chain goes on from there. */
   lastAudit(): AuditRecord | undefined {
-    const row = this.#db.prepare('SELECT * FROM audit ORDER BY number DESC LIMIT 1').get() as AuditRow | undefined
-    return row && auditRecord(row)
+    return this.#audit.last(this.#chain)
   }
 
-  /** Audit records from a number on, oldest first. */
+  /** Audit records of the present source's kind from a number on, oldest first. */
   audit(from: number, limit: number): AuditRecord[] {
-    const rows = this.#db.prepare('SELECT * FROM audit WHERE number >= ? ORDER BY number LIMIT ?').all(from, limit)
-    return (rows as AuditRow[]).map(auditRecord)
+    return this.#audit.read(this.#chain, from, limit)
+  }
+
+  /** The hash that the first audit record still kept follows from. */
+  auditAnchor(): string {
+    return this.#audit.anchor(this.#chain)
+  }
+
+  get #chain(): Chain {
+    return this.#emulated ? 'EMULATED' : 'LIVE'
   }
 
   /** Rows of a table, for reports and tests. */
@@ -285,7 +237,7 @@ export class History {
   /** Writes what waits and gives the file free. @throws like `flush`; the file is closed all the same. */
   close(): void {
     try {
-      this.#endSecond()
+      this.#endRunningSecond()
       this.flush()
     } finally {
       this.#db.close()
@@ -297,72 +249,22 @@ export class History {
     this.flush()
     if (atMs - this.#lastPruneMs < 60_000 && atMs >= this.#lastPruneMs) return
     this.#lastPruneMs = atMs
-    this.#prune(atMs)
+    prune(this.#db, this.#audit, atMs, { id: this.#source, which: 'present' })
   }
 
-  /** Deletes what is past its time at `atMs`, of the present source or of all earlier ones. */
-  #prune(atMs: number, which: typeof PRESENT | typeof EARLIER = PRESENT): void {
-    const prune = (sql: string, ...values: number[]): void => void this.#db.prepare(sql).run(...values, this.#source)
-    this.#db.transaction(() => {
-      KEEP_MS.forEach((keep, tier) => {
-        for (const name of ['job', 'target'] as const) {
-          prune(
-            `DELETE FROM ${name}_sample WHERE tier = ? AND at_ms < ? AND ${name} IN (SELECT id FROM ${name} WHERE ${which})`,
-            tier,
-            atMs - keep,
-          )
-        }
-      })
-      const emulated = `source IN (SELECT id FROM source WHERE kind = 'EMULATED') AND ${which}`
-      prune(`DELETE FROM decision WHERE at_ms < ? AND ${emulated}`, atMs - HOUR_MS)
-      prune(`DELETE FROM rule WHERE ifnull(to_ms, from_ms) < ? AND ${emulated}`, atMs - HOUR_MS)
-    })()
+  #endRunningSecond(): void {
+    const ended = this.#second.end()
+    if (ended) this.#keepSecond(ended)
   }
 
-  /** Adds to the running second; a finished second becomes one row a job and a target in tier 1. */
-  #rollUp(atMs: number, jobs: readonly JobSample[], targets: readonly TargetSample[]): void {
-    const ms = Math.floor(atMs / 1000) * 1000
-    if (ms !== this.#second.ms) {
-      this.#endSecond()
-      this.#second = newSecond(ms)
-    }
-    const second = this.#second
-    second.samples++
-    for (const j of jobs) {
-      const s = second.jobs.get(j.jobId) ?? { rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
-      s.rpcs += j.rpcs
-      s.readBps += j.readBps
-      s.writeBps += j.writeBps
-      s.throttled += j.throttled
-      s.record = j.record
-      second.jobs.set(j.jobId, s)
-    }
-    for (const t of targets) {
-      const s = second.targets.get(t.target) ?? { node: t.node, sums: [0, 0, 0], counts: [0, 0, 0] }
-      ;[t.rpcs, t.serviceMs, t.queued].forEach((v, i) => {
-        if (v === null) return
-        s.sums[i] = (s.sums[i] ?? 0) + v
-        s.counts[i] = (s.counts[i] ?? 0) + 1
-      })
-      second.targets.set(t.target, s)
-    }
-  }
-
-  #endSecond(): void {
-    const { ms, samples, jobs, targets } = this.#second
-    this.#second = newSecond(0)
-    if (samples === 0) return
+  /** A second that ended becomes one row a job and a target in tier 1. */
+  #keepSecond({ ms, jobs, targets }: SecondMeans): void {
     this.#pending.push(() => {
-      for (const [id, s] of jobs) {
+      for (const [id, means] of jobs) {
         const job = this.#jobs.get(id)
-        if (job === undefined) continue
-        const mean = [s.rpcs, s.readBps, s.writeBps, s.throttled].map((v) => v / samples)
-        this.#sql.job.run(1, job, ms, ...mean, s.record)
+        if (job !== undefined) this.#sql.job.run(1, job, ms, ...means)
       }
-      for (const [name, { node, sums, counts }] of targets) {
-        const mean = sums.map((v, i) => (counts[i] === 0 ? null : v / (counts[i] as number)))
-        this.#sql.target.run(1, this.#target(name, node), ms, ...mean)
-      }
+      for (const [name, { node, means }] of targets) this.#sql.target.run(1, this.#target(name, node), ms, ...means)
     })
   }
 
@@ -385,38 +287,5 @@ export class History {
       this.#made.push(() => this.#targets.delete(name))
     }
     return id
-  }
-}
-
-interface AuditRow {
-  number: number
-  at_ms: number
-  server: string
-  kind: AuditRecord['kind']
-  text: string
-  hash: string
-}
-
-const auditRecord = ({ at_ms, ...r }: AuditRow): AuditRecord => ({ ...r, atMs: at_ms })
-
-type Name = 'source' | 'newJob' | 'newTarget' | 'job' | 'target' | 'rule' | 'closeRule' | 'decision' | 'event' | 'audit'
-
-type Write = Statement<(string | number | null)[]>
-
-function statements(db: Database): Record<Name, Write> {
-  const prepare = (sql: string): Write => db.prepare(sql)
-  return {
-    source: prepare('INSERT INTO source (kind, cluster, detail, started_ms) VALUES (?, ?, ?, ?)'),
-    newJob: prepare('INSERT INTO job (source, job_id, user, account, nodes, first_ms) VALUES (?, ?, ?, ?, ?, ?)'),
-    newTarget: prepare('INSERT INTO target (source, name, node) VALUES (?, ?, ?)'),
-    job: prepare('INSERT OR REPLACE INTO job_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
-    target: prepare('INSERT OR REPLACE INTO target_sample VALUES (?, ?, ?, ?, ?, ?)'),
-    rule: prepare(
-      'INSERT INTO rule (source, server, queue, cpt, position, name, conditions, rate, from_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    closeRule: prepare('UPDATE rule SET to_ms = ? WHERE id = ?'),
-    decision: prepare('INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?)'),
-    event: prepare('INSERT INTO event (source, at_ms, kind, level, subject, text, place) VALUES (?, ?, ?, ?, ?, ?, ?)'),
-    audit: prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?)'),
   }
 }

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { History, type JobFacts } from './history.ts'
+import { History } from './history.ts'
+import type { JobFacts } from './records.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)

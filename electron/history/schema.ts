@@ -45,10 +45,13 @@ const MIGRATIONS: readonly string[] = [
     level TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL, place TEXT NOT NULL
   ) STRICT;
   CREATE INDEX event_by_time ON event (source, at_ms);
+  -- live and emulated sources have a chain each: the emulated one is cut after a while, the live one never
   CREATE TABLE audit (
-    number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, server TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
-    hash TEXT NOT NULL
-  ) STRICT;
+    chain TEXT NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL, server TEXT NOT NULL, kind TEXT NOT NULL,
+    text TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, number)
+  ) STRICT, WITHOUT ROWID;
+  -- the last record that was cut off a chain: what its first remaining one follows from
+  CREATE TABLE audit_anchor (chain TEXT PRIMARY KEY, number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
   `,
 ]
 

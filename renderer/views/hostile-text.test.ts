@@ -65,7 +65,7 @@ describe('a hostile job id stays text', () => {
     isText(mount(MatchChips, { props: { expressions, conditions: HOSTILE } }))
     const box = mount(FilterBox, { props: { modelValue: HOSTILE, count: '' } })
     isText(box)
-    const server = { node: HOSTILE, command: HOSTILE, text: HOSTILE, exit: 0 }
+    const server = { node: HOSTILE, command: HOSTILE, text: HOSTILE, exit: 0, more: 0 }
     isText(mount(ServerText, { props: { server } }))
     isText(mount(CommandText, { props: { commands: [HOSTILE] } }))
     isText(mount(NoticeCallout, { props: { notice: { code: 'X', what: HOSTILE } } }))

@@ -35,6 +35,7 @@ export function ruleFace(row: RuleRow, nowMs: number) {
     /** What is left of its time, 0..1; null without a timer. */
     left: leftMs === null || expiresMs === null ? null : leftMs / Math.max(1, expiresMs - (createdMs ?? nowMs)),
     servers: `${servers}/${serversTotal}`,
-    isPartial: servers < serversTotal,
+    /** The controller decides per server; a rule of somebody else is expected on all of them. */
+    isPartial: row.owner === 'other' && servers < serversTotal,
   }
 }

@@ -1,0 +1,34 @@
+/** What the history takes: one sample of a job or a target, who a job belongs to, one event. */
+
+export interface JobSample {
+  readonly jobId: string
+  readonly rpcs: number
+  readonly readBps: number
+  readonly writeBps: number
+  readonly throttled: number
+  readonly record: number | null
+}
+
+export interface TargetSample {
+  readonly target: string
+  readonly node: string
+  readonly rpcs: number | null
+  readonly serviceMs: number | null
+  readonly queued: number | null
+}
+
+export interface JobFacts {
+  readonly jobId: string
+  readonly user: string
+  readonly account: string
+  readonly nodes: number | null
+}
+
+export interface EventRecord {
+  readonly atMs: number
+  readonly kind: string
+  readonly level: string
+  readonly subject: string
+  readonly text: string
+  readonly where: string
+}

@@ -1,0 +1,36 @@
+/**
+ * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's rules, decisions and audit
+ * an hour too, because a controller makes dozens of them a second.
+ */
+import type { Database } from 'better-sqlite3'
+import type { AuditTable } from './audit-table.ts'
+
+const HOUR_MS = 3_600_000
+/** By tier. */
+const KEEP_MS = [HOUR_MS, 24 * HOUR_MS] as const
+
+/** Deletes what is past its time at `atMs`, of the present source or of all others. */
+export function prune(
+  db: Database,
+  audit: AuditTable,
+  atMs: number,
+  source: { readonly id: number; readonly which: 'present' | 'others' },
+): void {
+  const which = source.which === 'present' ? 'source = ?' : 'source != ?'
+  const run = (sql: string, ...values: number[]): void => void db.prepare(sql).run(...values, source.id)
+  db.transaction(() => {
+    KEEP_MS.forEach((keep, tier) => {
+      for (const name of ['job', 'target'] as const) {
+        run(
+          `DELETE FROM ${name}_sample WHERE tier = ? AND at_ms < ? AND ${name} IN (SELECT id FROM ${name} WHERE ${which})`,
+          tier,
+          atMs - keep,
+        )
+      }
+    })
+    const emulated = `source IN (SELECT id FROM source WHERE kind = 'EMULATED') AND ${which}`
+    run(`DELETE FROM decision WHERE at_ms < ? AND ${emulated}`, atMs - HOUR_MS)
+    run(`DELETE FROM rule WHERE ifnull(to_ms, from_ms) < ? AND ${emulated}`, atMs - HOUR_MS)
+    audit.cutEmulated(atMs - HOUR_MS)
+  })()
+}

@@ -1,0 +1,63 @@
+/**
+ * The rows of a long table that are in view. The host sends only a slice of them: `slice` is what to ask for, a little
+ * more than is seen and moved in steps, so that a click of the wheel does not ask anew.
+ */
+import { useVirtualizer } from '@tanstack/vue-virtual'
+import { computed, ref, watch, type Ref } from 'vue'
+
+const STEP = 10
+const SPARE = 10
+/** Most rows the contract allows in one slice. */
+const MOST = 200
+
+export interface Slice {
+  readonly offset: number
+  readonly limit: number
+}
+/** What a view asks for before its table has been measured. */
+export const firstSlice: Slice = { offset: 0, limit: 60 }
+
+/** The slice around the rows `first`..`last`. */
+export function sliceAround(first: number, last: number): Slice {
+  const offset = Math.max(0, Math.floor((first - SPARE) / STEP) * STEP)
+  const rows = Math.ceil((last + 1 + SPARE - offset) / STEP) * STEP
+  return { offset, limit: Math.min(MOST, Math.max(40, rows)) }
+}
+
+export function useSlice(options: {
+  scroller: Readonly<Ref<HTMLElement | null>>
+  /** Rows in all. */
+  count: () => number
+  rowHeight: () => number
+  /** Height of the head and the foot that stay in place over the rows, px. */
+  coveredPx: number
+  onSlice: (slice: Slice) => void
+}) {
+  const virtualizer = useVirtualizer(
+    computed(() => ({
+      count: options.count(),
+      getScrollElement: () => options.scroller.value,
+      estimateSize: options.rowHeight,
+      overscan: 4,
+      scrollPaddingEnd: options.coveredPx,
+    })),
+  )
+  watch(options.rowHeight, () => virtualizer.value.measure())
+  const items = computed(() => virtualizer.value.getVirtualItems())
+  const asked = ref('')
+  watch(items, (now) => {
+    const slice = sliceAround(now[0]?.index ?? 0, now.at(-1)?.index ?? 0)
+    const name = JSON.stringify(slice)
+    if (name === asked.value) return
+    asked.value = name
+    options.onSlice(slice)
+  })
+  return {
+    items,
+    start: computed(() => items.value[0]?.start ?? 0),
+    height: computed(() => virtualizer.value.getTotalSize()),
+    /** First row that is seen. */
+    firstSeen: (): number => virtualizer.value.range?.startIndex ?? 0,
+    scrollTo: (index: number): void => virtualizer.value.scrollToIndex(index, { align: 'auto' }),
+  }
+}
