@@ -34,8 +34,8 @@ const stream = z.object({
 const windowMs = z.number().min(10_000).max(3_600_000).default(300_000)
 
 const errors = {
-  /** The verb does not apply to this source, for example a speed for a live cluster. */
-  NOT_HERE: { status: 409, data: notice },
+  /** The verb was understood and refused; the data says why and what to do. */
+  REFUSED: { status: 409, data: notice },
 }
 
 export const contract = {

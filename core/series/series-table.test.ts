@@ -136,3 +136,11 @@ describe('SeriesTable', () => {
     expect(table.downsample('a', 0, from, to, step)).toEqual([])
   })
 })
+
+it('keeps exact columns to the last token, beyond what a single precision number holds', () => {
+  const table = new SeriesTable(4, ['rate', 'record'], ['record'])
+  table.push(0)
+  table.set('a', 16_777_217, 16_777_217)
+  expect(table.value('a', 1, 1)).toBe(16_777_217)
+  expect(table.value('a', 0, 1)).not.toBe(16_777_217)
+})

@@ -7,17 +7,20 @@ export class SeriesTable {
   readonly capacity: number
   readonly #at: Float64Array
   readonly #columns: readonly string[]
-  readonly #values = new Map<string, Float32Array[]>()
+  readonly #exact: readonly string[]
+  readonly #values = new Map<string, (Float32Array | Float64Array)[]>()
   /** Number of samples ever pushed; sample numbers run from 1. */
   #pushed = 0
 
   /**
    * @param capacity  samples kept.
-   * @param columns   measures of every series, for example `rpcs`, `record`.
+   * @param columns   measures of every series, for example `rpcs`, `record`; kept to 24 bits of precision.
+   * @param exact     those of them that are kept as doubles, because they are added up and must come out even.
    */
-  constructor(capacity: number, columns: readonly string[]) {
+  constructor(capacity: number, columns: readonly string[], exact: readonly string[] = []) {
     this.capacity = capacity
     this.#columns = columns
+    this.#exact = exact
     this.#at = new Float64Array(capacity).fill(NaN)
   }
 
@@ -46,7 +49,9 @@ export class SeriesTable {
   set(name: string, ...values: readonly number[]): void {
     let columns = this.#values.get(name)
     if (!columns) {
-      columns = this.#columns.map(() => new Float32Array(this.capacity).fill(NaN))
+      columns = this.#columns.map((c) =>
+        (this.#exact.includes(c) ? new Float64Array(this.capacity) : new Float32Array(this.capacity)).fill(NaN),
+      )
       this.#values.set(name, columns)
     }
     const i = (this.#pushed - 1) % this.capacity

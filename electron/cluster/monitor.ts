@@ -6,19 +6,19 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
-import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
+import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { EventLog } from './event-log.ts'
 import { IdleRules } from './idle-rules.ts'
-import { JobRegistry, type Job } from './job-registry.ts'
-import { jobColumn, Recent, shareName, TOTAL } from './recent.ts'
-import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
+import { JobRegistry } from './job-registry.ts'
+import { jobColumn, Recent } from './recent.ts'
+import { SampleKeeper } from './sample-keeper.ts'
+import type { ClusterSums } from './sample.ts'
 import { SlurmQueue } from './slurm.ts'
-import { Throttling } from './throttling.ts'
 import { Watch } from './watch.ts'
 
 /** Jobs without an RPC for this long leave memory; the history keeps them. */
@@ -32,18 +32,6 @@ export interface TargetNow {
 
 const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
-/** One sample of one job over the whole cluster. */
-interface JobNow {
-  rpcs: number
-  readBytes: number
-  writeBytes: number
-  record: number
-  hasRecord: boolean
-  atLimit: number
-  servers: number
-  allowed: number
-}
-
 export class ClusterMonitor {
   readonly source: ClusterSource
   readonly recent = new Recent()
@@ -55,8 +43,6 @@ export class ClusterMonitor {
   readonly audit: Audit
   readonly #collectors: readonly { node: NodeConnection; collector: NodeCollector }[]
   readonly #slurm: SlurmQueue
-  readonly #throttling = new Throttling()
-  readonly #matcher = new RuleMatcher()
   readonly #watch = new Watch(this.events)
   readonly #missing = new Map<string, { reason: string; sinceMs: number }>()
   readonly #readings = new Map<string, NodeReading>()
@@ -66,7 +52,8 @@ export class ClusterMonitor {
   /** What keeps samples from being taken or kept. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
-  #cost = { sinceWallMs: 0, bytes: 0, tookMs: 0, bytesPerSec: 0, serverMsPerSec: 0 }
+  readonly #meter = new CostMeter()
+  readonly #keeper: SampleKeeper
   #nextSlurmNs = 0
   #lastSecond = 0
   readonly #listeners = new Set<() => void>()
@@ -87,6 +74,7 @@ export class ClusterMonitor {
     this.#collectors = source.nodes
       .filter((n) => n.role === 'oss')
       .map((node) => ({ node, collector: new NodeCollector(node) }))
+    this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history)
     this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
@@ -110,8 +98,8 @@ export class ClusterMonitor {
   }
 
   /** What reading costs, over the last second of wall time. */
-  get cost(): { bytesPerSec: number; serverMsPerSec: number } {
-    return this.#cost
+  get cost(): Cost {
+    return this.#meter.cost
   }
 
   get sampledWallMs(): number | undefined {
@@ -215,7 +203,10 @@ export class ClusterMonitor {
       this.#note(node.host, collector, result, atMs)
       if (result.ok) read.push({ node, reading: result.reading })
     }
-    this.#meter(read.map((r) => r.reading))
+    this.#meter.add(
+      read.map((r) => r.reading),
+      performance.now(),
+    )
     this.#targets = this.servers.flatMap((node) =>
       (this.#targetsOf.get(node) ?? []).map((target) => ({ target, node })),
     )
@@ -226,12 +217,12 @@ export class ClusterMonitor {
     for (const { reading } of read) this.#meet(reading, atMs)
     const periods: ServerPeriod[] = []
     for (const { node, reading } of read) periods.push(await this.loop.step(node, reading, this.jobs, atNs))
-    this.#keep(
-      sample,
-      atMs,
-      read.map((r) => r.reading),
-      periods,
-    )
+    const taken = read.map((r) => r.reading)
+    const sums = this.#keeper.keep(sample, atMs, taken, periods)
+    for (const p of periods) this.idleRules.look(p.host, p.rules, atMs)
+    this.#remember(atMs, sums, taken, periods)
+    this.#watch.look(atMs, this.recent, periods, this.loop)
+    if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
     this.#sampledWallMs = performance.now()
   }
 
@@ -273,147 +264,9 @@ export class ClusterMonitor {
     }
   }
 
-  #keep(sample: number, atMs: number, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {
-    const { raw, shares } = this.recent
-    const seconds = this.source.periodNs / NS_PER_S
-    const now = new Map<string, JobNow>()
-    const jobNow = (id: string): JobNow => {
-      let j = now.get(id)
-      if (!j) {
-        j = { rpcs: 0, readBytes: 0, writeBytes: 0, record: 0, hasRecord: false, atLimit: 0, servers: 0, allowed: 0 }
-        now.set(id, j)
-      }
-      return j
-    }
-    const measured = new Set<string>()
-    const total = { usecs: 0, data: 0, queued: 0, budget: 0, rules: 0, onLoan: 0, lent: 0, borrowed: 0 }
-    for (const [i, reading] of readings.entries()) {
-      const period = periods[i] as ServerPeriod
-      const policy = primaryPolicy(reading.policies, 'reg')
-      const queued = reading.policies.reduce((n, p) => n + p.queued, 0)
-      total.queued += queued
-      total.rules += period.rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
-      this.recent.keepRules(reading.host, sample, period.rulesText, policy ? `${policy.name} ${policy.arg}`.trim() : '')
-      this.idleRules.look(reading.host, period.rules, atMs)
-      for (const t of reading.targets) {
-        // The first reading after a gap is a base: what was served in the gap is not known.
-        if (t.deltas === undefined) continue
-        measured.add(t.target)
-        let rpcs = 0
-        let usecs = 0
-        let data = 0
-        for (const d of t.deltas) {
-          const j = jobNow(d.jobId)
-          j.rpcs += d.rpcs
-          j.readBytes += d.readBytes
-          j.writeBytes += d.writeBytes
-          rpcs += d.rpcs
-          usecs += d.serviceUsecs
-          data += d.dataRpcs
-        }
-        total.usecs += usecs
-        total.data += data
-        const rate = rpcs / seconds
-        raw.targets.set(t.target, rate, data > 0 ? usecs / data / 1000 : NaN, queued, rate / this.source.maxRate)
-        total.budget += this.source.maxRate
-        const decision = period.decisions.find((d) => d.target === t.target)
-        const tokens = new Map(decision?.allocations.map((a) => [a.jobId, a.tokens]))
-        for (const a of decision?.allocations ?? []) {
-          if (a.recordDelta > 0) total.lent += a.recordDelta
-          else total.borrowed -= a.recordDelta
-          if (a.recordDelta !== 0) this.jobs.find(a.jobId)?.book(atMs, t.target, a.recordDelta)
-        }
-        for (const [jobId, record] of decision?.records ?? []) {
-          if (record === 0 && !this.jobs.find(jobId)) continue // forgotten
-          const j = jobNow(jobId)
-          j.record += record
-          j.hasRecord = true
-          if (record > 0) total.onLoan += record
-        }
-        const servedHere = new Map(t.deltas.map((d) => [d.jobId, d.rpcs]))
-        for (const id of new Set([...tokens.keys(), ...servedHere.keys()])) {
-          const record = decision?.records.get(id) ?? NaN
-          shares.set(shareName(id, t.target), (servedHere.get(id) ?? 0) / seconds, tokens.get(id) ?? NaN, record)
-        }
-      }
-      this.history.recordRules(atMs, reading.host, period.rules)
-      for (const d of period.decisions) this.history.recordDecision(atMs, this.loop.controller, reading.host, d)
-    }
-    for (const reading of readings) this.#limits(reading, now, seconds)
-    for (const [id, j] of now) {
-      const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
-      const record = j.hasRecord ? j.record : NaN
-      raw.jobs.set(id, j.rpcs / seconds, j.readBytes / seconds, j.writeBytes / seconds, throttled, record, j.allowed)
-    }
-    // A known job without an RPC was idle, unless a target that it uses was not measured.
-    for (const j of this.jobs.all) {
-      if (!now.has(j.jobId) && [...j.targets].every((t) => measured.has(t))) raw.jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
-    }
-    const sum = (of: (j: JobNow) => number): number => [...now.values()].reduce((n, j) => n + of(j), 0)
-    const rpcs = sum((j) => j.rpcs) / seconds
-    if (measured.size > 0) {
-      raw.totals.set(
-        TOTAL,
-        sum((j) => j.readBytes) / seconds,
-        sum((j) => j.writeBytes) / seconds,
-        rpcs,
-        total.data > 0 ? total.usecs / total.data / 1000 : NaN,
-        total.queued,
-        total.budget > 0 ? rpcs / total.budget : NaN,
-        total.rules,
-        total.onLoan,
-        total.lent,
-        total.borrowed,
-      )
-    }
-    this.#remember(atMs, now, seconds, readings)
-    this.#watch.look(atMs, this.recent, periods, this.loop)
-    if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
-  }
-
-  /** Which jobs run at their rule's limit on one server, and what their rules allow. */
-  #limits(reading: NodeReading, now: ReadonlyMap<string, JobNow>, seconds: number): void {
-    const ruleOf = ruleFinder(reading.rules, this.#matcher)
-    const served = new Map<string, number>()
-    for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
-    }
-    for (const [id, j] of now) {
-      const rule = ruleOf(id)
-      if (!rule) continue
-      j.allowed += rule.rate
-      j.servers++
-      if (this.#throttling.sample(reading.host, id, served.get(id) ?? 0, rule.rate * seconds)) j.atLimit++
-    }
-  }
-
-  #remember(atMs: number, now: ReadonlyMap<string, JobNow>, seconds: number, readings: readonly NodeReading[]): void {
-    const jobs = [...now]
-      .filter(([, j]) => j.rpcs > 0 || j.hasRecord)
-      .map(([jobId, j]) => ({
-        jobId,
-        rpcs: j.rpcs / seconds,
-        readBps: j.readBytes / seconds,
-        writeBps: j.writeBytes / seconds,
-        throttled: j.servers > 0 ? j.atLimit / j.servers : 0,
-        record: j.hasRecord ? j.record : null,
-      }))
-    const number = (v: number): number | null => (Number.isNaN(v) ? null : v)
-    const { targets } = this.recent.raw
-    const rows = readings.flatMap((r) =>
-      r.targets.map((t) => ({
-        target: t.target,
-        node: r.host,
-        rpcs: number(targets.value(t.target, 0, targets.newest)),
-        serviceMs: number(targets.value(t.target, 1, targets.newest)),
-        queued: number(targets.value(t.target, 2, targets.newest)),
-      })),
-    )
+  #remember(atMs: number, sums: ClusterSums, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {
     try {
-      this.history.record(atMs, jobs, rows, (id) => {
-        const j = this.jobs.find(id)
-        return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
-      })
+      this.#keeper.remember(atMs, sums, readings, periods, this.loop.controller)
       if (this.history.isOnDisk) this.#failures.delete('history')
     } catch (e) {
       this.#failures.set('history', {
@@ -431,31 +284,10 @@ export class ClusterMonitor {
     for (const j of this.jobs.all) {
       j.endSecond()
       // Records sum to zero over all known jobs, so one that still has tokens on loan stays.
-      if (atMs - j.lastActiveMs > FORGET_MS && !this.recordOf(j.jobId)) this.#forget(j)
-    }
-  }
-
-  #forget(j: Job): void {
-    this.jobs.drop(j.jobId)
-    this.recent.dropJob(j.jobId)
-    this.#throttling.drop(j.jobId)
-  }
-
-  #meter(readings: readonly NodeReading[]): void {
-    const now = performance.now()
-    for (const r of readings) {
-      this.#cost.bytes += r.bytes
-      this.#cost.tookMs += r.tookMs
-    }
-    const wall = now - this.#cost.sinceWallMs
-    if (wall < 1000) return
-    const first = this.#cost.sinceWallMs === 0
-    this.#cost = {
-      sinceWallMs: now,
-      bytes: 0,
-      tookMs: 0,
-      bytesPerSec: first ? 0 : (this.#cost.bytes / wall) * 1000,
-      serverMsPerSec: first ? 0 : (this.#cost.tookMs / wall) * 1000,
+      if (atMs - j.lastActiveMs > FORGET_MS && !this.recordOf(j.jobId)) {
+        this.jobs.drop(j.jobId)
+        this.#keeper.forget(j.jobId)
+      }
     }
   }
 

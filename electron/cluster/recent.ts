@@ -47,7 +47,7 @@ export interface Tier {
 }
 
 const tier = (capacity: number): Tier => ({
-  jobs: new SeriesTable(capacity, JOB_COLUMNS),
+  jobs: new SeriesTable(capacity, JOB_COLUMNS, ['record']),
   targets: new SeriesTable(capacity, TARGET_COLUMNS),
   totals: new SeriesTable(capacity, TOTAL_COLUMNS),
 })
@@ -61,7 +61,7 @@ export interface RuleText {
 export class Recent {
   readonly raw = tier(RAW)
   readonly seconds = tier(SECONDS)
-  readonly shares = new SeriesTable(RAW, SHARE_COLUMNS)
+  readonly shares = new SeriesTable(RAW, SHARE_COLUMNS, ['record'])
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
   #secondMs = 0

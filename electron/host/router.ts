@@ -68,19 +68,19 @@ export function makeRouter(parts: RouterParts) {
         frames(call, { still: false, beats: true }, (input, seq) => statusFrame(monitor, parts.facts, input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
-        if (!parts.setSpeed) throw errors.NOT_HERE(refusal(NO_SPEED))
+        if (!parts.setSpeed) throw errors.REFUSED(refusal(NO_SPEED))
         parts.setSpeed(input.speed)
         monitor.changed()
       }),
       setMode: os.source.setMode.handler(({ input, errors }) => {
         const chosen = monitor.setMode(input.mode)
         monitor.changed()
-        if (!chosen.ok) throw errors.NOT_HERE(refusal(chosen.error))
+        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
       setController: os.source.setController.handler(({ input, errors }) => {
         const chosen = monitor.setController(input.controller)
         monitor.changed()
-        if (!chosen.ok) throw errors.NOT_HERE(refusal(chosen.error))
+        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
     },
     views: {

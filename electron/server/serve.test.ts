@@ -198,7 +198,7 @@ describe('the contract over the WebSocket', () => {
     const [first, again, other] = router.seen.peers
     expect(first).toBe(again)
     expect(other).not.toBe(first)
-    await expect(a.call.source.setMode({ mode: 'enforce' })).rejects.toMatchObject({ code: 'NOT_HERE' })
+    await expect(a.call.source.setMode({ mode: 'enforce' })).rejects.toMatchObject({ code: 'REFUSED' })
     const junk = { mode: 'rm -rf' } as unknown as { mode: 'observe' }
     await expect(a.call.source.setMode(junk)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     a.ws.close()

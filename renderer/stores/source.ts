@@ -20,7 +20,7 @@ const UNDER_WAY_MS = 600
 
 /** What a refused verb has to say, whatever was thrown. */
 function refusal(what: string, error: unknown): Notice {
-  if (error instanceof ORPCError && error.defined) return error.data as Notice // the contract's NOT_HERE
+  if (error instanceof ORPCError && error.defined) return error.data as Notice // the contract's REFUSED
   return { code: 'NOT_DONE', what, why: error instanceof Error ? error.message : String(error) }
 }
 

@@ -50,7 +50,7 @@ export function smallRouter() {
         }
       }),
       setMode: os.source.setMode.handler(({ errors }) => {
-        throw errors.NOT_HERE({ data: { code: 'TEST', what: 'not here' } })
+        throw errors.REFUSED({ data: { code: 'TEST', what: 'not here' } })
       }),
     },
   })

@@ -15,8 +15,8 @@ it('says the ceiling, the spread of rates and what is left of the time', () => {
 
 it('warns of a rule that has matched nothing for a minute, and of one that is not everywhere', () => {
   const idle = ruleFace(
-    { ...row, ref: 0, refZeroMs: 74_000, used: null, servers: 1, owner: 'other', expiresMs: null },
-    0,
+    { ...row, ref: 0, refZeroMs: 6_000, used: null, servers: 1, owner: 'other', expiresMs: null },
+    80_000,
   )
   expect(idle).toMatchObject({
     light: 'warn',
@@ -25,7 +25,7 @@ it('warns of a rule that has matched nothing for a minute, and of one that is no
     left: null,
     expires: 'no expiry',
   })
-  expect(ruleFace({ ...row, ref: 0, refZeroMs: 4_000 }, 0).light).toBe('off')
+  expect(ruleFace({ ...row, ref: 0, refZeroMs: 4_000 }, 9_000).light).toBe('off')
   expect(ruleFace({ ...row, servers: 1 }, 0).isPartial).toBe(false) // the controller decides per server
   expect(ruleFace({ ...row, owner: 'lustre' }, 0).ceiling).toContain('never touched')
 })

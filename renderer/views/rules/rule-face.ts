@@ -20,13 +20,15 @@ export function ceilingText({ ceiling, ceilingBps, owner }: RuleRow): string {
 
 export function ruleFace(row: RuleRow, nowMs: number) {
   const { rateMin, rateMax, ref, refZeroMs, used, expiresMs, createdMs, servers, serversTotal, spark, ceiling } = row
-  const isQuiet = ref === 0 && refZeroMs !== null && refZeroMs > IDLE_MS
+  /** Since when no class hangs on it; the server's own default rule may idle for ever. */
+  const idleMs = ref === 0 && refZeroMs !== null && row.owner !== 'lustre' ? nowMs - refZeroMs : 0
+  const isQuiet = idleMs > IDLE_MS
   const leftMs = expiresMs === null ? null : Math.max(0, expiresMs - nowMs)
   return {
     ceiling: ceilingText(row),
     rate: rateMin === rateMax ? formatNumber(rateMin) : `${formatNumber(rateMin)}\u2013${formatNumber(rateMax)}`,
     light: isQuiet ? 'warn' : ref > 0 ? 'on' : 'off',
-    matching: isQuiet ? `ref 0, ${formatSpan(refZeroMs)}` : `ref ${formatNumber(ref)}`,
+    matching: isQuiet ? `ref 0, ${formatSpan(idleMs)}` : `ref ${formatNumber(ref)}`,
     used: formatPercent(used),
     /** Top of the sparkline: the ceiling, or more where the rate was higher before. */
     top: spark.reduce<number>((most, v) => Math.max(most, v ?? 0), ceiling) * 1.1,

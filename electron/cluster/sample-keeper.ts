@@ -1,0 +1,171 @@
+/** Puts a sample where it belongs: the recent past in memory, the history on disk, the ledger of each job. */
+import { NS_PER_S } from '#core/base/units.ts'
+import type { JobSample } from '../history/records.ts'
+import type { History } from '../history/history.ts'
+import type { NodeReading } from './collector.ts'
+import type { ClusterSource } from './connection.ts'
+import type { ServerPeriod } from './control-loop.ts'
+import type { JobRegistry } from './job-registry.ts'
+import { type Recent, shareName, TOTAL } from './recent.ts'
+import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
+import { policyOf, sumSample, type ClusterSums, type JobSums } from './sample.ts'
+import { Throttling } from './throttling.ts'
+
+export class SampleKeeper {
+  readonly #source: ClusterSource
+  readonly #recent: Recent
+  readonly #jobs: JobRegistry
+  readonly #history: History
+  readonly #throttling = new Throttling()
+  readonly #matcher = new RuleMatcher()
+  /** Records as last handed to the history. */
+  readonly #keptRecord = new Map<string, number>()
+
+  constructor(source: ClusterSource, recent: Recent, jobs: JobRegistry, history: History) {
+    this.#source = source
+    this.#recent = recent
+    this.#jobs = jobs
+    this.#history = history
+  }
+
+  /** Keeps sample number `sample`, taken at `atMs`, in memory. */
+  keep(sample: number, atMs: number, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): ClusterSums {
+    const seconds = this.#source.periodNs / NS_PER_S
+    const sums = sumSample(readings, periods, (id) => this.#jobs.find(id) !== undefined)
+    readings.forEach((reading, i) => {
+      const period = periods[i] as ServerPeriod
+      this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
+      this.#limits(reading, sums.jobs, seconds)
+      this.#book(atMs, period)
+    })
+    this.#keepTargets(sums, seconds)
+    this.#keepJobs(sums, seconds)
+    this.#keepTotals(sums, seconds)
+    return sums
+  }
+
+  /** Hands the sample to the history. @throws when the disk does not take it. */
+  remember(
+    atMs: number,
+    sums: ClusterSums,
+    readings: readonly NodeReading[],
+    periods: readonly ServerPeriod[],
+    controller: string,
+  ): void {
+    const seconds = this.#source.periodNs / NS_PER_S
+    for (const p of periods) {
+      this.#history.recordRules(atMs, p.host, p.rules)
+      for (const d of p.decisions) this.#history.recordDecision(atMs, controller, p.host, d)
+    }
+    const measured = new Map(sums.targets.map((t) => [t.target, t]))
+    const targets = readings.flatMap((r) =>
+      r.targets.map(({ target }) => {
+        const t = measured.get(target)
+        return {
+          target,
+          node: r.host,
+          rpcs: t ? t.rpcs / seconds : null,
+          serviceMs: t?.serviceMs ?? null,
+          queued: t?.queued ?? null,
+        }
+      }),
+    )
+    this.#history.record(atMs, this.#jobSamples(sums, seconds), targets, (id) => {
+      const j = this.#jobs.find(id)
+      return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
+    })
+  }
+
+  /** Nothing is known of the job any more. */
+  forget(jobId: string): void {
+    this.#recent.dropJob(jobId)
+    this.#throttling.drop(jobId)
+    this.#keptRecord.delete(jobId)
+  }
+
+  #jobSamples(sums: ClusterSums, seconds: number): JobSample[] {
+    const out: JobSample[] = []
+    for (const [jobId, j] of sums.jobs) {
+      // An idle job whose record stands still has nothing to tell.
+      if (j.rpcs === 0 && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
+      if (j.record !== undefined) this.#keptRecord.set(jobId, j.record)
+      out.push({
+        jobId,
+        rpcs: j.rpcs / seconds,
+        readBps: j.readBytes / seconds,
+        writeBps: j.writeBytes / seconds,
+        throttled: j.servers > 0 ? j.atLimit / j.servers : 0,
+        record: j.record ?? null,
+      })
+    }
+    return out
+  }
+
+  #book(atMs: number, period: ServerPeriod): void {
+    for (const d of period.decisions) {
+      for (const a of d.allocations) {
+        if (a.recordDelta !== 0) this.#jobs.find(a.jobId)?.book(atMs, d.target, a.recordDelta)
+      }
+    }
+  }
+
+  /** Which jobs run at their rule's limit on one server, and what their rules allow. */
+  #limits(reading: NodeReading, now: ReadonlyMap<string, JobSums>, seconds: number): void {
+    const ruleOf = ruleFinder(reading.rules, this.#matcher)
+    const served = new Map<string, number>()
+    for (const t of reading.targets) {
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+    }
+    for (const [id, j] of now) {
+      const rule = ruleOf(id)
+      if (!rule) continue
+      j.allowed += rule.rate
+      j.servers++
+      if (this.#throttling.sample(reading.host, id, served.get(id) ?? 0, rule.rate * seconds)) j.atLimit++
+    }
+  }
+
+  #keepTargets(sums: ClusterSums, seconds: number): void {
+    const { raw, shares } = this.#recent
+    for (const t of sums.targets) {
+      const rate = t.rpcs / seconds
+      raw.targets.set(t.target, rate, t.serviceMs ?? NaN, t.queued, rate / this.#source.maxRate)
+      for (const s of t.shares) {
+        shares.set(shareName(s.jobId, t.target), s.rpcs / seconds, s.tokens ?? NaN, s.record ?? NaN)
+      }
+    }
+  }
+
+  #keepJobs(sums: ClusterSums, seconds: number): void {
+    const { jobs } = this.#recent.raw
+    for (const [id, j] of sums.jobs) {
+      const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
+      const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
+      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed)
+    }
+    // A known job without an RPC was idle, unless a target that it uses was not measured.
+    const measured = new Set(sums.targets.map((t) => t.target))
+    for (const j of this.#jobs.all) {
+      if (!sums.jobs.has(j.jobId) && [...j.targets].every((t) => measured.has(t))) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+    }
+  }
+
+  #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number): void {
+    if (targets.length === 0) return
+    const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
+    const rpcs = sum((j) => j.rpcs)
+    this.#recent.raw.totals.set(
+      TOTAL,
+      sum((j) => j.readBytes),
+      sum((j) => j.writeBytes),
+      rpcs,
+      total.serviceMs ?? NaN,
+      total.queued,
+      rpcs / (targets.length * this.#source.maxRate),
+      total.rules,
+      total.onLoan,
+      total.lent,
+      total.borrowed,
+    )
+  }
+}
