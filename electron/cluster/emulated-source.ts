@@ -10,8 +10,8 @@ import type { ClusterSource, NodeConnection } from './connection.ts'
 
 /** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
 const SLICE_MS = 12
-/** Time between slices at speeds that keep up, wall ms. */
-const REST_MS = 20
+/** Shortest and longest time between slices at speeds that keep up, wall ms. */
+const REST_MS = { least: 4, most: 100 } as const
 /** Events between looks at the clock. */
 const EVENTS_PER_LOOK = 2_000
 
@@ -83,7 +83,7 @@ export class EmulatedSource implements ClusterSource {
     const turn = async (): Promise<void> => {
       const behind = await this.#slice(onTick)
       if (this.#stopped) return
-      next(behind ? 0 : REST_MS)
+      next(behind ? 0 : this.#restMs())
     }
     const next = (ms: number): void => {
       this.#timer = setTimeout(() => (this.#turn = turn()), ms)
@@ -96,6 +96,13 @@ export class EmulatedSource implements ClusterSource {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#turn
+  }
+
+  /** Nobody looks at the emulator between samples, so it rests until the next one is due. */
+  #restMs(): number {
+    if (this.#speed === 0) return REST_MS.most
+    const dueMs = this.#anchor.wallMs + (this.#nextTickNs - this.#anchor.virtualNs) / NS_PER_MS / this.#speed
+    return Math.min(REST_MS.most, Math.max(REST_MS.least, dueMs - performance.now()))
   }
 
   #anchorNow(): void {

@@ -38,7 +38,7 @@ export function useSlice(options: {
       count: options.count(),
       getScrollElement: () => options.scroller.value,
       estimateSize: options.rowHeight,
-      overscan: 4,
+      overscan: 2,
       scrollPaddingEnd: options.coveredPx,
     })),
   )

@@ -49,7 +49,7 @@ function stored(): Partial<Kept> {
 export const useSettingsStore = defineStore('settings', () => {
   const query = new URLSearchParams(location.search)
   const start: Kept = {
-    ...{ theme: 'dark', contrast: 'normal', density: 'compact', hz: 5 },
+    ...{ theme: 'dark', contrast: 'normal', density: 'compact', hz: 2 },
     ...stored(),
     ...choose((name) => query.get(name)),
   }

@@ -10,8 +10,8 @@ import { stand } from './position.ts'
 import { mergeRules, ruleRow } from './rule-rows.ts'
 
 /** Lines of a plan, and of a server's answer, that one frame carries; the rest is counted. */
-const PLAN_LINES = 40
-const SERVER_LINES = 400
+const PLAN_LINES = 24
+const SERVER_LINES = 200
 
 export interface RulesQuery {
   readonly at: number | null
