@@ -20,6 +20,20 @@ export function prepareCanvas(
   return context
 }
 
+const waiting = new Set<() => void>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Calls `draw` in a task of its own, soon: the numbers of the page come first, and no task grows long by all pictures in it. */
+export function drawLater(draw: () => void): void {
+  waiting.add(draw)
+  timer ??= setTimeout(() => {
+    timer = undefined
+    const due = [...waiting]
+    waiting.clear()
+    for (const d of due) d()
+  })
+}
+
 /** Runs of indices without a gap: what may be joined by a line. */
 export function runs(values: readonly (number | null)[]): [from: number, to: number][] {
   const found: [number, number][] = []
