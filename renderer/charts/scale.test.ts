@@ -1,14 +1,20 @@
 import { expect, it } from 'vitest'
 import { growingMax, nearest, niceMax, stackedMax, tickStep } from './scale.ts'
 
-it('ends axes at 1, 2 or 5 times a power of ten', () => {
-  expect([0, 0.3, 1, 1.1, 2, 42, 100, 101, 7_000].map(niceMax)).toEqual([1, 0.5, 1, 2, 2, 50, 100, 200, 10_000])
-  expect([100, 200, 500].map((max) => max / tickStep(max))).toEqual([5, 4, 5])
+it('ends axes at round values that leave less than half of a chart empty', () => {
+  expect([0, 0.3, 1, 1.1, 2, 2.1, 42, 100, 101, 7_000].map(niceMax)).toEqual([
+    1, 0.3, 1, 1.5, 2, 2.5, 50, 100, 150, 8_000,
+  ])
+  expect([100, 150, 200, 250, 8_000].map((max) => max / tickStep(max))).toEqual([5, 3, 4, 5, 4])
+  for (let v = 0.001; v < 1e7; v *= 1.07) {
+    expect(niceMax(v)).toBeGreaterThanOrEqual(v * 0.999)
+    expect(niceMax(v)).toBeLessThanOrEqual(v * 1.51)
+  }
 })
 
 it('only grows', () => {
   const grow = growingMax()
-  expect([10, 3, 60, 0].map(grow)).toEqual([10, 10, 100, 100])
+  expect([10, 3, 61, 0].map(grow)).toEqual([10, 10, 80, 80])
   expect(growingMax()(0)).toBe(1)
 })
 
