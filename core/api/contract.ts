@@ -1,5 +1,5 @@
 /**
- * The contract between the host and any window (DESIGN.md 4): verbs are purposes, never capabilities. The same router is
+ * The contract between the host and any window: verbs are purposes, never capabilities. The same router is
  * served over Electron's MessagePort, over a WebSocket and in process.
  *
  * Streams are view queries: the window says what it shows, the host sends that and no more, at most `hz` frames a second.
@@ -71,7 +71,7 @@ export const contract = {
           windowMs,
           sort: jobColumn.default('rpcs'),
           descending: z.boolean().default(true),
-          /** Filter grammar of UX.md: `user:ana rpc>5k -rule:* text`. */
+          /** Filter, for example `user:ana rpc>5k -rule:* text`. */
           filter: z.string().max(500).default(''),
           offset: z.number().int().nonnegative().default(0),
           limit: z.number().int().min(1).max(200).default(60),

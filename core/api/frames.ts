@@ -47,6 +47,8 @@ export const statusFrame = z.object({
     seed: z.number().optional(),
     sinceMs: ms,
   }),
+  /** Oldest sample still in memory: how far the cursor can go back. */
+  oldest: count,
   clock: z.object({
     /** Emulated seconds per wall second asked for; 0 = the emulator stands still. */
     speed: z.number(),
@@ -208,7 +210,7 @@ export const jobsFrame = z.object({
     topOp: texts,
     /** Share of (node, sample) pairs of the last 10 s in which the job ran at 90 % of its rule's rate or more, 0..1. */
     throttled: numbers,
-    /** Name of the rule that matches; `default` where none of ours or theirs does. */
+    /** Name of the rule that matches; `default` where none does; empty where the rules are no longer in memory. */
     rule: texts,
     /** Rate of that rule summed over nodes, RPC/s; null for default. */
     ruleRate: gappy,
@@ -334,7 +336,8 @@ export const rulesFrame = z.object({
     node: z.string(),
     command: z.string(),
     text: z.string(),
-    exit: z.number(),
+    /** null: what the server answered then is no longer in memory. */
+    exit: z.number().nullable(),
     /** Lines beyond those shown. */
     more: count,
   }),

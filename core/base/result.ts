@@ -5,7 +5,7 @@
 export type Result<T, E = Failure> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E }
 
-/** What every failure that reaches a person carries: UX.md section 8, "Error". */
+/** What every failure that reaches a person carries. */
 export interface Failure {
   /** SCREAMING_SNAKE, stable: scripts and tests match on it. */
   readonly code: string

@@ -7,10 +7,6 @@ export const NS_PER_MS = 1_000_000
 export const NS_PER_S = 1_000_000_000
 
 export const KIB = 1024
-export const MIB = 1024 * 1024
-
-/** Nanoseconds of a duration in milliseconds, rounded to the nearest integer. */
-export const msToNs = (ms: number): number => Math.round(ms * NS_PER_MS)
 
 /** Nanoseconds of a duration in seconds, rounded to the nearest integer. */
 export const sToNs = (s: number): number => Math.round(s * NS_PER_S)

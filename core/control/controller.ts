@@ -1,6 +1,6 @@
 /**
  * What every controller shares. A controller is a pure step: no clock, no I/O; the live loop and the simulation drive the
- * same object (DESIGN.md 2).
+ * same object.
  */
 
 /** One job as one target saw it in the period that just ended. */

@@ -5,7 +5,7 @@ import { setParamCommand } from '../lustre/lctl.ts'
 import { parseConditions } from '../tbf/conditions.ts'
 import { parseRuleCommand, RULE_NAME_MAX } from '../tbf/rule-command.ts'
 import type { Decision } from './controller.ts'
-import { desiredRules, isMatchable, isOurs, ruleName } from './desired-rule.ts'
+import { RULES_MAX, desiredRules, isMatchable, isOurs, ruleName } from './desired-rule.ts'
 
 const bytes = fc.array(fc.nat(255), { maxLength: 33 }).map((codes) => String.fromCharCode(...codes))
 const typical = fc.string({
@@ -124,7 +124,7 @@ describe('rule names', () => {
 
 describe('desiredRules', () => {
   it('adds up what the targets of a server allocate to a job, and keeps their order', () => {
-    const { rules, unmatchable } = desiredRules('adaptbf', 'oss01', [
+    const { rules, left } = desiredRules('adaptbf', 'oss01', [
       decision('OST0000', [
         ['b', 30],
         ['a', 10],
@@ -140,7 +140,7 @@ describe('desiredRules', () => {
       ['jobid={a}', 15],
       ['jobid={c}', 1],
     ])
-    expect(unmatchable).toBe(1)
+    expect(left.unmatchable).toBe(1)
   })
 
   it('wants rates that a server takes, also where several targets add up', () => {
@@ -151,6 +151,19 @@ describe('desiredRules', () => {
   })
 
   it('wants nothing without a controller', () => {
-    expect(desiredRules('none', 'oss01', [decision('t', [['a', 1]])])).toEqual({ rules: [], unmatchable: 0 })
+    expect(desiredRules('none', 'oss01', [decision('t', [['a', 1]])])).toEqual({
+      rules: [],
+      left: { unmatchable: 0, overCap: 0 },
+    })
+  })
+})
+
+describe('the fence on the number of rules', () => {
+  it('keeps the first ones, which have the highest priority, and counts the rest', () => {
+    const many = Array.from({ length: RULES_MAX + 7 }, (_, i) => [`${i}.job`, 5] as [string, number])
+    const { rules, left } = desiredRules('adaptbf', 'oss01', [decision('OST0000', many)])
+    expect(rules).toHaveLength(RULES_MAX)
+    expect(rules[0]?.conditions).toBe('jobid={0.job}')
+    expect(left).toEqual({ unmatchable: 0, overCap: 7 })
   })
 })

@@ -34,28 +34,35 @@ export const isMatchable = (jobId: string): boolean =>
   jobId.length > 0 && jobId.length <= JOB_ID_MAX && /^[A-Za-z0-9.@_:/+#%=~^-]+$/.test(jobId)
 
 /**
+ * Most rules that a controller keeps on one server: what one timer can name within the 128 KiB that Linux gives one
+ * argument, and a fence against whoever makes up job ids.
+ */
+export const RULES_MAX = 1_000
+
+/**
  * One server's rules from the decisions of its targets. A rule of `ost_io` acts on the whole server, so a job's rate is
  * the sum of what its targets allocate (spec/adaptbf A23), as far as a rule takes it.
  *
  * @param decisions  one per target of the server.
- * @returns          highest priority first; jobs that no rule can name are left out and counted.
+ * @returns          highest priority first. Jobs that no rule can name, and those beyond RULES_MAX, are left out and counted.
  */
 export function desiredRules(
   controller: ControllerName,
   server: string,
   decisions: readonly Decision[],
-): { rules: DesiredRule[]; unmatchable: number } {
-  if (controller === 'none') return { rules: [], unmatchable: 0 }
+): { rules: DesiredRule[]; left: { unmatchable: number; overCap: number } } {
+  if (controller === 'none') return { rules: [], left: { unmatchable: 0, overCap: 0 } }
   const rates = new Map<string, number>()
   for (const d of decisions) for (const a of d.allocations) rates.set(a.jobId, (rates.get(a.jobId) ?? 0) + a.ratePerSec)
   const rules: DesiredRule[] = []
-  let unmatchable = 0
+  const left = { unmatchable: 0, overCap: 0 }
   for (const [jobId, rate] of rates) {
-    if (!isMatchable(jobId)) unmatchable++
+    if (!isMatchable(jobId)) left.unmatchable++
+    else if (rules.length >= RULES_MAX) left.overCap++
     else {
       const name = ruleName(controller, server, jobId)
       rules.push({ name, conditions: `jobid={${jobId}}`, rate: Math.min(RATE_MAX, rate) })
     }
   }
-  return { rules, unmatchable }
+  return { rules, left }
 }

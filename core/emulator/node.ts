@@ -1,5 +1,5 @@
 /**
- * An emulated node is a shell: a command line in, stdout, stderr and an exit code out (DESIGN.md 2).
+ * An emulated node is a shell: a command line in, stdout, stderr and an exit code out.
  *
  * It knows `lctl`, `hostname`, `true`, `sh -c`, transient timers through `systemd-run` and `systemctl stop`, and the
  * programs it was given. Everything happens at the node's virtual instant; a command takes no virtual time.

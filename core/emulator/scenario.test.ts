@@ -161,3 +161,20 @@ describe('parseScenario', () => {
     }
   })
 })
+
+describe('values that no run could bear', () => {
+  it.each([
+    [
+      'a start beyond what virtual time can count',
+      'size_kib: 64\n    pattern: { kind: continuous }',
+      'size_kib: 64\n    start_s: 10000000\n    pattern: { kind: continuous }',
+    ],
+    ['bursts so close that time would stand still', 'every_s: 1 ', 'every_s: 1.0e-10 '],
+    ['a disk that never ends a transfer', 'bandwidth_mb_s: 1000', 'bandwidth_mb_s: 1.0e-9'],
+    ['a period longer than what a lease bears', 'max_rate: 100 ', 'max_rate: 100, period_ms: 60000 '],
+  ])('%s is refused where it stands', (_, from, to) => {
+    const { code, line } = failureOf(from, to)
+    expect(code).toBe('SCENARIO_INVALID')
+    expect(line).toBeGreaterThan(1)
+  })
+})

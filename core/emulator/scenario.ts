@@ -1,5 +1,5 @@
 /**
- * Scenario files: a cluster, its jobs and how it is controlled, in YAML (DESIGN.md 5).
+ * Scenario files: a cluster, its jobs and how it is controlled, in YAML.
  *
  * Units stand in the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
  */
@@ -11,12 +11,13 @@ import { parseTbfType } from '../tbf/nrs-service.ts'
 
 const positive = z.number().positive()
 const whole = z.number().int().positive()
-const seconds = z.number().nonnegative()
+/** Up to eleven days: virtual time stays exact for longer than any run. */
+const seconds = z.number().nonnegative().max(1e6)
 const hostName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a host name')
 
 const disk = z.strictObject({
-  bandwidth_mb_s: positive.describe('sequential bandwidth, 10^6 bytes per second'),
-  per_op_us: z.number().nonnegative().default(50),
+  bandwidth_mb_s: positive.min(0.001).max(1e9).describe('sequential bandwidth, 10^6 bytes per second'),
+  per_op_us: z.number().nonnegative().max(1e9).default(50),
   channels: whole.max(1024).default(4),
 })
 
@@ -33,11 +34,11 @@ const pattern = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('bursts'),
     rpcs: whole.describe('RPCs of each process in one burst'),
-    every_s: positive,
+    every_s: positive.min(1e-6).max(1e6),
     /** Share of the interval by which each burst may be late, drawn evenly. */
     jitter: z.number().min(0).max(1).default(0),
   }),
-  z.strictObject({ kind: z.literal('poisson'), rate: positive.describe('RPC/s of each process') }),
+  z.strictObject({ kind: z.literal('poisson'), rate: positive.min(1e-6).max(1e6).describe('RPC/s of each process') }),
 ])
 
 const job = z
@@ -82,8 +83,8 @@ const schema = z
       }),
     clients: z.strictObject({
       count: whole.max(10_000),
-      network_mb_s: positive.default(1200),
-      latency_us: z.number().nonnegative().default(20),
+      network_mb_s: positive.min(0.001).max(1e9).default(1200),
+      latency_us: z.number().nonnegative().max(1e9).default(20),
       max_rpcs_in_flight: whole.max(256).default(8),
     }),
     oss: z.array(oss).min(1),
@@ -91,8 +92,8 @@ const schema = z
       .strictObject({
         controller: z.enum(['adaptbf', 'static', 'none']).default('adaptbf'),
         mode: z.enum(['observe', 'advise', 'enforce']).default('enforce'),
-        max_rate: positive.describe('T: tokens (RPC) per second of one OST'),
-        period_ms: z.number().int().min(10).max(60_000).default(100),
+        max_rate: positive.max(1e9).describe('T: tokens (RPC) per second of one OST'),
+        period_ms: z.number().int().min(50).max(10_000).default(100),
       })
       .describe('how the cluster is controlled'),
     jobs: z.array(job).min(1),

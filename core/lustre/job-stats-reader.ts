@@ -11,6 +11,7 @@ import type { ByteText, SkippedLine } from './text.ts'
 const ENTRY = '\n- job_id:'
 
 interface Block {
+  readonly head: ByteText
   readonly length: number
   readonly lines: number
   readonly entry: JobEntry
@@ -34,21 +35,25 @@ function headOf(text: ByteText, from: number, end: number): ByteText | undefined
 export class JobStatsReader {
   #before = new Map<ByteText, Block>()
 
-  /** Reads the parameter's value; the same answer as `parseJobStats`, whatever was read before. */
-  read(text: ByteText): JobStats {
+  /**
+   * Reads the parameter's value; the same answer as `parseJobStats`, whatever was read before.
+   *
+   * @param detach  copies a text out of the one it was cut from, so that what is kept does not keep the whole answer.
+   */
+  read(text: ByteText, detach: (part: string) => string = (part) => part): JobStats {
     const entries: JobEntry[] = []
     const skipped: SkippedLine[] = []
     const blocks = new Map<ByteText, Block>()
     let line = 0
     let from = text.startsWith(ENTRY.slice(1)) ? 0 : text.indexOf(ENTRY) + 1
     const take = (begin: number, end: number): JobStats => {
-      const part = parseJobStats(text.slice(begin, end))
+      const part = parseJobStats(detach(text.slice(begin, end)))
       for (const s of part.skipped) skipped.push({ line: line + s.line, reason: s.reason })
       for (const e of part.entries) entries.push({ ...e, span: [begin + e.span[0], begin + e.span[1]] })
       return part
     }
     const hasEntries = text.startsWith(ENTRY.slice(1)) || from > 0
-    if (!hasEntries) return parseJobStats(text)
+    if (!hasEntries) return parseJobStats(detach(text))
     if (from > 0) {
       take(0, from)
       line += countLines(text.slice(0, from))
@@ -60,15 +65,17 @@ export class JobStatsReader {
       const known = head === undefined ? undefined : this.#before.get(head)
       if (head !== undefined && known?.length === end - from) {
         entries.push({ ...known.entry, span: [from, end] })
-        blocks.set(head, known)
+        blocks.set(known.head, known)
         line += known.lines
       } else {
         const part = take(from, end)
         const lines = countLines(text.slice(from, end))
         const [entry] = part.entries
         // A block with a fault is parsed again, so that the fault is named again.
-        if (head !== undefined && entry && part.skipped.length === 0)
-          blocks.set(head, { length: end - from, lines, entry })
+        if (head !== undefined && entry && part.skipped.length === 0) {
+          const copy = detach(head)
+          blocks.set(copy, { head: copy, length: end - from, lines, entry })
+        }
         line += lines
       }
       from = end

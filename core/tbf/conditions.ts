@@ -64,7 +64,6 @@ const FIELDS = {
 } satisfies Record<string, FieldGrammar>
 
 export type Field = keyof typeof FIELDS
-export const FIELD_NAMES = Object.keys(FIELDS) as readonly Field[]
 export const isField = (name: string): name is Field => Object.hasOwn(FIELDS, name)
 
 /** The class that an RPC falls into under a TBF type: one bucket per distinct key. */

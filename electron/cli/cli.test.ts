@@ -144,6 +144,31 @@ describe('sluice run', () => {
     expect(Object.values(a.records).reduce((n, r) => n + r, 0)).toBe(0)
   })
 
+  it('prints nothing of a job id that a terminal would obey, and loses no job whatever its name', async () => {
+    const file = join(tempFolder(), 'odd.yaml')
+    const job = (id: string): string =>
+      `  - { id: ${JSON.stringify(id)}, clients: [1], op: write, size_kib: 64, pattern: { kind: continuous } }`
+    writeFileSync(
+      file,
+      [
+        'title: "odd \\u001b]0;x\\u0007"',
+        'clients: { count: 1 }',
+        'oss: [{ name: oss01, osts: [{ name: t-OST0000, disk: { bandwidth_mb_s: 100 } }] }]',
+        'control: { max_rate: 100 }',
+        'jobs:',
+        job('\u001b[2Jboo'),
+        job('__proto__'),
+      ].join('\n'),
+    )
+    const table = await sluice(['run', file, '--until', '1'])
+    expect(table).toMatchObject({ code: 0, stderr: '' })
+     
+    expect(table.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f]/)
+    const ended = await sluice(['run', file, '--until', '1', '--json'])
+    const { jobs } = JSON.parse(ended.stdout) as { jobs: object }
+    expect(Object.keys(jobs)).toEqual(['\u001b[2Jboo', '__proto__'])
+  })
+
   it('takes a controller and a seed; without a ledger there are no records', async () => {
     const r = await report('--until', '3', '--controller', 'static', '--seed', '9')
     expect(r).toMatchObject({ controller: 'static', seed: 9 })

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { demoScenario, openHost, readScenario } from '../host/host.ts'
-import { line, must } from './output.ts'
+import { line, must, plain } from './output.ts'
 
 interface RunOptions {
   readonly controller?: ControllerName
@@ -63,23 +63,27 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
   const began = performance.now()
   await source.runTo(options.until * NS_PER_S, (atNs) => monitor.tick(atNs))
   const wall = (performance.now() - began) / 1000
-  const jobs: Record<string, JobReport> = {}
-  for (const j of source.emulator.jobs) {
-    jobs[j.scenario.id] = {
-      served_rpcs: j.servedRpcs,
-      served_bytes: j.servedBytes,
-      mean_rate: round(j.servedRpcs / options.until),
-      p95_wait_s: round(j.waits.quantile(0.95) / NS_PER_S),
-      ...(j.finishedNs === undefined ? {} : { finish_s: round(j.finishedNs / NS_PER_S) }),
-    }
-  }
+  // Built from entries: a job may be called __proto__.
+  const jobs: Record<string, JobReport> = Object.fromEntries(
+    source.emulator.jobs.map((j) => [
+      j.scenario.id,
+      {
+        served_rpcs: j.servedRpcs,
+        served_bytes: j.servedBytes,
+        mean_rate: round(j.servedRpcs / options.until),
+        p95_wait_s: round(j.waits.quantile(0.95) / NS_PER_S),
+        ...(j.finishedNs === undefined ? {} : { finish_s: round(j.finishedNs / NS_PER_S) }),
+      },
+    ]),
+  )
   const rpcs = source.emulator.jobs.reduce((n, j) => n + j.servedRpcs, 0)
   const bytes = source.emulator.jobs.reduce((n, j) => n + j.servedBytes, 0)
-  const records: Record<string, number> = {}
-  for (const j of monitor.jobs.all) {
-    const record = monitor.recordOf(j.jobId)
-    if (record !== undefined) records[j.jobId] = record
-  }
+  const records: Record<string, number> = Object.fromEntries(
+    [...monitor.jobs.all].flatMap((j) => {
+      const record = monitor.recordOf(j.jobId)
+      return record === undefined ? [] : [[j.jobId, record]]
+    }),
+  )
   const report: RunReport = {
     scenario: scenario.title,
     seed: source.emulator.seed,
@@ -101,7 +105,7 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
 
 function print(r: RunReport): void {
   line(
-    `${r.scenario}, seed ${r.seed}, controller ${r.controller}: ${r.simulated_s} s emulated in ${r.wall_s.toFixed(2)} s`,
+    `${plain(r.scenario)}, seed ${r.seed}, controller ${r.controller}: ${r.simulated_s} s emulated in ${r.wall_s.toFixed(2)} s`,
   )
   line(
     `${'job'.padEnd(32)}${'RPC/s'.padStart(10)}${'MB/s'.padStart(10)}${'p95 wait s'.padStart(12)}${'record'.padStart(10)}`,
@@ -110,7 +114,7 @@ function print(r: RunReport): void {
     const mbps = j.served_bytes / r.simulated_s / 1e6
     const record = r.records?.[id]
     line(
-      id.padEnd(32) +
+      plain(id).padEnd(32) +
         j.mean_rate.toFixed(1).padStart(10) +
         mbps.toFixed(1).padStart(10) +
         j.p95_wait_s.toFixed(3).padStart(12) +

@@ -36,7 +36,7 @@ if (!hasModules) {
     )
     process.exit(1)
   }
-} else if (args[0] === 'serve') {
+} else if (args[0] === 'serve' && !args.includes('--help') && !args.includes('-h')) {
   // Serving needs the built window, which the boot script keeps fresh.
   become(process.execPath, [join(root, 'scripts', 'boot.mjs'), 'start', '--web', ...args.slice(1)])
 } else {

@@ -3,7 +3,7 @@ import { createRouterClient } from '@orpc/server'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
 import { openHost, type Host } from '../host/host.ts'
-import { line, must, stop } from './output.ts'
+import { line, must, plain, stop } from './output.ts'
 import { scenarioFile, seconds } from './run.ts'
 
 interface WatchOptions {
@@ -26,6 +26,8 @@ function sampleLine(host: Host, f: JobsFrame): string {
     targets: Object.fromEntries(
       host.monitor.targets.map((t) => [t.target, { node: t.node, rate: at(t.target, 0), service_ms: at(t.target, 1) }]),
     ),
+    /** All jobs known; `jobs` holds the 200 with the highest rates. */
+    jobs_total: f.shown,
     jobs: rows.jobId.map((job_id, i) => ({
       job_id,
       rate: rows.rpcs[i],
@@ -36,9 +38,6 @@ function sampleLine(host: Host, f: JobsFrame): string {
     })),
   })
 }
-
-// Job ids are any user's text: control characters must not reach the terminal.
-const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 function table(host: Host, f: JobsFrame): string {
   const time = f.atMs === null ? '' : new Date(f.atMs).toISOString().slice(11, 21)

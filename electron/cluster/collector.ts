@@ -9,6 +9,7 @@ import type { JobEntry } from '#core/lustre/job-stats.ts'
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from './connection.ts'
+import { detach } from './detach.ts'
 
 export const TBF_RULE = 'ost.OSS.ost_io.nrs_tbf_rule'
 const NRS_POLICIES = 'ost.OSS.ost_io.nrs_policies'
@@ -72,7 +73,7 @@ export class NodeCollector {
       if (target === undefined) continue
       let reader = this.#readers.get(target)
       if (!reader) this.#readers.set(target, (reader = new JobStatsReader()))
-      const stats = reader.read(text)
+      const stats = reader.read(text, detach)
       skipped += stats.skipped.length
       let deltas = this.#deltas.get(target)
       if (!deltas) this.#deltas.set(target, (deltas = new JobDeltas()))
@@ -82,8 +83,11 @@ export class NodeCollector {
       const why = result.stderr.trim().split('\n')[0] ?? ''
       return { ok: false, reason: why === '' ? `lctl ended with ${result.code} and named no target` : why }
     }
+    // A target that is gone (unmounted, failed over) begins anew when it returns.
+    const here = new Set(targets.map((t) => t.target))
+    for (const [target, d] of this.#deltas) if (!here.has(target)) d.reset()
     const policies = parseNrsPolicies(values.get(NRS_POLICIES) ?? '')
-    const rulesText = values.get(TBF_RULE) ?? ''
+    const rulesText = detach(values.get(TBF_RULE) ?? '')
     const rules = parseNrsTbfRule(rulesText)
     return {
       ok: true,

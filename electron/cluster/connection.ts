@@ -1,5 +1,5 @@
 /**
- * A node is a shell (DESIGN.md 2). Nothing above this interface knows whether an SSH session or an emulated node answers.
+ * A node is a shell. Nothing above this interface knows whether an SSH session or an emulated node answers.
  */
 export interface ExecResult {
   /** Byte text: one char code 0..255 per byte, so that nothing of a job id is lost. */

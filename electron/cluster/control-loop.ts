@@ -6,6 +6,7 @@
  */
 import { AdapTbfController } from '#core/adaptbf/controller.ts'
 import { InvariantError, type Failure } from '#core/base/result.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { Controller, ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
 import { NoneController } from '#core/control/none.ts'
@@ -44,6 +45,9 @@ const notOnRecord = (host: string, e: unknown): Failure => ({
   next: 'Free space for the history; writing starts again by itself.',
 })
 
+/** Pause before a failed plan is tried again. */
+const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
+
 export class ControlLoop {
   readonly #source: ClusterSource
   readonly #audit: Audit
@@ -54,6 +58,9 @@ export class ControlLoop {
   readonly #written = new Set<string>()
   /** What keeps rules from being written, by server: one that works must not hide one that does not. */
   readonly #failures = new Map<string, Failure>()
+  /** When a server whose plan failed is tried again. */
+  readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
+  readonly #left = new Map<string, { readonly unmatchable: number; readonly overCap: number }>()
   #mode: Mode
   #name: ControllerName
 
@@ -87,9 +94,21 @@ export class ControlLoop {
     return this.#leases.get(host)
   }
 
+  /** Jobs that got no rule although the controller wants one, all servers. */
+  get left(): { readonly unmatchable: number; readonly overCap: number } {
+    let [unmatchable, overCap] = [0, 0]
+    for (const l of this.#left.values()) {
+      unmatchable = Math.max(unmatchable, l.unmatchable)
+      overCap = Math.max(overCap, l.overCap)
+    }
+    return { unmatchable, overCap }
+  }
+
   setMode(mode: Mode): void {
     this.#mode = mode
     this.#failures.clear()
+    this.#retries.clear()
+    this.#left.clear()
   }
 
   /** Another controller starts without records; those of the old one are gone with it. */
@@ -105,13 +124,14 @@ export class ControlLoop {
     const isBase = reading.targets.some((t) => t.deltas === undefined)
     const decides = this.#mode !== 'observe' && !isBase
     const decisions = decides ? reading.targets.map((t) => this.#decide(t, jobs, nowNs)) : []
-    const { rules: desired } = desiredRules(this.#name, node.host, decisions)
+    const { rules: desired, left } = desiredRules(this.#name, node.host, decisions)
+    this.#left.set(node.host, left)
     const asRead = { host: node.host, decisions, rules: reading.rules, rulesText: reading.rulesText }
     try {
       if (this.#mode === 'enforce' && isBase) return asRead
       if (this.#mode === 'enforce') return await this.#keep(node, reading, desired, asRead, nowNs)
       if (this.#written.has(node.host)) return await this.#withdraw(node, reading, asRead)
-      if (decides) this.#show(planRules(node.host, reading.rules, desired))
+      if (decides) this.#show(this.#planFor(node.host, reading, desired))
     } catch (e) {
       if (e instanceof InvariantError) throw e
       this.#failures.set(node.host, notOnRecord(node.host, e))
@@ -127,8 +147,9 @@ export class ControlLoop {
     asRead: ServerPeriod,
     nowNs: number,
   ): Promise<ServerPeriod> {
-    const runsTbf = reading.rules.length > 0
-    const plan = planRules(node.host, reading.rules, runsTbf ? desired : [])
+    const retry = this.#retries.get(node.host)
+    if (retry && nowNs < retry.atNs) return asRead
+    const plan = this.#planFor(node.host, reading, desired)
     const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
     const lease = this.#leases.get(node.host)
     const covered = await lease?.cover([...ours, ...plan.expected.keys()], nowNs, this.#nowMs())
@@ -138,11 +159,38 @@ export class ControlLoop {
     }
     this.#written.add(node.host)
     const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead)
-    this.#failures.delete(node.host)
+    this.#judge(node.host, plan, nowNs)
     return after
   }
 
-  /** Removes what this session wrote; rules that an earlier one left behind are not its business here. */
+  /** A server without TBF gets no rules. */
+  #planFor(host: string, reading: NodeReading, desired: readonly DesiredRule[]): Plan {
+    return planRules(host, reading.rules, reading.rules.length > 0 ? desired : [])
+  }
+
+  /** A plan that did not come true is not sent again every period: the pause doubles up to half a minute. */
+  #judge(host: string, plan: Plan, nowNs: number): void {
+    const outcome = plan.commands.length === 0 ? undefined : this.#outcomes.get(host)
+    if (!outcome || outcome.state === 'applied') {
+      this.#failures.delete(host)
+      if (outcome) this.#retries.delete(host)
+      return
+    }
+    const waitNs = Math.min(RETRY_NS.most, (this.#retries.get(host)?.waitNs ?? RETRY_NS.least / 2) * 2)
+    this.#retries.set(host, { atNs: nowNs + waitNs, waitNs })
+    this.#failures.set(host, {
+      code: 'RULES_NOT_APPLIED',
+      what: `The rules on ${host} are not what the controller wants`,
+      why: outcome.detail,
+      unaffected: 'Other servers are controlled; sampling goes on.',
+      next: `It is tried again every ${waitNs / NS_PER_S} s. If it stays, check the TBF type of the server: jobid is needed.`,
+    })
+  }
+
+  /**
+   * Removes our rules. Also those that an earlier start of Sluice left behind: in enforce they were taken over, because
+   * their names are the same.
+   */
   async #withdraw(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
     const plan = planRemoval(node.host, reading.rules)
     const after = plan.commands.length > 0 ? await this.#enforce(node, plan, asRead) : asRead

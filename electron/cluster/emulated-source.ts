@@ -81,7 +81,14 @@ export class EmulatedSource implements ClusterSource {
   start(onTick: (atNs: number) => Promise<void>): void {
     this.#anchorNow()
     const turn = async (): Promise<void> => {
-      const behind = await this.#slice(onTick)
+      let behind = false
+      try {
+        behind = await this.#slice(onTick)
+      } catch (e) {
+        // The model broke a promise of its own: it stands still, and what it has shown so far stays on screen.
+        this.#stopped = true
+        process.stderr.write(`sluice: the emulator stopped: ${e instanceof Error ? e.message : String(e)}\n`)
+      }
       if (this.#stopped) return
       next(behind ? 0 : this.#restMs())
     }

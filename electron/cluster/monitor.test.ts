@@ -7,6 +7,7 @@ import { firstBrokenRecord } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
+import { rulesFrame } from '../host/views/rules.ts'
 import type { NodeConnection } from './connection.ts'
 import { jobColumn, shareName, TOTAL, totalColumn } from './recent.ts'
 
@@ -461,7 +462,8 @@ describe('hostile job ids', () => {
     expect(new Set(commands.filter((x) => x.includes('*')))).toEqual(
       new Set(commands.filter((x) => x.startsWith("lctl get_param 'obdfilter.*.job_stats' "))),
     )
-    expect(c.monitor.failures).toEqual([])
+    // They run as they like, and the operator is told.
+    expect(c.monitor.failures.map((f) => f.code)).toEqual(['JOBS_WITHOUT_RULE'])
   })
 })
 
@@ -483,5 +485,35 @@ describe('jobs that did nothing for an hour', () => {
     }
     expect(await run('observe')).toEqual(['2.long.u2'])
     expect(await run('enforce')).toEqual(['1.short.u1', '2.long.u2'])
+  })
+})
+
+describe('a plan that the server refuses', () => {
+  it('is told as a failure and not sent again every period', async () => {
+    const c = emulatedCluster(smallScenario([{ id: '1.hog.u1' }], { policy: 'tbf nid' }))
+    await c.run(10)
+    expect(c.monitor.failures.map((f) => f.code)).toEqual(['RULES_NOT_APPLIED', 'RULES_NOT_APPLIED'])
+    const attempts = new Set(c.writes().map((w) => `${w.host} ${w.atNs}`))
+    // Pauses of 1, 2, 4, 8 s: four attempts a server in ten seconds, not a hundred.
+    expect(attempts.size).toBeGreaterThanOrEqual(6)
+    expect(attempts.size).toBeLessThanOrEqual(8)
+    expect(ourNames(c.rules('oss01'))).toEqual([])
+  })
+})
+
+describe('the rules view', () => {
+  it('keeps a foreign rule for the same job apart from ours', async () => {
+    const c = emulatedCluster(twoJobs())
+    await c.run(2)
+    const node = c.source.emulator.node('oss01')
+    node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=7'")
+    await c.run(3)
+    const { rows } = rulesFrame(c.monitor, { at: null, node: 'oss01', queue: 'reg', offset: 0, limit: 100 }, 1)
+    const hog = rows.filter((r) => r.conditions === 'jobid={1.hog.u1}')
+    expect(hog.map((r) => [r.owner, r.rateMax]).sort()).toEqual([
+      ['other', 7],
+      ['sluice', expect.any(Number)],
+    ])
+    expect(rows.find((r) => r.owner === 'other')?.ceiling).toBe(7)
   })
 })

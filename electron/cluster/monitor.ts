@@ -5,7 +5,7 @@
 import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
@@ -28,6 +28,25 @@ const SLURM_PERIOD_NS = 2 * NS_PER_S
 export interface TargetNow {
   readonly target: string
   readonly node: string
+}
+
+/** Jobs that the controller gives tokens to but that no rule holds: they run as fast as they like. */
+function leftOut({ unmatchable, overCap }: ControlLoop['left']): Failure[] {
+  const count = unmatchable + overCap
+  if (count === 0) return []
+  const why =
+    unmatchable > 0
+      ? 'their ids hold characters that a rule cannot match'
+      : `a server takes ${RULES_MAX} rules of Sluice`
+  return [
+    {
+      code: 'JOBS_WITHOUT_RULE',
+      what: `${count} ${count === 1 ? 'job is' : 'jobs are'} not held by any rule`,
+      why,
+      unaffected: 'All other jobs are controlled.',
+      next: 'Limit them by uid or nid on the server, or ask their owners for plain job names.',
+    },
+  ]
 }
 
 const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
@@ -108,7 +127,7 @@ export class ClusterMonitor {
 
   /** What does not work now, worst first. */
   get failures(): readonly Failure[] {
-    return [...this.#failures.values(), ...this.loop.failures]
+    return [...this.#failures.values(), ...this.loop.failures, ...leftOut(this.loop.left)]
   }
 
   /** Whether samples reach the history. */
@@ -218,12 +237,12 @@ export class ClusterMonitor {
     const periods: ServerPeriod[] = []
     for (const { node, reading } of read) periods.push(await this.loop.step(node, reading, this.jobs, atNs))
     const taken = read.map((r) => r.reading)
-    const sums = this.#keeper.keep(sample, atMs, taken, periods)
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, new Set(this.#targets.map((t) => t.target)))
     for (const p of periods) this.idleRules.look(p.host, p.rules, atMs)
     this.#remember(atMs, sums, taken, periods)
     this.#watch.look(atMs, this.recent, periods, this.loop)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
-    this.#sampledWallMs = performance.now()
+    if (read.length > 0) this.#sampledWallMs = performance.now()
   }
 
   #note(host: string, collector: NodeCollector, result: Reading, atMs: number): void {
@@ -295,10 +314,5 @@ export class ClusterMonitor {
   recordOf(jobId: string): number | undefined {
     const v = this.recent.raw.jobs.value(jobId, jobColumn('record'), this.sample)
     return Number.isNaN(v) ? undefined : v
-  }
-
-  /** Whether any of our rules stands on any server, as last read. */
-  get hasOurRules(): boolean {
-    return [...this.#readings.values()].some((r) => r.rules.some((l) => isOurs(l.name)))
   }
 }

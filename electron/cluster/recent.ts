@@ -31,7 +31,6 @@ export type TargetMeasure = (typeof TARGET_COLUMNS)[number]
 export type TotalMeasure = (typeof TOTAL_COLUMNS)[number]
 
 export const jobColumn = (m: JobMeasure): number => JOB_COLUMNS.indexOf(m)
-export const targetColumn = (m: TargetMeasure): number => TARGET_COLUMNS.indexOf(m)
 export const totalColumn = (m: TotalMeasure): number => TOTAL_COLUMNS.indexOf(m)
 
 /** The only series of the totals tables. */

@@ -28,19 +28,29 @@ export class SampleKeeper {
     this.#history = history
   }
 
-  /** Keeps sample number `sample`, taken at `atMs`, in memory. */
-  keep(sample: number, atMs: number, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): ClusterSums {
+  /**
+   * Keeps sample number `sample`, taken at `atMs`, in memory.
+   *
+   * @param targets  targets of the cluster: while one is not measured, there are no totals.
+   */
+  keep(
+    sample: number,
+    atMs: number,
+    readings: readonly NodeReading[],
+    periods: readonly ServerPeriod[],
+    targets: ReadonlySet<string>,
+  ): ClusterSums {
     const seconds = this.#source.periodNs / NS_PER_S
     const sums = sumSample(readings, periods, (id) => this.#jobs.find(id) !== undefined)
     readings.forEach((reading, i) => {
       const period = periods[i] as ServerPeriod
       this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
-      this.#limits(reading, sums.jobs, seconds)
+      this.#limits(sample, reading, sums.jobs, seconds)
       this.#book(atMs, period)
     })
     this.#keepTargets(sums, seconds)
-    this.#keepJobs(sums, seconds)
-    this.#keepTotals(sums, seconds)
+    this.#keepJobs(sums, seconds, targets)
+    this.#keepTotals(sums, seconds, targets)
     return sums
   }
 
@@ -110,7 +120,9 @@ export class SampleKeeper {
   }
 
   /** Which jobs run at their rule's limit on one server, and what their rules allow. */
-  #limits(reading: NodeReading, now: ReadonlyMap<string, JobSums>, seconds: number): void {
+  #limits(sample: number, reading: NodeReading, now: ReadonlyMap<string, JobSums>, seconds: number): void {
+    // A base reading says nothing of what was served.
+    if (reading.targets.some((t) => t.deltas === undefined)) return
     const ruleOf = ruleFinder(reading.rules, this.#matcher)
     const served = new Map<string, number>()
     for (const t of reading.targets) {
@@ -121,7 +133,7 @@ export class SampleKeeper {
       if (!rule) continue
       j.allowed += rule.rate
       j.servers++
-      if (this.#throttling.sample(reading.host, id, served.get(id) ?? 0, rule.rate * seconds)) j.atLimit++
+      if (this.#throttling.sample(sample, reading.host, id, served.get(id) ?? 0, rule.rate * seconds)) j.atLimit++
     }
   }
 
@@ -136,22 +148,28 @@ export class SampleKeeper {
     }
   }
 
-  #keepJobs(sums: ClusterSums, seconds: number): void {
+  #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>): void {
     const { jobs } = this.#recent.raw
+    const measured = new Set(sums.targets.map((t) => t.target))
+    const isWhole = (id: string): boolean => {
+      for (const t of this.#jobs.find(id)?.targets ?? []) if (known.has(t) && !measured.has(t)) return false
+      return true
+    }
     for (const [id, j] of sums.jobs) {
+      // What is left of a job while a target of its is not measured is not its rate: a gap, not half of it.
+      if (!isWhole(id)) continue
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
       jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed)
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
-    const measured = new Set(sums.targets.map((t) => t.target))
     for (const j of this.#jobs.all) {
-      if (!sums.jobs.has(j.jobId) && [...j.targets].every((t) => measured.has(t))) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
     }
   }
 
-  #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number): void {
-    if (targets.length === 0) return
+  #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number, known: ReadonlySet<string>): void {
+    if (targets.length === 0 || targets.length < known.size) return
     const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
     const rpcs = sum((j) => j.rpcs)
     this.#recent.raw.totals.set(

@@ -8,6 +8,7 @@ const LIMIT = 0.9
 interface Recent {
   readonly served: Float64Array
   readonly allowed: Float64Array
+  /** Sample number of the newest entry. */
   at: number
   servedSum: number
   allowedSum: number
@@ -17,20 +18,29 @@ export class Throttling {
   readonly #recent = new Map<string, Recent>()
 
   /**
-   * Takes one sample of one job on one server.
+   * Takes one sample of one job on one server. Samples that were not handed in (no rule, no reading) begin anew: what was a
+   * burst ago says nothing of now.
    *
+   * @param number   of the sample.
    * @param served   RPCs in the sample.
    * @param allowed  RPCs that the rule allowed in the sample; 0 without a rule.
    * @returns        whether the job is at its limit.
    */
-  sample(server: string, jobId: string, served: number, allowed: number): boolean {
+  sample(number: number, server: string, jobId: string, served: number, allowed: number): boolean {
     const key = `${server}\u0000${jobId}`
     let r = this.#recent.get(key)
-    if (!r) {
-      r = { served: new Float64Array(SPAN), allowed: new Float64Array(SPAN), at: 0, servedSum: 0, allowedSum: 0 }
+    if (r?.at !== number - 1) {
+      r = {
+        served: new Float64Array(SPAN),
+        allowed: new Float64Array(SPAN),
+        at: number - 1,
+        servedSum: 0,
+        allowedSum: 0,
+      }
       this.#recent.set(key, r)
     }
-    const i = r.at++ % SPAN
+    r.at = number
+    const i = number % SPAN
     r.servedSum += served - (r.served[i] as number)
     r.allowedSum += allowed - (r.allowed[i] as number)
     r.served[i] = served

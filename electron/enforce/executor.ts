@@ -8,6 +8,7 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { compareReadBack, type Plan } from '#core/control/plan.ts'
 import { TBF_RULE } from '../cluster/collector.ts'
 import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
+import { detach } from '../cluster/detach.ts'
 import type { Audit } from './audit.ts'
 
 export interface Applied {
@@ -30,7 +31,8 @@ async function attempt(node: NodeConnection, command: string): Promise<ExecResul
  * Sends the plan's commands in order and reads the rules back.
  *
  * @param nowMs  instant for the audit, Unix ms on the source's clock.
- * @throws       when the audit cannot be written; before the first command, nothing was sent then.
+ * @throws       when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
+ *               not on record, and the next reading tells what stands.
  */
 export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, nowMs: number): Promise<Applied> {
   const complaints: string[] = []
@@ -42,7 +44,7 @@ export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, 
     else if (r.code !== 0) complaints.push(`${c.rule}: ${lastLine(r)}`)
   }
   const read = await attempt(node, getParamCommand(TBF_RULE))
-  const rulesText = read?.code === 0 ? (splitParams(read.stdout).get(TBF_RULE) ?? '') : ''
+  const rulesText = read?.code === 0 ? detach(splitParams(read.stdout).get(TBF_RULE) ?? '') : ''
   if (!read || read.code !== 0) {
     const detail = read ? lastLine(read) : 'the read-back was not answered'
     audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)

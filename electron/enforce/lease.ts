@@ -1,6 +1,6 @@
 /**
  * The lease of a controller on one server: a timer there that stops our rules unless it is renewed, so that a closed
- * laptop never leaves a job throttled (DESIGN.md 3).
+ * laptop never leaves a job throttled.
  *
  * The new timer is made before the old one is taken away, and before the first rule it covers. It names only our rules;
  * stopping one that is gone is success on a server. Both commands change the server, so both are on record first.

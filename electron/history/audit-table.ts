@@ -31,7 +31,10 @@ export class AuditTable {
     this.#append = db.prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?)')
   }
 
-  /** On disk when it returns. @throws when it cannot be written: then nothing may be sent. */
+  /**
+   * Written when it returns; for a live source also on the disk itself. @throws when it cannot be written: then nothing may
+   * be sent.
+   */
   append(chain: Chain, r: AuditRecord): void {
     this.#append.run(chain, r.number, Math.round(r.atMs), r.server, r.kind, r.text, r.hash)
   }

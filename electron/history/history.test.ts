@@ -233,3 +233,42 @@ describe('the audit of an emulated source', () => {
     history.close()
   })
 })
+
+describe('a rule that stands longer than anything is kept', () => {
+  it('stays in the history until it ends, and an hour more', () => {
+    const opened = History.open(':memory:', 0)
+    if (!opened.ok) throw new Error(opened.error.what)
+    const h = opened.value
+    h.beginSource('EMULATED', 'demo', '', 0)
+    h.recordRules(0, 'oss1', [rule('default', 10_000), rule('gone', 5)])
+    h.recordRules(1000, 'oss1', [rule('default', 10_000)])
+    h.record(3 * HOUR, [], [], facts)
+    expect(h.count('rule')).toBe(1)
+    h.recordRules(3 * HOUR, 'oss1', [])
+    h.record(3 * HOUR + 2000, [], [], facts)
+    expect(h.count('rule')).toBe(1)
+    h.close()
+  })
+})
+
+describe('a job that the resource manager names late', () => {
+  it('has its owner in the history all the same', () => {
+    let named = false
+    const late = (jobId: string): JobFacts => ({
+      jobId,
+      user: named ? 'ana' : '',
+      account: '',
+      nodes: named ? 4 : null,
+    })
+    history.beginSource('LIVE', 'c', '', NOW)
+    history.record(NOW, [job('7.a', 1)], [], late)
+    history.flush()
+    named = true
+    history.record(NOW + 100, [job('7.a', 1)], [], late)
+    history.close()
+    const db = new Database(file)
+    expect(db.prepare("SELECT user, nodes FROM job WHERE job_id = '7.a'").get()).toEqual({ user: 'ana', nodes: 4 })
+    db.close()
+    history = open()
+  })
+})

@@ -27,6 +27,8 @@ export class History {
   #source = 0
   #emulated = false
   readonly #jobs = new Map<string, number>()
+  /** Jobs whose owner was not known when their row was made. */
+  readonly #unnamed = new Set<string>()
   readonly #targets = new Map<string, number>()
   readonly #openRules = new Map<string, { id: number; rate: number; conditions: string; position: number }>()
   readonly #pending: (() => void)[] = []
@@ -64,6 +66,7 @@ export class History {
     // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
     this.#db.pragma(`synchronous = ${this.#emulated ? 'NORMAL' : 'FULL'}`)
     this.#jobs.clear()
+    this.#unnamed.clear()
     this.#targets.clear()
     this.#openRules.clear()
     this.#source = Number(this.#sql.source.run(kind, cluster, detail, Math.round(startedMs)).lastInsertRowid)
@@ -268,13 +271,20 @@ export class History {
     })
   }
 
+  /** The row of a job; who it belongs to is filled in when the resource manager has named it. */
   #job(jobId: string, atMs: number, facts: (id: string) => JobFacts): number {
     let id = this.#jobs.get(jobId)
+    if (id !== undefined && !this.#unnamed.has(jobId)) return id
+    const f = facts(jobId)
+    const isNamed = f.user !== '' || f.nodes !== null
     if (id === undefined) {
-      const f = facts(jobId)
       id = Number(this.#sql.newJob.run(this.#source, jobId, f.user, f.account, f.nodes, atMs).lastInsertRowid)
       this.#jobs.set(jobId, id)
       this.#made.push(() => this.#jobs.delete(jobId))
+      if (!isNamed) this.#unnamed.add(jobId)
+    } else if (isNamed) {
+      this.#sql.describeJob.run(f.user, f.account, f.nodes, id)
+      this.#unnamed.delete(jobId)
     }
     return id
   }

@@ -104,6 +104,14 @@ describe('opening the history', () => {
     expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
   })
 
+  it('leaves a file that was never a database where it is', () => {
+    const file = join(tempFolder(), 'scenario.yaml')
+    writeFileSync(file, 'title: named by a slip of the hand\n')
+    expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_FOREIGN' } })
+    expect(readFileSync(file, 'utf8')).toBe('title: named by a slip of the hand\n')
+    expect(readdirSync(dirname(file))).toEqual(['scenario.yaml'])
+  })
+
   it('says why a folder cannot be used', () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'file'), '')

@@ -2,7 +2,7 @@
  * Opens the history file: one writer, WAL. A newer file is refused, one that is not readable as ours is set aside (never
  * deleted) and a fresh one started, and a second instance on the same file is turned away.
  */
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -16,6 +16,8 @@ export interface OpenedHistory {
 
 /** How long a lock of somebody else is waited for. */
 const LOCK_MS = 500
+
+const SQLITE_HEAD = 'SQLite format 3\0'
 
 const isSqlite = (e: unknown): e is { code: string; message: string } =>
   e instanceof Error && 'code' in e && typeof e.code === 'string' && e.code.startsWith('SQLITE_')
@@ -89,6 +91,21 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
 }
 
 /**
+ * Whether a file is, or once was, a database: only such a one is set aside as damaged. A file of another kind was named by
+ * a slip of the hand and stays where it is.
+ */
+function isDatabase(file: string): boolean {
+  const head = Buffer.alloc(SQLITE_HEAD.length)
+  const handle = openSync(file, 'r')
+  try {
+    readSync(handle, head, 0, head.length, 0)
+  } finally {
+    closeSync(handle)
+  }
+  return head.toString('latin1') === SQLITE_HEAD || file.endsWith('.sqlite')
+}
+
+/**
  * Opens (or makes) the history.
  *
  * @param file  path, or `:memory:`.
@@ -107,6 +124,15 @@ export function openHistory(file: string, nowMs: number): Result<OpenedHistory> 
     const first = tryOpen(file)
     if (first.ok) return ok({ db: first.value, notice: undefined })
     if (first.error !== 'damaged') return fail(first.error)
+    if (!isDatabase(file)) {
+      return fail({
+        code: 'HISTORY_FOREIGN',
+        what: `${file} is not used as the history`,
+        why: 'it is not a database',
+        unaffected: 'It was not changed.',
+        next: 'Name another file with --history.',
+      })
+    }
     const aside = `${file}.damaged-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`
     renameSync(file, aside)
     // The log and index of the damaged file belong to it; beside a fresh one they would be replayed into it.

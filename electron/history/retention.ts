@@ -1,6 +1,6 @@
 /**
- * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's rules, decisions and audit
- * an hour too, because a controller makes dozens of them a second.
+ * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's ended rules, decisions and
+ * audit an hour too, because a controller makes dozens of them a second, and its events a day.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'
@@ -28,9 +28,17 @@ export function prune(
         )
       }
     })
-    const emulated = `source IN (SELECT id FROM source WHERE kind = 'EMULATED') AND ${which}`
-    run(`DELETE FROM decision WHERE at_ms < ? AND ${emulated}`, atMs - HOUR_MS)
-    run(`DELETE FROM rule WHERE ifnull(to_ms, from_ms) < ? AND ${emulated}`, atMs - HOUR_MS)
+    const emulated = `SELECT id FROM source WHERE kind = 'EMULATED' AND ${source.which === 'present' ? 'id = ?' : 'id != ?'}`
+    // By target, which is what the table's key begins with after the source: no scan of an hour's decisions.
+    run(
+      `DELETE FROM decision WHERE at_ms < ? AND source IN (${emulated})
+       AND target IN (SELECT id FROM target WHERE target.source = decision.source)`,
+      atMs - HOUR_MS,
+    )
+    // A rule that still stands has no end yet; of a source that has ended none stands any more.
+    const end = source.which === 'present' ? 'to_ms' : 'ifnull(to_ms, from_ms)'
+    run(`DELETE FROM rule WHERE ${end} < ? AND source IN (${emulated})`, atMs - HOUR_MS)
+    run(`DELETE FROM event WHERE at_ms < ? AND source IN (${emulated})`, atMs - 24 * HOUR_MS)
     audit.cutEmulated(atMs - HOUR_MS)
   })()
 }

@@ -6,6 +6,7 @@ type Write = Statement<(string | number | null)[]>
 export interface Statements {
   readonly source: Write
   readonly newJob: Write
+  readonly describeJob: Write
   readonly newTarget: Write
   readonly job: Write
   readonly target: Write
@@ -20,6 +21,7 @@ export function prepareStatements(db: Database): Statements {
   return {
     source: prepare('INSERT INTO source (kind, cluster, detail, started_ms) VALUES (?, ?, ?, ?)'),
     newJob: prepare('INSERT INTO job (source, job_id, user, account, nodes, first_ms) VALUES (?, ?, ?, ?, ?, ?)'),
+    describeJob: prepare('UPDATE job SET user = ?, account = ?, nodes = ? WHERE id = ?'),
     newTarget: prepare('INSERT INTO target (source, name, node) VALUES (?, ?, ?)'),
     job: prepare('INSERT OR REPLACE INTO job_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
     target: prepare('INSERT OR REPLACE INTO target_sample VALUES (?, ?, ?, ?, ?, ?)'),

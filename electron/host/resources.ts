@@ -15,9 +15,6 @@ function root(): string {
 
 export const resourcePath = (name: string): string => join(root(), 'resources', name)
 
-/** The window as built. */
-export const windowFolder = (): string => join(root(), 'out', 'renderer')
-
 /** This program's version. */
 export function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8'))

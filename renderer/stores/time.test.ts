@@ -1,5 +1,6 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it } from 'vitest'
+import { nextTick } from 'vue'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
@@ -46,4 +47,21 @@ it('stands on the sample nearest to an instant', () => {
   expect(time.at).toBe(50)
   time.goToTime(1e9)
   expect(time.at).toBe(100)
+})
+
+it('never names a sample that the host can no longer show', async () => {
+  const time = useTimeStore()
+  const status = (sample: number, oldest: number): void => {
+    const clock = { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 }
+    useSourceStore().apply({ sample, oldest, atMs: sample * 1000, clock } as StatusFrame)
+  }
+  status(100, 50)
+  time.goTo(3)
+  expect(time.at).toBe(50)
+  status(130, 80) // the sample it stood on is forgotten meanwhile
+  await nextTick()
+  expect(time.at).toBe(80)
+  status(10, 1) // the host was restarted
+  await nextTick()
+  expect(time.at).toBe(10)
 })

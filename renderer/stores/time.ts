@@ -1,9 +1,9 @@
 /**
- * The time cursor (UX.md 3). `at` null follows the newest sample; a number stands on that sample while ingest goes on.
+ * The time cursor. `at` null follows the newest sample; a number stands on that sample while ingest goes on.
  * What is on screen may lag behind what was asked for, so views report the sample they show by `note`.
  */
 import { defineStore } from 'pinia'
-import { computed, ref, shallowRef } from 'vue'
+import { computed, ref, shallowRef, watch } from 'vue'
 import { useSourceStore } from './source.ts'
 
 /** Widths of the window [t - w, t]. */
@@ -21,14 +21,13 @@ export const useTimeStore = defineStore('time', () => {
   const noted = shallowRef<{ sample: number; atMs: number | null } | null>(null)
 
   const newest = computed(() => source.frame?.sample ?? 0)
+  /** How far back the host can show: samples before it have left its memory. */
+  const oldest = computed(() => Math.max(1, source.frame?.oldest ?? 1))
   const isPaused = computed(() => at.value !== null)
   const intervalMs = computed(() => source.frame?.clock.intervalMs ?? 1000)
 
   /** The sample on screen: reported by the view, else what was asked for. */
-  const sample = computed(() => {
-    if (at.value === null) return noted.value?.sample ?? newest.value
-    return noted.value?.sample === at.value ? noted.value.sample : at.value
-  })
+  const sample = computed(() => at.value ?? noted.value?.sample ?? newest.value)
   /** Its instant; reckoned back from the newest until the frame is here. */
   const atMs = computed(() => {
     if (noted.value?.sample === sample.value) return noted.value.atMs
@@ -41,6 +40,11 @@ export const useTimeStore = defineStore('time', () => {
   function note(frame: { sample: number; atMs: number | null }): void {
     noted.value = { sample: frame.sample, atMs: frame.atMs }
   }
+  // A cursor that stood still long enough is overtaken by what the host forgets, and after a restart of the host it may lie
+  // beyond the newest: it moves to what can be shown, and the clock says so.
+  watch([oldest, newest], () => {
+    if (at.value !== null && newest.value > 0) goTo(at.value)
+  })
   const pause = (): void => {
     at.value ??= sample.value
   }
@@ -49,7 +53,7 @@ export const useTimeStore = defineStore('time', () => {
   }
   const toggle = (): void => (isPaused.value ? live() : pause())
   function goTo(target: number): void {
-    at.value = Math.max(1, Math.min(newest.value, Math.round(target)))
+    at.value = Math.max(oldest.value, Math.min(newest.value, Math.round(target)))
   }
   /** Moves the cursor by whole samples and pauses there; beyond the newest there is nothing. */
   const step = (by: number): void => goTo((at.value ?? sample.value) + by)

@@ -14,6 +14,7 @@ const frame = (seq: number): StatusFrame => ({
   sample: seq,
   atMs: 1000 * seq,
   source: { kind: 'EMULATED', cluster: 'test', env: 'DEMO', sinceMs: 0 },
+  oldest: 1,
   clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 },
   mode: 'observe',
   controller: 'none',

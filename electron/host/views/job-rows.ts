@@ -6,7 +6,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn } from '../../cluster/recent.ts'
 import { ruleFinder, RuleMatcher } from '../../cluster/rule-matcher.ts'
 import type { FilterRow } from '../job-filter.ts'
-import { orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
+import { isPresent, orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
 
 export interface JobRow extends FilterRow {
   readonly colour: number
@@ -51,6 +51,9 @@ export function ruleLookup(
 export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): JobRow[] {
   const { jobs } = monitor.recent.raw
   const ruleOf = ruleLookup(rulesAt(monitor, sample))
+  const isNow = isPresent(monitor, sample)
+  // Rules of long ago may have left memory while rates are still there; then nothing is said of them.
+  const isKnown = monitor.servers.some((host) => monitor.recent.rulesAt(host, sample) !== undefined)
   const rows: JobRow[] = []
   for (const job of monitor.jobs.all) {
     if (job.firstSeenMs > atMs) continue
@@ -58,7 +61,7 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): 
     const rpcs = orZero(mean(C.rpcs, RATE_SAMPLES))
     const readBps = orZero(mean(C.readBps, RATE_SAMPLES))
     const writeBps = orZero(mean(C.writeBps, RATE_SAMPLES))
-    const ops = [...job.lastSecond.ops].sort((a, b) => b[1] - a[1])
+    const ops = [...(isNow ? job.lastSecond.ops : [])].sort((a, b) => b[1] - a[1])
     const rule = ruleOf(job.jobId)
     rows.push({
       jobId: job.jobId,
@@ -74,7 +77,7 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): 
       ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
       throttled: orZero(mean(C.throttled, THROTTLED_SAMPLES)),
       record: orNull(jobs.value(job.jobId, C.record, sample)),
-      rule: rule?.name ?? 'default',
+      rule: rule?.name ?? (isKnown ? 'default' : ''),
       ruleRate: rule?.rate ?? null,
       ageMs: atMs - job.firstSeenMs,
     })

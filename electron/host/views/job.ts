@@ -1,10 +1,11 @@
 /** One job in full: its record and how it moved, what it does, where, and under which rules. */
 import type { JobFrame } from '#core/api/frames.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import { binBytes } from '#core/lustre/size-histogram.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, SHARE_COLUMNS, shareName } from '../../cluster/recent.ts'
 import { jobRows, ruleLookup, rulesAt } from './job-rows.ts'
-import { orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
+import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
 
 const POINTS = 150
 const LEDGER = 40
@@ -84,7 +85,8 @@ export function jobFrame(
         record: orNull(table.value(name, RECORD, sample)),
       }
     })
-  const second = job?.lastSecond
+  const isNow = isPresent(monitor, sample)
+  const second = isNow ? job?.lastSecond : undefined
   const ops = [...(second?.ops ?? [])].sort((a, b) => b[1] - a[1])
   const opsTotal = ops.reduce((s, [, n]) => s + n, 0)
   const rules = rulesAt(monitor, sample)
@@ -114,8 +116,12 @@ export function jobFrame(
       .filter((e) => e.tokens !== 0 && (atMs === null || e.atMs <= atMs))
       .slice(-LEDGER)
       .reverse(),
-    ops: ops.map(([op, n]) => ({ op, perSec: n, share: n / opsTotal })),
-    sizes: sizes(monitor, jobId),
+    ops: ops.map(([op, n]) => ({
+      op,
+      perSec: n / Math.max(1, monitor.source.periodNs / NS_PER_S),
+      share: n / opsTotal,
+    })),
+    sizes: isNow ? sizes(monitor, jobId) : [],
     targets: {
       name: on.map((t) => t.target),
       node: on.map((t) => t.node),
@@ -130,6 +136,6 @@ export function jobFrame(
       if (!rule) return []
       return [{ node: host, name: rule.name, conditions: rule.conditions, rate: rule.rate, ref: rule.ref }]
     }),
-    raw: rawEntry(monitor, jobId, on.toSorted((a, b) => b.rpcs - a.rpcs)[0]?.target),
+    raw: isNow ? rawEntry(monitor, jobId, on.toSorted((a, b) => b.rpcs - a.rpcs)[0]?.target) : '',
   }
 }

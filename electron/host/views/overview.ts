@@ -2,7 +2,7 @@
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
-import { orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
+import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
 import { stackFrame } from './stack.ts'
 
 const SPARK_POINTS = 60
@@ -130,6 +130,7 @@ export function overviewFrame(
     movers: movers(monitor, sample, windowMs),
     events: monitor.events.between(-Infinity, atMs ?? nowMs, EVENTS),
     timers: monitor.servers.flatMap((host) => {
+      if (!isPresent(monitor, sample)) return []
       const lease = monitor.loop.lease(host)?.state
       if (!lease) return []
       return [

@@ -19,6 +19,12 @@ export function stand(monitor: ClusterMonitor, at: number | null): Position {
   return { sample, atMs: totals.atMs(sample) }
 }
 
+/**
+ * Whether a sample is of the last second. What is kept of the present only (operations of the last second, sizes, the raw
+ * text, timers) is shown there and nowhere else: an old picture never holds a new number.
+ */
+export const isPresent = (monitor: ClusterMonitor, sample: number): boolean => monitor.sample - sample <= RATE_SAMPLES
+
 /** null for a gap. */
 export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)
 /** 0 for a gap: only where a gap means that nothing was served. */

@@ -1,11 +1,11 @@
-/** The rows of the rules view: one for each condition, over all CPTs and the servers shown. */
+/** The rows of the rules view: one for each rule, over all CPTs and the servers shown. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn } from '../../cluster/recent.ts'
-import { orNull, RATE_SAMPLES } from './position.ts'
+import { isPresent, orNull, RATE_SAMPLES } from './position.ts'
 
 const SPARK_POINTS = 40
 const SPARK_MS = 20_000
@@ -18,8 +18,8 @@ export interface MergedRule {
 }
 
 /**
- * The rules of the servers in match order, the first server's first. Rules are the same when their conditions are: the
- * names that Sluice gives them differ from server to server.
+ * The rules of the servers in match order, the first server's first. Rules of ours are the same when their conditions are:
+ * their names differ from server to server. Any other rule is the same when its name is, too.
  */
 export function mergeRules(
   servers: readonly { host: string; rules: readonly RuleLine[] }[],
@@ -29,8 +29,9 @@ export function mergeRules(
   for (const { host, rules } of servers) {
     for (const line of rules) {
       if (line.queue !== queue) continue
-      const row: MergedRule = rows.get(line.conditions) ?? { name: line.name, conditions: line.conditions, lines: [] }
-      rows.set(line.conditions, row)
+      const key = isOurs(line.name) ? `ours ${line.conditions}` : `${line.name} ${line.conditions}`
+      const row: MergedRule = rows.get(key) ?? { name: line.name, conditions: line.conditions, lines: [] }
+      rows.set(key, row)
       row.lines.push({ host, line })
     }
   }
@@ -81,7 +82,8 @@ export function ruleRow(
   const ceiling = rates.reduce((sum, r) => sum + r, 0)
   const hosts = [...new Set(rule.lines.map((l) => l.host))]
   const isOur = isOurs(rule.name)
-  const lease = isOur ? hosts.map((h) => monitor.loop.lease(h)?.state).find((s) => s !== undefined) : undefined
+  const isNow = isPresent(monitor, sample)
+  const lease = isOur && isNow ? hosts.map((h) => monitor.loop.lease(h)?.state).find((s) => s !== undefined) : undefined
   const names = new Set(rule.lines.map((l) => l.line.name))
   const idle = [...names].map((n) => monitor.idleRules.since(hostsOf(rule, n), n))
   return {
@@ -93,7 +95,7 @@ export function ruleRow(
     ceiling,
     ...bound(monitor, jobId, sample, ceiling),
     ref: rule.lines.reduce((n, l) => n + l.line.ref, 0),
-    refZeroMs: idle.some((i) => i === undefined) ? null : Math.max(...(idle as number[])),
+    refZeroMs: !isNow || idle.some((i) => i === undefined) ? null : Math.max(...(idle as number[])),
     owner: rule.name === 'default' ? 'lustre' : isOur ? 'sluice' : 'other',
     ...(jobId === undefined ? {} : { jobId }),
     expiresMs: lease ? monitor.source.toUnixMs(lease.expiresNs) : null,

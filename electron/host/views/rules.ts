@@ -41,8 +41,9 @@ function planOf(monitor: ClusterMonitor, host: string, atMs: number | null): Rul
 }
 
 /** What lctl answered on a server, cut to the first lines. */
-function serverText(host: string, text: string): RulesFrame['server'] {
+function serverText(host: string, text: string | undefined): RulesFrame['server'] {
   const command = getParamCommand(TBF_RULE)
+  if (text === undefined) return { node: host, command, text: '', exit: null, more: 0 }
   if (text === '') return { node: host, command, text: '', exit: errnoNumber('ENODEV'), more: 0 }
   const lines = `${TBF_RULE}=\n${text}`.split('\n')
   const more = Math.max(0, lines.length - SERVER_LINES)
@@ -75,6 +76,6 @@ export function rulesFrame(monitor: ClusterMonitor, query: RulesQuery, seq: numb
     // A controller decides per server, so its rules need not be on all of them.
     drifting: merged.filter((m) => !isOurs(m.name) && new Set(m.lines.map((l) => l.host)).size < servers.length).length,
     plans: texts.flatMap(({ host }) => planOf(monitor, host, atMs)),
-    server: serverText(first?.host ?? '', first?.kept?.text ?? ''),
+    server: serverText(first?.host ?? '', first?.kept?.text),
   }
 }

@@ -42,6 +42,7 @@ export function statusFrame(
       seed: facts.seed,
       sinceMs: facts.sinceMs,
     },
+    oldest: sample === 0 ? 0 : monitor.recent.raw.totals.oldest,
     clock: {
       speed: facts.speed(),
       achieved: facts.achieved(),

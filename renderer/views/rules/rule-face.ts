@@ -3,6 +3,10 @@ import type { RulesFrame } from '#core/api/frames.ts'
 import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan } from '../../widgets/units.ts'
 
 export type RuleRow = RulesFrame['rows'][number]
+
+/** What a row is known by from frame to frame: the names of our rules differ from server to server, those of others do not. */
+export const ruleKey = (row: RuleRow): string =>
+  row.owner === 'sluice' ? `ours ${row.conditions}` : `${row.name} ${row.conditions}`
 /** A rule without a class for this long is worth a look. */
 const IDLE_MS = 60_000
 
