@@ -47,7 +47,6 @@ describe('JobDeltas', () => {
       writeBytes: 12_288,
       serviceUsecs: 690,
       dataRpcs: 5,
-      sizes: new Map([[12, 5]]),
     })
   })
 

@@ -16,8 +16,6 @@ export interface JobDelta {
   readonly serviceUsecs: number
   /** Reads and writes behind `serviceUsecs`. */
   readonly dataRpcs: number
-  /** Reads and writes per power-of-two size bin. */
-  readonly sizes: ReadonlyMap<number, number>
 }
 
 type Seen = Pick<JobEntry, 'startTime' | 'counters'>
@@ -35,7 +33,6 @@ function deltaOf({ jobId, ...entry }: JobEntry, last: Seen | undefined): JobDelt
   const now = entry.counters
   const before = last && continues(entry, last) ? last.counters : undefined
   const ops = new Map<string, number>()
-  const sizes = new Map<number, number>()
   let rpcs = 0
   let dataRpcs = 0
   let serviceUsecs = 0
@@ -46,10 +43,6 @@ function deltaOf({ jobId, ...entry }: JobEntry, last: Seen | undefined): JobDelt
     if (samples === 0) continue
     if (isBytes(name)) {
       bytes[name as keyof typeof bytes] = c.sum - (base?.sum ?? 0)
-      for (const [bin, n] of c.hist ?? []) {
-        const d = n - (base?.hist?.get(bin) ?? 0)
-        if (d > 0) sizes.set(bin, (sizes.get(bin) ?? 0) + d)
-      }
       // 2.12 has no read and write counters of their own: there the byte counters carry the RPCs.
       const op = name.slice(0, -6)
       if (now.has(op)) continue
@@ -64,7 +57,7 @@ function deltaOf({ jobId, ...entry }: JobEntry, last: Seen | undefined): JobDelt
       serviceUsecs += c.sum - (base?.sum ?? 0)
     }
   }
-  return { jobId, rpcs, ops, readBytes: bytes.read_bytes, writeBytes: bytes.write_bytes, serviceUsecs, dataRpcs, sizes }
+  return { jobId, rpcs, ops, readBytes: bytes.read_bytes, writeBytes: bytes.write_bytes, serviceUsecs, dataRpcs }
 }
 
 /** Successive readings of one target. */

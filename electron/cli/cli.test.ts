@@ -162,7 +162,7 @@ describe('sluice run', () => {
     )
     const table = await sluice(['run', file, '--until', '1'])
     expect(table).toMatchObject({ code: 0, stderr: '' })
-     
+
     expect(table.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f]/)
     const ended = await sluice(['run', file, '--until', '1', '--json'])
     const { jobs } = JSON.parse(ended.stdout) as { jobs: object }
