@@ -5,18 +5,13 @@ import type { Notice } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { FramePump } from './frame-pump.ts'
+import type { PeerContext } from './peer.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules.ts'
 import { statusFrame, toNotice, type SourceFacts } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
-
-/** What every call comes with. */
-export interface PeerContext {
-  /** Unique per connection: a window's acknowledgements reach only its own streams. */
-  readonly peer: string
-}
 
 export interface RouterParts {
   readonly monitor: ClusterMonitor

@@ -2,7 +2,7 @@
 import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/message-port'
 import { isMessage } from '#electron/server/messages.ts'
-import type { PeerContext } from '#electron/server/rpc.ts'
+import type { PeerContext } from '#electron/host/peer.ts'
 
 /** A port as Electron's main and utility processes have it: events carry the message in `data`. */
 export interface PortLike {

@@ -2,12 +2,8 @@
 import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/ws'
 import { WebSocketServer, type WebSocket } from 'ws'
+import type { PeerContext } from '#electron/host/peer.ts'
 import { isMessage, MAX_MESSAGE } from './messages.ts'
-
-/** What every procedure of the host is given: a name unique to the connection that calls. */
-export interface PeerContext {
-  readonly peer: string
-}
 
 /** Windows that can be connected at once. */
 export const MAX_WINDOWS = 32
