@@ -5,59 +5,10 @@
  * table ten times a second while most jobs are idle.
  */
 import { NS_PER_S, NS_PER_US } from '../base/units.ts'
-import {
-  formatCounter,
-  formatEntryHead,
-  OST_COUNTERS,
-  type OstCounter,
-  type PrintableCounter,
-} from '../lustre/job-stats.ts'
-import { sizeBin } from '../lustre/size-histogram.ts'
+import { formatCounter, formatEntryHead, OST_COUNTERS, type OstCounter } from '../lustre/job-stats-print.ts'
+import { LiveCounter } from './live-counter.ts'
 
 const EMPTY_LINES = new Map(OST_COUNTERS.map((name) => [name, formatCounter(name, undefined)]))
-
-/** Squares outgrow 2^53 quickly; whole parts move into a bigint before they do. */
-class SumOfSquares {
-  #low = 0
-  #high = 0n
-
-  add(value: number): void {
-    this.#low += value * value
-    if (this.#low > 2 ** 50) {
-      this.#high += BigInt(this.#low)
-      this.#low = 0
-    }
-  }
-
-  toString(): string {
-    return (this.#high + BigInt(this.#low)).toString()
-  }
-}
-
-class LiveCounter implements PrintableCounter {
-  samples = 0
-  min = 0
-  max = 0
-  sum = 0
-  readonly hist = new Map<number, number>()
-  readonly #squares = new SumOfSquares()
-
-  get sumsq(): string {
-    return this.#squares.toString()
-  }
-
-  add(value: number, binned: boolean): void {
-    this.min = this.samples === 0 ? value : Math.min(this.min, value)
-    this.max = Math.max(this.max, value)
-    this.samples++
-    this.sum += value
-    this.#squares.add(value)
-    if (binned) {
-      const bin = sizeBin(value)
-      this.hist.set(bin, (this.hist.get(bin) ?? 0) + 1)
-    }
-  }
-}
 
 interface Entry {
   readonly startNs: number

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { JobStatsReader } from './job-stats-reader.ts'
-import { formatCounter, formatEntryHead, parseJobStats } from './job-stats.ts'
+import { formatCounter, formatEntryHead } from './job-stats-print.ts'
+import { parseJobStats } from './job-stats.ts'
 
 const counter = (samples: number) => ({
   samples,

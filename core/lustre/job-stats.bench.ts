@@ -1,5 +1,6 @@
 /** Parsing the job_stats of 10,000 jobs, beside splitting the same text into lines and doing nothing with them. */
-import { formatCounter, formatEntryHead, OST_COUNTERS, parseJobStats } from './job-stats.ts'
+import { formatCounter, formatEntryHead, OST_COUNTERS } from './job-stats-print.ts'
+import { parseJobStats } from './job-stats.ts'
 
 const JOBS = 10_000
 

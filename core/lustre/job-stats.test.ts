@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatJobId, parseJobId } from './job-id.ts'
-import {
-  formatCounter,
-  formatEntryHead,
-  OST_COUNTERS,
-  parseJobStats,
-  type JobEntry,
-  type PrintableCounter,
-} from './job-stats.ts'
+import { formatCounter, formatEntryHead, OST_COUNTERS, type PrintableCounter } from './job-stats-print.ts'
+import { parseJobStats, type JobEntry } from './job-stats.ts'
 
 interface PrintedEntry {
   jobId: string
