@@ -34,9 +34,10 @@ module.exports = {
     only('series', 'base'),
     only('lustre', 'base'),
     only('tbf', 'base', 'sim', 'series', 'lustre'),
-    only('control', 'base', 'series', 'lustre'),
+    only('control', 'base', 'series', 'lustre', 'tbf'),
     only('adaptbf', 'base', 'series', 'lustre', 'control', 'tbf'),
     only('emulator', 'base', 'sim', 'series', 'lustre', 'tbf', 'control', 'adaptbf'),
+    only('papers', 'base', 'sim', 'series', 'lustre', 'tbf', 'control', 'adaptbf', 'emulator'),
     only('api', 'base'),
     {
       name: 'window-knows-no-host',

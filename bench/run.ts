@@ -4,6 +4,7 @@
  */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
 import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
+import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
@@ -50,7 +51,7 @@ if (args.includes('--window')) {
 }
 const json = args.includes('--json')
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
-const all: readonly Bench[] = [...sim, ...tbf, ...lustre, ...adaptbf, ...emulator]
+const all: readonly Bench[] = [...sim, ...tbf, ...lustre, ...lustreMemory, ...adaptbf, ...emulator]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {
   const value = round(await measure((t) => b.run(t)))

@@ -41,6 +41,14 @@ describe('worked example: a of 1 node, b of 2, 100 tokens a period', () => {
   })
 })
 
+it('reclaims a part of 1 only under the extension min', () => {
+  const allocator = new TokenAllocator({ coefficient: 'min' })
+  evaluate(allocator, [job('a', 1, 5), job('b', 2, 200)])
+  expect(tokensOf(evaluate(allocator, [job('a', 1, 50), job('b', 2, 100)]))).toEqual({ a: 44, b: 56 })
+  expect(allocator.explain().recompensated.coefficient).toBeCloseTo(1 / 6, 12)
+  expect(recordsOf(allocator)).toEqual({ a: 16, b: -16 })
+})
+
 describe('edges', () => {
   it('gives a single job everything and moves no record', () => {
     const allocator = new TokenAllocator()

@@ -10,8 +10,9 @@ import { MAX_BUDGET, tokenBudget } from './budget.ts'
 import { type PeriodSteps, explainPeriod } from './explanation.ts'
 import { allocateInitially } from './initial-allocation.ts'
 import { type JobCode, type PeriodJob, JobLedger } from './job-ledger.ts'
+import type { AllocatorState } from './allocator-state.ts'
 import { type PeriodColumns, createColumns } from './period-columns.ts'
-import { recompensate } from './recompensation.ts'
+import { type Coefficient, recompensate } from './recompensation.ts'
 import { redistribute } from './redistribution.ts'
 
 /** What one target observed in the period that just ended. */
@@ -38,6 +39,22 @@ export interface AllocatedPeriod {
   readonly recordDeltas: Float64Array
 }
 
+/** What a period moved between the records, in its two steps. Both sum to 0; together they are the record deltas. */
+export interface PeriodFlows {
+  /** JobIDs, shape [n]. */
+  readonly ids: readonly string[]
+  /** Step 2: tokens given (+) or received (-) out of the surplus, shape [n]. */
+  readonly redistributed: Float64Array
+  /** Step 3: tokens given back (+) or got back (-), shape [n]. */
+  readonly recompensated: Float64Array
+}
+
+/** How an allocator deviates from the paper. */
+export interface AllocatorOptions {
+  /** Default: `max`, as the paper prints it. */
+  readonly coefficient?: Coefficient | undefined
+}
+
 /** Why a period is refused. */
 export type AllocationCode = JobCode | 'BAD_RATE' | 'BAD_PERIOD' | 'BUDGET_TOO_LARGE'
 export interface AllocationFailure extends Failure {
@@ -52,10 +69,50 @@ export interface AllocationFailure extends Failure {
  */
 export class TokenAllocator {
   readonly #ledger = new JobLedger()
+  readonly #coefficient: Coefficient
   #columns: PeriodColumns = createColumns(0)
   #slots: readonly number[] = []
   #ids: readonly string[] = []
   #period = 0
+
+  constructor({ coefficient = 'max' }: AllocatorOptions = {}) {
+    this.#coefficient = coefficient
+  }
+
+  /** An allocator that goes on from a state that was checked. */
+  static adopt({ jobs }: AllocatorState, options?: AllocatorOptions): TokenAllocator {
+    const allocator = new TokenAllocator(options)
+    allocator.#ledger.adopt(jobs)
+    allocator.#period = 1
+    for (const [slot, { tokens }] of jobs.entries()) {
+      if (tokens === null) continue
+      allocator.#ledger.tokens[slot] = tokens
+      allocator.#ledger.activeIn[slot] = 1
+    }
+    return allocator
+  }
+
+  /** Everything that the next period depends on, as plain data. */
+  save(): AllocatorState {
+    const { ids, record, rho } = this.#ledger
+    return {
+      version: 1,
+      jobs: ids.map((id, slot) => ({
+        id,
+        record: record[slot]!,
+        rho: rho[slot]!,
+        tokens: this.previousTokens(id) ?? null,
+      })),
+    }
+  }
+
+  /**
+   * Forgets the tokens of the last period, as after a period without active jobs: for when their rules were not in force,
+   * because they had expired or were never written.
+   */
+  forgetTokens(): void {
+    this.#period++
+  }
 
   /**
    * Evaluates the period that ended and allocates the next one.
@@ -78,7 +135,7 @@ export class TokenAllocator {
     const columns = this.#load(slots, tokenBudget(period.maxRatePerSec, period.dtSeconds))
     allocateInitially(columns)
     redistribute(columns)
-    recompensate(columns)
+    recompensate(columns, this.#coefficient)
     return ok(this.#store(slots, columns))
   }
 
@@ -97,6 +154,18 @@ export class TokenAllocator {
   previousTokens(id: string): number | undefined {
     const slot = this.#ledger.slotOf(id)
     return slot !== undefined && this.#ledger.activeIn[slot] === this.#period ? this.#ledger.tokens[slot] : undefined
+  }
+
+  /** What the last period moved between the records. */
+  flows(): PeriodFlows {
+    const { count, surplus, received, reclaimed, repaid } = this.#columns
+    const redistributed = new Float64Array(count)
+    const recompensated = new Float64Array(count)
+    for (let i = 0; i < count; i++) {
+      redistributed[i] = surplus[i]! - received[i]!
+      recompensated[i] = reclaimed[i]! - repaid[i]!
+    }
+    return { ids: this.#ids, redistributed, recompensated }
   }
 
   /** The three steps of the last period that was not refused; built on demand, it costs more than the period itself. */

@@ -1,102 +1,243 @@
 /**
- * AdapTBF as a controller of one target: observation in, token rates out. What the server cannot tell - how much a job would
- * have issued without its rule - is inferred here; the allocation itself is `TokenAllocator`.
+ * AdapTBF as a controller of one target: observation in, token rates out. The allocation itself is `TokenAllocator`, who owes
+ * whom is `PairLedger`; this is what the paper calls System Stats Controller and Rule Management Daemon, without I/O.
  */
-import { invariant } from '../base/result.ts'
+import { type Failure, type Result, invariant, ok } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
-import type { Allocation, Controller, Decision, JobDemand, Observation } from '../control/controller.ts'
+import type { Allocation, Controller, Decision } from '../control/controller.ts'
 import { type AllocatedPeriod, TokenAllocator } from './allocation.ts'
-import type { PeriodJob } from './job-ledger.ts'
-import { EPS } from './rounding.ts'
+import { nextMaxRate } from './auto-rate.ts'
+import { type AdapTbfOptions, checkOptions } from './controller-options.ts'
+import { type AdapTbfState, checkAdapTbfState } from './controller-state.ts'
+import { type TargetObservation, demandOf, isMeasured } from './demand.ts'
+import { type CountedJob, countJobs } from './observation.ts'
+import { overdraft } from './overdraft.ts'
+import type { PairMove } from './pair-book.ts'
+import { PairLedger } from './pair-ledger.ts'
+import { checkPeriod } from './period.ts'
 
-/** RPCs added to the demand of a saturated job: what a client keeps in flight. */
-const IN_FLIGHT_RPCS = 8
+export type { AdapTbfOptions } from './controller-options.ts'
 
-/**
- * How demand is read from what was served. `served`: as it is, what the authors used; a throttled job then never shows more
- * than its tokens. `saturation`: a job that used its tokens up is taken to want more.
- */
-export const DEMAND_MEASURES = ['served', 'saturation'] as const
-export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
-
-/** How one target is controlled. */
-export interface AdapTbfOptions {
-  /** Largest token rate of the target, T, RPC/s, > 0. Best at 0.95 to 1.0 of what the target can serve. */
+/** What a decision does not say about the period that it came from. */
+export interface PeriodReport {
+  /** Why the period was not evaluated and the last allocation is held; undefined where it was. */
+  readonly held: Failure | undefined
+  /** Demand by JobID, RPCs, as the allocator was given it. */
+  readonly demand: ReadonlyMap<string, number>
+  /** Jobs whose source did not give what the demand measure needs: `served` stood in. */
+  readonly substituted: number
+  /** Jobs without a known number of nodes, counted as one. */
+  readonly unmapped: readonly string[]
+  /** What moved between pairs of jobs. */
+  readonly moves: readonly PairMove[]
+  /** Tokens given a second time, by JobID; empty without `overdraft`. */
+  readonly overdraft: ReadonlyMap<string, number>
+  /** Largest token rate of the period, T, RPC/s; `autoT` moves it. */
   readonly maxRatePerSec: number
-  /** Default: `saturation`. */
-  readonly demand?: DemandMeasure | undefined
 }
+
+const NO_ALLOCATION: Pick<Decision, 'budget' | 'allocations'> = { budget: 0, allocations: [] }
 
 /**
  * AdapTBF for one target.
  *
- * Source: AdapTBF III-A (System Stats Controller, Rule Management Daemon) and III-C. Deviations: demand may be inferred (see
- * `DemandMeasure`); a period that cannot be evaluated repeats the last allocation instead of stopping the rules.
+ * A period that cannot be evaluated repeats the last allocation and moves no record: one of a length that is none
+ * (`BAD_PERIOD`), one that ends before the last one did (`CLOCK_BACKWARDS`; the next is judged by the new clock), one that was
+ * not observed at all (`hold`).
+ *
+ * Source: AdapTBF III-A (System Stats Controller, Rule Management Daemon) and III-C. Deviations: demand may be measured in
+ * other ways than by what was served (`DEMAND_MEASURES`); a period that cannot be evaluated does not stop the rules;
+ * extensions by name, off by default (`EXTENSIONS`).
  */
 export class AdapTbfController implements Controller {
   readonly name = 'adaptbf'
-  readonly #maxRatePerSec: number
-  readonly #demand: DemandMeasure
-  readonly #allocator = new TokenAllocator()
-  #last: Pick<Decision, 'budget' | 'allocations'> = { budget: 0, allocations: [] }
+  readonly #options: AdapTbfOptions
+  #allocator: TokenAllocator
+  #pairs = new PairLedger()
+  #maxRatePerSec: number
+  #lastAtNs = -Infinity
+  #last = NO_ALLOCATION
+  #report: PeriodReport
 
-  /** @throws InvariantError when the rate is not above 0: options are checked where they are entered. */
+  /** @throws InvariantError when the options are not: they are checked where they are entered (`create`). */
   constructor(options: AdapTbfOptions) {
-    const { maxRatePerSec, demand = 'saturation' } = options
-    invariant(Number.isFinite(maxRatePerSec) && maxRatePerSec > 0, 'the largest token rate of a target is above 0')
-    this.#maxRatePerSec = maxRatePerSec
-    this.#demand = demand
+    const checked = checkOptions(options)
+    invariant(checked.ok, checked.ok ? '' : checked.error.what)
+    this.#options = options
+    this.#maxRatePerSec = options.maxRatePerSec
+    this.#allocator = new TokenAllocator({ coefficient: options.coefficient })
+    this.#report = this.#emptyReport()
   }
 
-  step({ target, atNs, periodNs, jobs }: Observation): Decision {
-    const stepped = this.#allocator.step({
+  /** A controller, or why its options are refused. */
+  static create(options: AdapTbfOptions): Result<AdapTbfController> {
+    const checked = checkOptions(options)
+    return checked.ok ? ok(new AdapTbfController(options)) : checked
+  }
+
+  /** A controller that goes on where a saved one stood; `saved` is checked, it may come from anywhere. */
+  static restore(saved: unknown, options: AdapTbfOptions): Result<AdapTbfController> {
+    const created = AdapTbfController.create(options)
+    if (!created.ok) return created
+    const checked = checkAdapTbfState(saved)
+    if (!checked.ok) return checked
+    const controller = created.value
+    const { allocator, pairs, last, maxRatePerSec } = checked.value
+    controller.#allocator = TokenAllocator.adopt(allocator, { coefficient: options.coefficient })
+    controller.#pairs = PairLedger.adopt(pairs)
+    controller.#last = last
+    if (options.autoT) controller.#maxRatePerSec = maxRatePerSec
+    controller.#report = controller.#emptyReport()
+    return ok(controller)
+  }
+
+  /** Everything that the next period depends on, as plain data. The clock is not part of it: it starts anew. */
+  save(): AdapTbfState {
+    return {
+      version: 1,
       maxRatePerSec: this.#maxRatePerSec,
-      dtSeconds: periodNs / NS_PER_S,
-      jobs: mergeJobs(jobs).map((job) => this.#measure(job)),
-    })
-    this.#last = stepped.ok
-      ? { budget: stepped.value.budget, allocations: toAllocations(stepped.value, periodNs) }
-      : { ...this.#last, allocations: this.#last.allocations.map((held) => ({ ...held, recordDelta: 0 })) }
+      allocator: this.#allocator.save(),
+      pairs: this.#pairs.save(),
+      last: this.#last,
+    }
+  }
+
+  /** Who owes whom on this target. Read only: the controller keeps it in step with the records. */
+  get pairs(): Pick<PairLedger, 'balance' | 'claims' | 'debts' | 'pairs' | 'totals'> {
+    return this.#pairs
+  }
+
+  /** About the last period. */
+  get report(): PeriodReport {
+    return this.#report
+  }
+
+  /** Largest token rate now, T, RPC/s. */
+  get maxRatePerSec(): number {
+    return this.#maxRatePerSec
+  }
+
+  /** To be called when the rules of the last decision were not in force: their tokens say nothing about utilisation. */
+  forgetTokens(): void {
+    this.#allocator.forgetTokens()
+  }
+
+  step(observation: TargetObservation): Decision {
+    const { target, atNs, periodNs } = observation
+    const period = checkPeriod(periodNs)
+    if (!period.ok) return this.#hold(target, atNs, period.error)
+    const lastAtNs = this.#lastAtNs
+    this.#lastAtNs = Number.isFinite(atNs) ? atNs : lastAtNs
+    if (!(atNs >= lastAtNs)) return this.#hold(target, atNs, clockFault(atNs, lastAtNs))
+    return this.#evaluate(observation)
+  }
+
+  /** The decision of a period that was not observed: the last allocation again, no record moves. */
+  hold(target: string, atNs: number): Decision {
+    return this.#hold(target, atNs, NOT_OBSERVED)
+  }
+
+  #hold(target: string, atNs: number, held: Failure): Decision {
+    this.#last = { ...this.#last, allocations: this.#last.allocations.map((a) => ({ ...a, recordDelta: 0 })) }
+    this.#report = { ...this.#emptyReport(), held }
     return { target, atNs, ...this.#last, records: this.#allocator.records() }
   }
 
-  #measure({ jobId: id, nodes, served }: CountedJob): PeriodJob {
-    const previous = this.#demand === 'saturation' ? this.#allocator.previousTokens(id) : undefined
-    // Without tokens in the last period the job ran without a rule: what it was served is what it wanted.
-    const isSaturated = previous !== undefined && served >= 0.9 * previous - 1 - EPS
-    return { id, nodes, demand: isSaturated ? Math.max(served, previous) + IN_FLIGHT_RPCS : served }
-  }
-}
-
-interface CountedJob {
-  readonly jobId: string
-  readonly nodes: number
-  readonly served: number
-}
-
-/** Jobs that can be counted, each once: entries of one JobID add up, on the largest number of nodes. */
-function mergeJobs(jobs: readonly JobDemand[]): CountedJob[] {
-  const merged = new Map<string, CountedJob>()
-  for (const { jobId, nodes, served } of jobs) {
-    if (jobId === '' || !Number.isFinite(served) || served <= 0) continue
-    const known = merged.get(jobId)
-    const counted = nodes !== undefined && Number.isFinite(nodes) ? toCount(nodes) : 1
-    merged.set(jobId, {
-      jobId,
-      nodes: Math.max(counted, known?.nodes ?? 1),
-      served: toCount(Math.round(served + (known?.served ?? 0))),
+  #evaluate(observation: TargetObservation): Decision {
+    const { target, atNs, periodNs } = observation
+    const jobs = countJobs(observation.jobs)
+    const dtSeconds = periodNs / NS_PER_S
+    this.#followDevice(observation, jobs, dtSeconds)
+    const measure = this.#options.demand ?? 'saturation'
+    const demand = new Map(
+      jobs.map(({ jobId, counts }) => [jobId, demandOf(measure, counts, this.#allocator.previousTokens(jobId))]),
+    )
+    const stepped = this.#allocator.step({
+      maxRatePerSec: this.#maxRatePerSec,
+      dtSeconds,
+      jobs: jobs.map(({ jobId: id, nodes }) => ({ id, nodes, demand: demand.get(id)! })),
     })
+    if (!stepped.ok) return this.#hold(target, atNs, stepped.error)
+    const { ids, redistributed, recompensated } = this.#allocator.flows()
+    const moves = this.#pairs.enter(atNs, ids, [redistributed, recompensated])
+    const extra = this.#overdraw(stepped.value, jobs, demand)
+    this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
+    this.#report = {
+      held: undefined,
+      demand,
+      substituted: jobs.filter(({ counts }) => !isMeasured(measure, counts)).length,
+      unmapped: jobs.filter(({ isUnmapped }) => isUnmapped).map(({ jobId }) => jobId),
+      moves,
+      overdraft: extra,
+      maxRatePerSec: this.#maxRatePerSec,
+    }
+    return { target, atNs, ...this.#last, records: this.#allocator.records() }
   }
-  return [...merged.values()]
+
+  #followDevice({ deviceBusy }: TargetObservation, jobs: readonly CountedJob[], dtSeconds: number): void {
+    const { budget } = this.#last
+    if (!this.#options.autoT || deviceBusy === undefined || budget === 0) return
+    let served = 0
+    let hasBacklog = false
+    for (const { counts } of jobs) {
+      served += counts.served
+      hasBacklog ||= (counts.queued ?? 0) > 0
+    }
+    const next = nextMaxRate(this.#maxRatePerSec, { deviceBusy, served, budget, hasBacklog, dtSeconds })
+    // A device that hangs must not take T with it: what follows would be minutes of crawling back.
+    this.#maxRatePerSec = Math.min(RATE_MAX, Math.max(this.#options.maxRatePerSec / 10, next))
+  }
+
+  #overdraw(
+    { ids, tokens }: AllocatedPeriod,
+    jobs: readonly CountedJob[],
+    demand: ReadonlyMap<string, number>,
+  ): ReadonlyMap<string, number> {
+    const part = this.#options.overdraft ?? 0
+    if (part === 0) return NO_EXTRA
+    const byId = new Map(jobs.map((job) => [job.jobId, job]))
+    const extra = overdraft(
+      ids.map((id, i) => {
+        const { nodes, counts } = byId.get(id)!
+        const wanted = demand.get(id)!
+        // Without a queue to read, a job that wants more than it was served is one that waits.
+        const hasBacklog = counts.queued === undefined ? wanted > counts.served : counts.queued > 0
+        return { nodes, tokens: tokens[i]!, demand: wanted, hasBacklog }
+      }),
+      part,
+    )
+    return new Map(ids.flatMap((id, i) => (extra[i]! > 0 ? [[id, extra[i]!] as const] : [])))
+  }
+
+  #emptyReport(): PeriodReport {
+    const [demand, maxRatePerSec] = [NO_EXTRA, this.#maxRatePerSec]
+    return { held: undefined, demand, substituted: 0, unmapped: [], moves: [], overdraft: NO_EXTRA, maxRatePerSec }
+  }
 }
 
-/** At least 1, so that a job that was served is active; small enough to be counted exactly. */
-const toCount = (value: number): number => Math.min(2 ** 52, Math.max(1, value))
+const NO_EXTRA: ReadonlyMap<string, number> = new Map()
 
-function toAllocations({ ids, tokens, records, recordDeltas }: AllocatedPeriod, periodNs: number): Allocation[] {
+const NOT_OBSERVED: Failure = {
+  code: 'NOT_OBSERVED',
+  what: 'The target did not answer in this period',
+  unaffected: 'The last rates stay in force.',
+}
+
+const clockFault = (atNs: number, lastAtNs: number): Failure => ({
+  code: 'CLOCK_BACKWARDS',
+  what: 'The period ends before the last one did',
+  why: `${atNs} ns after ${lastAtNs} ns`,
+  unaffected: 'The last rates stay in force for one period.',
+})
+
+function toAllocations(
+  { ids, tokens, records, recordDeltas }: AllocatedPeriod,
+  extra: ReadonlyMap<string, number>,
+  periodNs: number,
+): Allocation[] {
   return ids.map((jobId, i) => {
-    const rate = Math.round((tokens[i]! * NS_PER_S) / periodNs)
+    const rate = Math.round(((tokens[i]! + (extra.get(jobId) ?? 0)) * NS_PER_S) / periodNs)
     const ratePerSec = Math.min(RATE_MAX, Math.max(1, rate))
     return { jobId, tokens: tokens[i]!, ratePerSec, record: records[i]!, recordDelta: recordDeltas[i]! }
   })

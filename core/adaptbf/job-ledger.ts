@@ -3,7 +3,7 @@
  * period, in processing order. A refused period leaves no trace.
  */
 import { byCodeUnit } from '../base/order.ts'
-import { type Failure, type Result, fail, ok } from '../base/result.ts'
+import { type Failure, type Result, fail, invariant, ok } from '../base/result.ts'
 
 /** One job in one observation period, as the allocator counts it. */
 export interface PeriodJob {
@@ -31,6 +31,8 @@ export class JobLedger {
   readonly #slots = new Map<string, number>()
   /** Active jobs of the last period in processing order, by slot. */
   #order: number[] = []
+  /** Slot by place in the last list: collectors name the same jobs in the same order, which spares the look-up. */
+  #places: number[] = []
   #calls = 0
 
   /** JobID by slot. The columns below are as long or longer; frozen for a job while it is idle. */
@@ -48,6 +50,16 @@ export class JobLedger {
   demand = new Float64Array(16)
   /** Number of the call of `enter` that named the job last, negative once it has its place in the order. */
   #listedIn = new Float64Array(16)
+
+  /** Takes up jobs of an earlier run, in slot order; only on a ledger that has none yet. */
+  adopt(jobs: readonly { readonly id: string; readonly record: number; readonly rho: number }[]): void {
+    invariant(this.ids.length === 0, 'earlier jobs are taken up before any other')
+    for (const { id, record, rho } of jobs) {
+      const slot = this.#create(id)
+      this.record[slot] = record
+      this.rho[slot] = rho
+    }
+  }
 
   slotOf(id: string): number | undefined {
     return this.#slots.get(id)
@@ -70,9 +82,12 @@ export class JobLedger {
     const known = this.ids.length
     const strangers = new Set<string>()
     const active: number[] = []
+    const places = this.#places
     let isOrdered = true
-    for (const job of jobs) {
-      let slot = this.#slots.get(job.id)
+    for (let at = 0; at < jobs.length; at++) {
+      const job = jobs[at]!
+      const place = places[at]
+      let slot = place !== undefined && this.ids[place] === job.id ? place : this.#slots.get(job.id)
       const isListed = slot === undefined ? strangers.has(job.id) : this.#listedIn[slot] === call
       const failure = findFault(job, isListed)
       if (failure) {
@@ -89,6 +104,7 @@ export class JobLedger {
       }
       const nodes = Math.max(1, job.nodes ?? 1)
       if (nodes !== this.nodes[slot]) isOrdered = false
+      places[at] = slot
       this.#listedIn[slot] = call
       this.nodes[slot] = nodes
       this.demand[slot] = job.demand

@@ -3,6 +3,13 @@ import type { PeriodColumns } from './period-columns.ts'
 import { distribute, floorTokens } from './rounding.ts'
 
 /**
+ * How equation (13) weighs a lender's utilisation u. `max`: max(1, u), as printed: an idle lender is paid back as fast as a
+ * busy one. `min`: min(1, u), the extension of that name: the coefficient is a part of 1, and an idle lender waits.
+ */
+export const COEFFICIENTS = ['max', 'min'] as const
+export type Coefficient = (typeof COEFFICIENTS)[number]
+
+/**
  * Reclaims tokens from jobs that owed before and after step 2 (J-) and hands them to jobs that were owed before and after
  * it (J+), by distribution factor. Without lenders nothing is reclaimed.
  *
@@ -12,8 +19,8 @@ import { distribute, floorTokens } from './rounding.ts'
  *
  * @param columns  after `redistribute`; `final` sums to the budget, `finalRecord` keeps the sum of `record`.
  */
-export function recompensate(columns: PeriodColumns): void {
-  const lenders = findSides(columns)
+export function recompensate(columns: PeriodColumns, coefficient: Coefficient = 'max'): void {
+  const lenders = findSides(columns, coefficient === 'max' ? Math.max : Math.min)
   reclaim(columns)
   repay(columns, lenders)
   const { count, redistributed, redistributedRecord, reclaimed, repaid, final, finalRecord } = columns
@@ -25,7 +32,7 @@ export function recompensate(columns: PeriodColumns): void {
 }
 
 /** Equations (9)-(13): both sides, the lenders' future utilisation, the coefficient. Returns the number of lenders. */
-function findSides(columns: PeriodColumns): number {
+function findSides(columns: PeriodColumns, against1: (one: number, u: number) => number): number {
   const { count, record, redistributedRecord, side, demand, redistributed, futureUtilization } = columns
   const { utilization, priority, members } = columns
   let lenders = 0
@@ -37,7 +44,7 @@ function findSides(columns: PeriodColumns): number {
     if (side[i] !== 1) continue
     const future = demand[i]! / Math.max(1, redistributed[i]!)
     futureUtilization[i] = future
-    coefficient += (priority[i]! * (Math.max(1, utilization[i]!) + Math.max(0, 1 - future))) / 2
+    coefficient += (priority[i]! * (against1(1, utilization[i]!) + Math.max(0, 1 - future))) / 2
     members[lenders++] = i
   }
   columns.coefficient = coefficient

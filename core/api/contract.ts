@@ -20,6 +20,7 @@ import {
   statusFrame,
   stripFrame,
 } from './frames.ts'
+import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
 
 /** What every stream takes. */
 const stream = z.object({
@@ -82,6 +83,7 @@ export const contract = {
     rules: oc
       .input(
         stream.extend({
+          service: service.default('ost_io'),
           /** Empty = all nodes, merged. */
           node: z.string().max(255).default(''),
           queue: z.enum(['reg', 'hp']).default('reg'),
@@ -90,6 +92,30 @@ export const contract = {
         }),
       )
       .output(eventIterator(rulesFrame)),
+    /** Staged changes of a service with their review, and the changes committed before. */
+    staged: oc.input(stream.extend({ service: service.default('ost_io') })).output(eventIterator(stagedFrame)),
+  },
+  /** Editing rules. Only `commit` writes to servers, and only what its plan id names. */
+  rules: {
+    /** What the host says of a draft; nothing is kept. */
+    check: oc.input(checkInput).output(ruleCheck),
+    /** Stages a change, or puts it in the place of `replaces`; a change of the same rule and queue is replaced, too. */
+    stage: oc
+      .errors(errors)
+      .input(z.object({ service, form: ruleForm, terms: changeTerms, replaces: z.string().optional() }))
+      .output(z.object({ id: z.string() })),
+    /** Takes one staged change back, or all of a service. */
+    unstage: oc.input(z.object({ service, id: z.string().nullable() })).output(z.void()),
+    /** Sends a reviewed plan: timers first, one server before the rest, read back. */
+    commit: oc
+      .errors(errors)
+      .input(z.object({ service, planId: z.string(), typed: z.string().max(200) }))
+      .output(z.object({ changeId: z.string(), nodes: z.array(nodeEnd) })),
+    /** Stages the inverse of a committed change. */
+    undo: oc
+      .errors(errors)
+      .input(z.object({ changeId: z.string() }))
+      .output(z.void()),
   },
 }
 export type Contract = typeof contract

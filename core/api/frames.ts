@@ -3,39 +3,21 @@
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
 import * as z from 'zod'
+import { diffLine, expression, level, ms, notice, streamHead as head } from './parts.ts'
+import { lint, service } from './rule-edits.ts'
 
 const count = z.number().int().nonnegative()
-const ms = z.number()
 const numbers = z.array(z.number())
 const texts = z.array(z.string())
 /** null where nothing was measured: a gap is never a zero. */
 const gappy = z.array(z.number().nullable())
 
+export { level, notice, expression } from './parts.ts'
+export type { Level, Notice, Expression } from './parts.ts'
+
 export const mode = z.enum(['observe', 'advise', 'enforce'])
 export const controllerName = z.enum(['adaptbf', 'static', 'none'])
 export const sourceKind = z.enum(['LIVE', 'RECORDED', 'EMULATED'])
-export const level = z.enum(['ok', 'watch', 'bad', 'idle', 'unknown'])
-export type Level = z.infer<typeof level>
-
-/** A failure or a remark that the operator should read; the shape of base/result.ts Failure. */
-export const notice = z.object({
-  code: z.string(),
-  what: z.string(),
-  why: z.string().optional(),
-  unaffected: z.string().optional(),
-  next: z.string().optional(),
-})
-export type Notice = z.infer<typeof notice>
-
-const head = {
-  /** Number of this frame in its stream, from 1. */
-  seq: count,
-  /** Sequence number of the sample it shows. */
-  sample: count,
-  /** Instant of that sample; null before the first one. */
-  atMs: ms.nullable(),
-}
-
 export const statusFrame = z.object({
   ...head,
   source: z.object({
@@ -180,6 +162,7 @@ export const jobColumn = z.enum([
   'rpcs',
   'readBps',
   'writeBps',
+  'mdops',
   'ioBytes',
   'throttled',
   'rule',
@@ -205,6 +188,8 @@ export const jobsFrame = z.object({
     rpcs: numbers,
     readBps: numbers,
     writeBps: numbers,
+    /** Metadata RPCs on MDTs per second; `rpcs` counts data RPCs on OSTs. */
+    mdops: numbers,
     /** Mean bytes of a read or write RPC in the window; null without one. */
     ioBytes: gappy,
     topOp: texts,
@@ -224,6 +209,7 @@ export const jobsFrame = z.object({
     rpcs: z.number(),
     readBps: z.number(),
     writeBps: z.number(),
+    mdops: z.number(),
     throttled: z.number(),
     rules: count,
     /** Sum of the records of all known jobs, idle ones too: must read 0. */
@@ -274,12 +260,11 @@ export const jobFrame = z.object({
 })
 export type JobFrame = z.infer<typeof jobFrame>
 
-/** One expression of a rule's condition; `join` says how it hangs on the one before it. */
-export const expression = z.object({ join: z.enum(['', 'and', 'or']), field: z.string(), items: texts })
-export type Expression = z.infer<typeof expression>
-
 export const rulesFrame = z.object({
   ...head,
+  /** Services that the source has servers for, and the one shown. */
+  services: z.array(service),
+  service,
   /** Nodes that can be chosen, and the one shown; empty = all, merged. */
   nodes: texts,
   node: z.string(),
@@ -290,8 +275,15 @@ export const rulesFrame = z.object({
   /** Rules in all, and the first row of this slice. */
   known: count,
   offset: count,
-  /** Rules that are not on all servers although no controller of ours decides that. */
+  /** Release of the shown node (or the first), for example `2.17.57`; empty when it was not read. */
+  release: z.string(),
+  /** RPCs waiting in this queue of the service, all shown servers. */
+  queued: count,
+  /** Rules that are not alike on all servers although no controller of ours decides that; `differs` says where, in words. */
   drifting: count,
+  differs: z.string(),
+  /** Remarks on the rules as they stand. */
+  lints: z.array(lint),
   rows: z.array(
     z.object({
       name: z.string(),
@@ -309,12 +301,22 @@ export const rulesFrame = z.object({
       /** Served over rate, 0..1; null where nothing matches. */
       used: z.number().nullable(),
       spark: gappy,
-      owner: z.enum(['sluice', 'lustre', 'other']),
+      /** sluice: a controller's; operator: committed here by hand; lustre: the built-in one; other: foreign. */
+      owner: z.enum(['sluice', 'operator', 'lustre', 'other']),
       jobId: z.string().optional(),
       expiresMs: ms.nullable(),
       createdMs: ms.nullable(),
       servers: count,
       serversTotal: count,
+      /** Hosts that lack it, or have it with another rate or conditions. */
+      missing: texts,
+      /** What is staged for this rule, and the rate it would have then; '' for nothing. */
+      staged: z.enum(['', 'add', 'mod', 'del']),
+      rateStaged: z.number().nullable(),
+      /** Classes that would bind, for a rule that is only staged. */
+      would: count.nullable(),
+      /** Why it stands, of the change that made it; empty for rules of others. */
+      reason: z.string(),
     }),
   ),
   /** The newest plans of the controller, newest first, one per node. */
@@ -324,7 +326,7 @@ export const rulesFrame = z.object({
       atMs: ms,
       state: z.enum(['applied', 'shown', 'failed', 'unknown']),
       detail: z.string(),
-      diff: z.array(z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })),
+      diff: z.array(diffLine),
       commands: texts,
       inverse: texts,
       /** Commands beyond those listed. */

@@ -1,68 +1,169 @@
 /**
- * An emulated compute node: one OSC per OST with `max_rpcs_in_flight` slots, and the network port they share.
+ * An emulated compute node: one line of RPCs to each target with `max_rpcs_in_flight` slots, and the network port they share.
  *
- * RPCs of all jobs on the node wait in one line per OSC, so a throttled job with many writers takes the slots of its
- * neighbours on the same node, as measured on real clients.
+ * RPCs of all jobs on the node wait in one line per target, so a throttled job with many writers takes the slots of its
+ * neighbours on the same node (measured part 2, 8). Write-back that a lock callback asks for goes first and has a slot more.
  */
+import { randomStream, type RandomStream } from '../base/random.ts'
 import { Link } from '../sim/link.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import type { EmulatedOst, Rpc } from './oss.ts'
+import { Ring } from '../tbf/ring.ts'
+import { RpcHistograms } from './io-histograms.ts'
+import { isData, rpcKind, type RpcKind } from './operations.ts'
+import type { Rpc, RpcTarget } from './rpc.ts'
 
 /** Bytes of a request or reply without bulk data. */
 const MESSAGE_BYTES = 512
+/** Chance that a process of a server has moved to another CPT when it sends an RPC; measured part 2, 6: now and then. */
+const MIGRATION = 0.02
 
-interface Osc {
+export interface ClientOptions {
+  /** From 1. */
+  readonly number: number
+  /** max_rpcs_in_flight. */
+  readonly slots: number
+  readonly bandwidthBps: number
+  readonly latencyNs: number
+  /** The server that it is a mount of, if it is one. */
+  readonly host?: string
+  readonly seed: number
+}
+
+/** What a client has under way to one target. */
+export interface ClientLine {
   inFlight: number
-  waiting: Rpc[]
+  readonly waiting: Ring<Rpc>
+  readonly urgent: Ring<Rpc>
+  /** max_rpcs_in_flight of this connection. */
+  slots: number
+  /** RPCs under way by what they are. */
+  readonly underWay: Record<RpcKind, number>
+  /** `osc.*.rpc_stats`, `mdc.*.rpc_stats`. */
+  readonly histograms: RpcHistograms
 }
 
 export class EmulatedClient {
   readonly number: number
   readonly nid: string
+  readonly latencyNs: number
+  readonly #host: string | undefined
   readonly #sim: Simulation
   readonly #slots: number
   readonly #up: Link
   readonly #down: Link
-  readonly #oscs = new Map<EmulatedOst, Osc>()
+  readonly #lines = new Map<RpcTarget, ClientLine>()
+  readonly #random: RandomStream
+  /** Of a mount on a server: the CPT that each process runs on. */
+  readonly #cpts: number[] = []
 
-  constructor(sim: Simulation, number: number, slots: number, bandwidthBps: number, latencyNs: number) {
+  constructor(sim: Simulation, options: ClientOptions) {
+    const { number, slots, bandwidthBps, latencyNs, host, seed } = options
     this.#sim = sim
     this.number = number
     this.nid = `10.4.${Math.floor(number / 250)}.${(number % 250) + 1}@tcp`
+    this.latencyNs = latencyNs
+    this.#host = host
     this.#slots = slots
     this.#up = new Link(sim, { bandwidthBps, latencyNs })
     this.#down = new Link(sim, { bandwidthBps, latencyNs })
+    this.#random = randomStream(seed, `client/${number}/cpt`)
   }
 
-  /** Sends an RPC as soon as its OSC has a free slot. */
-  issue(rpc: Rpc): void {
-    let osc = this.#oscs.get(rpc.ost)
-    if (!osc) {
-      osc = { inFlight: 0, waiting: [] }
-      this.#oscs.set(rpc.ost, osc)
-    }
-    if (osc.inFlight < this.#slots) this.#send(osc, rpc)
-    else osc.waiting.push(rpc)
+  /** Gives a process of this client its number. */
+  admit(): number {
+    return this.#cpts.push(this.#cpts.length) - 1
   }
 
-  /** RPCs waiting for a slot, all OSCs. */
+  /** The NID that a target sees: `0@lo` on its own server. */
+  nidTo(target: Pick<RpcTarget, 'host'>): string {
+    return target.host === this.#host ? '0@lo' : this.nid
+  }
+
+  /** Lines by target. */
+  get lines(): ReadonlyMap<RpcTarget, ClientLine> {
+    return this.#lines
+  }
+
+  /** RPCs waiting for a slot, all targets. */
   get waiting(): number {
     let n = 0
-    for (const osc of this.#oscs.values()) n += osc.waiting.length
+    for (const line of this.#lines.values()) n += line.waiting.size + line.urgent.size
     return n
   }
 
-  #send(osc: Osc, rpc: Rpc): void {
-    osc.inFlight++
-    this.#up.send(MESSAGE_BYTES + (rpc.op === 'write' ? rpc.bytes : 0), () => {
-      rpc.ost.oss.receive(rpc, this.number, () => {
-        this.#down.send(MESSAGE_BYTES + (rpc.op === 'read' ? rpc.bytes : 0), () => {
-          osc.inFlight--
-          const next = osc.waiting.shift()
-          if (next) this.#send(osc, next)
+  /** The line to a target, made when first asked for. */
+  line(target: RpcTarget): ClientLine {
+    let line = this.#lines.get(target)
+    if (!line) {
+      line = {
+        inFlight: 0,
+        waiting: new Ring<Rpc>(),
+        urgent: new Ring<Rpc>(),
+        slots: this.#slots,
+        underWay: { read: 0, write: 0, modify: 0, other: 0 },
+        histograms: new RpcHistograms(this.#sim.now),
+      }
+      this.#lines.set(target, line)
+    }
+    return line
+  }
+
+  /** Sets max_rpcs_in_flight of one line; what waits goes at once if it may now. */
+  setSlots(target: RpcTarget, slots: number): void {
+    const line = this.line(target)
+    line.slots = slots
+    for (let before = -1; before !== line.inFlight;) {
+      before = line.inFlight
+      this.#sendNext(line)
+    }
+  }
+
+  /** Sends an RPC as soon as its line has a free slot. */
+  issue(rpc: Rpc): void {
+    const line = this.line(rpc.to)
+    if (rpc.isForced) line.urgent.push(rpc)
+    else line.waiting.push(rpc)
+    this.#sendNext(line)
+  }
+
+  #sendNext(line: ClientLine): void {
+    if (line.inFlight > line.slots) return
+    const rpc = line.urgent.shift() ?? (line.inFlight < line.slots ? line.waiting.shift() : undefined)
+    if (rpc) this.#send(line, rpc)
+  }
+
+  #send(line: ClientLine, rpc: Rpc): void {
+    const { op, bytes, offset, to } = rpc
+    const sent = this.#sim.now
+    const kind = rpcKind(op)
+    line.inFlight++
+    line.underWay[kind]++
+    if (isData(op)) line.histograms.sent(op, offset, bytes, line.underWay[op])
+    else if (kind === 'modify') line.histograms.sentModify(line.underWay.modify)
+    this.#up.send(MESSAGE_BYTES + (op === 'write' ? bytes : 0), () => {
+      to.receive(rpc, this.#cpt(rpc), () => {
+        this.#down.send(MESSAGE_BYTES + (op === 'read' ? bytes : 0), () => {
+          line.inFlight--
+          line.underWay[kind]--
+          if (isData(op)) line.histograms.answered(op, this.#sim.now - sent)
+          this.#sendNext(line)
           rpc.done()
         })
       })
     })
+  }
+
+  /** LNet pins one tcp peer to one CPT; what a server sends to itself comes from wherever its process runs. */
+  #cpt({ to, sender }: Rpc): number {
+    const { cpts } = to
+    if (to.host !== this.#host) return this.number % cpts
+    const at = (this.#cpts[sender] as number) % cpts
+    if (cpts === 1 || this.#random.uniform() >= MIGRATION) return at
+    // Processes move, but are kept balanced.
+    const next = (at + 1) % cpts
+    const processesOn = (cpt: number): number => this.#cpts.filter((c) => c % cpts === cpt).length
+    if (processesOn(next) > processesOn(at)) return at
+    this.#cpts[sender] = next
+    return next
   }
 }

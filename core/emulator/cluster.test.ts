@@ -1,40 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJobStats } from '../lustre/job-stats.ts'
-import { EmulatedCluster } from './cluster.ts'
-import { JobStatsTable } from './job-stats-table.ts'
-import { parseScenario } from './scenario.ts'
-
-/** A cluster of one OSS with two fast OSTs and the given jobs, one YAML flow map each. */
-function clusterOf(
-  jobs: readonly string[],
-  more: { seed?: number; policy?: string; clients?: string; oss?: string } = {},
-): EmulatedCluster {
-  const text = `title: Test
-policy: ${more.policy ?? 'tbf jobid'}
-clients: ${more.clients ?? '{ count: 4 }'}
-oss:
-  - name: oss01
-    ${more.oss ?? 'threads: 16'}
-    osts:
-      - { name: t-OST0000, disk: { bandwidth_mb_s: 2000, per_op_us: 200, channels: 4 } }
-      - { name: t-OST0001, disk: { bandwidth_mb_s: 2000, per_op_us: 200, channels: 4 } }
-control: { max_rate: 100 }
-jobs:
-${jobs.map((j) => `  - ${j}`).join('\n')}
-`
-  const scenario = parseScenario(text)
-  if (!scenario.ok) throw new Error(`${scenario.error.what}: ${scenario.error.why}`)
-  return new EmulatedCluster(scenario.value, { seed: more.seed })
-}
+import { profile } from '../lustre/profile.ts'
+import type { EmulatedCluster } from './cluster.ts'
+import { JobStatsTable, type JobStatsOptions } from './job-stats-table.ts'
+import { clusterOf, rule, served } from './small-cluster.ts'
 
 const exec = (c: EmulatedCluster, command: string): string => {
   const r = c.node('oss01')!.exec(command)
   if (r.code !== 0) throw new Error(`${command}: ${r.stderr}`)
   return r.stdout
 }
-const rule = (c: EmulatedCluster, value: string): string =>
-  exec(c, `lctl set_param ost.OSS.ost_io.nrs_tbf_rule='${value}'`)
 
 /** Operations and bytes of a job, summed over all targets' job_stats. */
 function countedOf(c: EmulatedCluster, jobId: string): { rpcs: number; bytes: number } {
@@ -52,7 +28,6 @@ function countedOf(c: EmulatedCluster, jobId: string): { rpcs: number; bytes: nu
   }
   return { rpcs, bytes }
 }
-const served = (c: EmulatedCluster, jobId: string): number => c.jobs.find((j) => j.scenario.id === jobId)!.servedRpcs
 
 const mixed = [
   '{ id: 1.a.u0, clients: [1, 2], processes: 6, outstanding: 2, op: write, size_kib: 1024, pattern: { kind: continuous } }',
@@ -73,6 +48,31 @@ describe('an emulated cluster', () => {
     expect(bytes(1, 1)).toBe(once)
     expect(bytes(1, 37)).toBe(once)
     expect(bytes(2, 1)).not.toBe(once)
+  })
+
+  it('is so with metadata, caches and a mount on a server, too', () => {
+    const jobs = [
+      ...mixed,
+      '{ id: 4.d, clients: [1, 5], processes: 5, op: [create, write, close], size_kib: 16, pattern: { kind: poisson, rate: 80 } }',
+      '{ id: 5.e, clients: [3, 4, 5], processes: 3, op: write, size_kib: 64, cached: true, shared: f, targets: [t-OST0000], pattern: { kind: continuous } }',
+    ]
+    const trace = (seed: number, pieces: number): string => {
+      const c = clusterOf(jobs, {
+        seed,
+        clients: '{ count: 4, mounted_on: [oss01] }',
+        oss: 'cpts: 2',
+        mds: '{ name: mds01, cpts: 2, mdts: [{ name: t-MDT0000 }, { name: t-MDT0001 }] }',
+      })
+      rule(c, 'start a jobid={1.* 5.*} rate=300', 'start b jobid={4.d} rate=30 realtime=1')
+      for (let i = 1; i <= pieces; i++) while (!c.sim.runUntil(Math.round((2e9 * i) / pieces), 100));
+      const tables = [...c.osts, ...c.mds[0]!.mdts].map((t) => t.jobStats.read())
+      return [c.sim.executed, ...c.jobs.map((j) => `${j.servedRpcs} ${j.waits.mean}`), ...tables].join('\n')
+    }
+    const once = trace(1, 1)
+    expect(once).toContain('- job_id:          5.e')
+    expect(trace(1, 1)).toBe(once)
+    expect(trace(1, 23)).toBe(once)
+    expect(trace(2, 1)).not.toBe(once)
   })
 
   it('serves every RPC exactly once, and job_stats counts what the jobs saw, whatever policies and rules do meanwhile', () => {
@@ -170,27 +170,6 @@ describe('an emulated cluster', () => {
     expect(Math.abs(rateWith('[1, 2]') / 100 - 1)).toBeLessThan(0.05)
   })
 
-  it('starves a job whose node is full of another job that is throttled, unless it has slots to spare', () => {
-    const freeOf = (writers: number, slots: number): number => {
-      const c = clusterOf(
-        [
-          `{ id: 1.hog.u0, clients: [1], processes: ${writers}, op: write, size_kib: 4, targets: [t-OST0000], pattern: { kind: continuous } }`,
-          '{ id: 2.free.u0, clients: [1], op: write, size_kib: 4, targets: [t-OST0000], pattern: { kind: continuous } }',
-        ],
-        { clients: `{ count: 1, max_rpcs_in_flight: ${slots} }` },
-      )
-      rule(c, 'start h jobid={1.*} rate=5')
-      c.sim.runUntil(8e9)
-      return served(c, '2.free.u0')
-    }
-    const undisturbed = freeOf(1, 8)
-    expect(undisturbed).toBeGreaterThan(8 * 1000)
-    expect(freeOf(4, 8)).toBeGreaterThan(0.95 * undisturbed)
-    // Measured on servers: 5 RPCs in 8 s with 16 writers, and no loss with 64 slots.
-    expect(freeOf(16, 8)).toBeLessThan(40)
-    expect(freeOf(16, 64)).toBeGreaterThan(0.95 * undisturbed)
-  })
-
   it('keeps the wait for a token out of the service times of job_stats', () => {
     const c = clusterOf([
       '{ id: 1.a.u0, clients: [1], processes: 8, op: write, size_kib: 4, pattern: { kind: continuous } }',
@@ -270,5 +249,53 @@ describe('JobStatsTable', () => {
     table.countIo(0, '', 'read', 1, 1)
     expect(table.read()).toBe('')
     expect(table.drop('nobody')).toBe(false)
+    expect(new JobStatsTable(0, { profile: profile('2.15') }).read()).toBe('job_stats:\n')
+  })
+
+  it('has the counters of its target and release, and leaves out what they do not count', () => {
+    const names = (options: JobStatsOptions): string[] => {
+      const table = new JobStatsTable(0, options)
+      for (const counter of ['read', 'mkdir', 'readpage', 'open']) table.count(0, 'j', counter, 1000)
+      return [...table.read().matchAll(/^ {2}(\w+): +\{ samples: +1,/gm)].map((m) => m[1]!)
+    }
+    expect(names({})).toEqual(['read'])
+    expect(names({ profile: profile('2.12') })).toEqual([])
+    expect(names({ target: 'mdt' })).toEqual(['open', 'mkdir', 'read', 'readpage'])
+    expect(names({ target: 'mdt', profile: profile('2.17') })).toEqual(['open', 'mkdir', 'read'])
+  })
+
+  it('drops entries that were idle for longer than the cleanup interval, after it was read, and not before half of it', () => {
+    let now = 0
+    const table = new JobStatsTable(0, { clock: () => now })
+    const seen = (): string[] => {
+      table.read()
+      return [...table.jobIds]
+    }
+    expect(table.cleanupSeconds).toBe(600)
+    table.countIo(0, 'early', 'read', 1, 1)
+    now = 500e9
+    table.countIo(now, 'late', 'read', 1, 1)
+    expect(seen()).toEqual(['early', 'late'])
+    // Looked at 500 s and so not before 800 s.
+    now = 700e9
+    expect(seen()).toEqual(['early', 'late'])
+    now = 801e9
+    expect(seen()).toEqual(['late'])
+    table.cleanupSeconds = 7
+    expect(table.cleanupSeconds).toBe(6)
+    table.cleanupSeconds = 0
+    now = 9e12
+    expect(seen()).toEqual(['late'])
+  })
+
+  it('prints since when it counts unless it was told not to', () => {
+    const table = new JobStatsTable(1000, { profile: profile('2.17') })
+    table.countIo(1_500_000_000, 'j', 'read', 1, 1)
+    expect(table.read()).toContain('start_time:      1001.500000000 secs.nsecs')
+    table.showsStart = false
+    expect(table.read()).not.toContain('start_time')
+    expect(table.read()).toContain('snapshot_time:   1001.500000000 secs.nsecs')
+    table.showsStart = true
+    expect(table.read()).toContain('elapsed_time:    0.000000000 secs.nsecs')
   })
 })

@@ -5,10 +5,12 @@
 import { sToNs } from '../base/units.ts'
 import { Simulation } from '../sim/simulation.ts'
 import { EmulatedClient } from './client.ts'
+import { EmulatedMds } from './mds.ts'
 import { EmulatedNode } from './node.ts'
 import { EmulatedOss, type EmulatedOst } from './oss.ts'
-import { ossParameters } from './parameters.ts'
+import { serverLustre } from './parameters/site.ts'
 import type { Scenario } from './scenario.ts'
+import type { SharedRange } from './shared-range.ts'
 import { squeue } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
@@ -25,37 +27,57 @@ export class EmulatedCluster {
   readonly epochSeconds: number
   readonly sim = new Simulation()
   readonly oss: readonly EmulatedOss[]
+  readonly mds: readonly EmulatedMds[]
+  /** In the order of their numbers; mounts on servers come last. */
+  readonly clients: readonly EmulatedClient[]
   readonly jobs: readonly EmulatedJob[]
   /** Every node with a shell: the servers, then the one with the resource manager. */
   readonly nodes: readonly EmulatedNode[]
 
   constructor(scenario: Scenario, options: EmulatorOptions = {}) {
     this.scenario = scenario
-    this.seed = options.seed ?? scenario.seed
+    const seed = options.seed ?? scenario.seed
+    this.seed = seed
     this.epochSeconds = options.epochSeconds ?? scenario.epoch_s
-    const { clients } = scenario
-    this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, this.epochSeconds))
-    const nodes = Array.from(
-      { length: clients.count },
-      (_, i) =>
-        new EmulatedClient(
-          this.sim,
-          i + 1,
-          clients.max_rpcs_in_flight,
-          clients.network_mb_s * 1e6,
-          clients.latency_us * 1000,
-        ),
-    )
-    const osts = this.oss.flatMap((o) => o.osts)
-    for (const o of this.oss) o.service.writePolicies(scenario.policy)
-    this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, this.seed, nodes, osts))
+    const context = { epochSeconds: this.epochSeconds, seed }
+    this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, context))
+    this.mds = scenario.mds.map((m) => new EmulatedMds(this.sim, m, context))
+    this.clients = this.#makeClients(scenario)
+    const services = [...this.oss.map((o) => o.io), ...this.mds.flatMap((m) => m.services)]
+    for (const s of services) s.nrs.writePolicies(scenario.policy)
+    const site = {
+      seed,
+      clients: this.clients,
+      osts: this.osts,
+      mdts: this.mds.flatMap((m) => m.mdts),
+      ranges: new Map<string, SharedRange>(),
+    }
+    this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, site))
     this.nodes = [
-      ...this.oss.map((o) => new EmulatedNode(this.sim, o.name, 'oss', ossParameters(o))),
-      new EmulatedNode(this.sim, 'sched01', 'scheduler', [], {
-        squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)),
+      ...this.oss.map((o) => new EmulatedNode(this.sim, { name: o.name, role: 'oss', lustre: serverLustre(o, this) })),
+      ...this.mds.map((m) => new EmulatedNode(this.sim, { name: m.name, role: 'mds', lustre: serverLustre(m, this) })),
+      new EmulatedNode(this.sim, {
+        name: 'sched01',
+        role: 'scheduler',
+        programs: { squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)) },
       }),
     ]
   }
+
+  #makeClients({ clients }: Scenario): EmulatedClient[] {
+    const common = {
+      slots: clients.max_rpcs_in_flight,
+      bandwidthBps: clients.network_mb_s * 1e6,
+      latencyNs: clients.latency_us * 1000,
+      seed: this.seed,
+    }
+    const nodes = Array.from({ length: clients.count }, (_, i) => ({ ...common, number: i + 1 }))
+    const mounts = clients.mounted_on.map((host, i) => ({ ...common, number: clients.count + i + 1, host }))
+    return [...nodes, ...mounts].map((o) => new EmulatedClient(this.sim, o))
+  }
+
+  /** Virtual ns now. */
+  readonly clock = (): number => this.sim.now
 
   get osts(): readonly EmulatedOst[] {
     return this.oss.flatMap((o) => o.osts)

@@ -1,24 +1,92 @@
-/** Names as lctl takes them: braces, `*`, `?` and `[...]`, expanded by the tool itself. */
+/** Names as glob(3) and the shell take them: braces, `*`, `?` and `[...]`. */
 
-/** All texts that a word with `{a,b}` stands for, in order. */
-export function expandBraces(word: string): string[] {
-  const m = /^([^{]*)\{([^{}]*)\}(.*)$/s.exec(word)
-  if (!m) return [word]
-  return (m[2] as string).split(',').flatMap((part) => expandBraces(`${m[1]}${part}${m[3]}`))
+/** A word and which of its characters are quoted, so that they stand for themselves. */
+export interface MaskedText {
+  readonly text: string
+  /** By position; undefined: none is quoted. */
+  readonly quoted?: readonly boolean[]
 }
 
-export const hasGlob = (word: string): boolean => /[*?[{]/.test(word)
+const sliceOf = ({ text, quoted }: MaskedText, from: number, to?: number): MaskedText => ({
+  text: text.slice(from, to),
+  ...(quoted ? { quoted: quoted.slice(from, to) } : {}),
+})
 
-/** A pattern for one dotted name; `*` and `?` stay within one part of it. */
-export function globPattern(word: string): RegExp {
-  const source = word
-    .replace(/[.+^$()|\\]/g, '\\$&')
-    .replaceAll('*', '[^.]*')
-    .replaceAll('?', '[^.]')
-    .replaceAll('[!', '[^')
+function join(parts: readonly MaskedText[]): MaskedText {
+  const text = parts.map((p) => p.text).join('')
+  if (!parts.some((p) => p.quoted)) return { text }
+  return { text, quoted: parts.flatMap((p) => p.quoted ?? Array.from({ length: p.text.length }, () => false)) }
+}
+
+/** Positions of a brace group's separators: its `{`, the commas between its alternatives, its `}`. */
+function groupAt(word: MaskedText, open: number): number[] | undefined {
+  const marks = [open]
+  let depth = 0
+  for (let i = open; i < word.text.length; i++) {
+    if (word.quoted?.[i] === true) continue
+    const c = word.text[i]
+    if (c === '{') depth++
+    else if (c === ',' && depth === 1) marks.push(i)
+    else if (c === '}' && --depth === 0) return [...marks, i]
+  }
+  return undefined
+}
+
+/**
+ * All texts that a word with `{a,b}` stands for, in order; groups may be nested. What is unbalanced is literal.
+ *
+ * @param needsComma  a shell leaves `{a}` as it is; glob(3) takes it for `a`.
+ */
+export function expandBraces(word: MaskedText, needsComma = false): MaskedText[] {
+  for (let i = 0; i < word.text.length; i++) {
+    if (word.text[i] !== '{' || word.quoted?.[i] === true) continue
+    const marks = groupAt(word, i)
+    if (!marks || (needsComma && marks.length === 2)) continue
+    const before = sliceOf(word, 0, i)
+    const after = sliceOf(word, (marks.at(-1) as number) + 1)
+    return marks.slice(1).flatMap((to, k) => {
+      const alternative = sliceOf(word, (marks[k] as number) + 1, to)
+      return expandBraces(join([alternative, after]), needsComma).map((rest) => join([before, rest]))
+    })
+  }
+  return [word]
+}
+
+const isSpecial = (c: string): boolean => '\\^$.*+?()[]{}|/'.includes(c)
+const literal = (c: string): string => (isSpecial(c) ? `\\${c}` : c)
+
+/** Whether a part of a path holds `*`, `?` or `[`. */
+export const hasGlob = (part: string): boolean => /[*?[]/.test(part)
+
+/** The source of a character class that starts at `[`, and where it ends; undefined when it never does. */
+function classAt(part: string, open: number): { source: string; end: number } | undefined {
+  let i = open + 1
+  const isNegated = part[i] === '!' || part[i] === '^'
+  if (isNegated) i++
+  // A `]` that comes first is one of the characters.
+  const end = part.indexOf(']', i + 1)
+  if (end < 0) return undefined
+  const inside = part.slice(i, end).replace(/[\\\]^[]/g, '\\$&')
+  return { source: `[${isNegated ? '^' : ''}${inside}]`, end }
+}
+
+/** A pattern for one part of a path. A backslash makes the next character literal; an unbalanced `[` is one. */
+export function globPattern(part: string): RegExp {
+  let source = ''
+  for (let i = 0; i < part.length; i++) {
+    const c = part[i] as string
+    if (c === '*') source += '.*'
+    else if (c === '?') source += '.'
+    else if (c === '\\' && i + 1 < part.length) source += literal(part[++i] as string)
+    else if (c === '[') {
+      const found = classAt(part, i)
+      source += found ? found.source : '\\['
+      i = found?.end ?? i
+    } else source += literal(c)
+  }
   try {
     return new RegExp(`^${source}$`, 's')
   } catch {
-    return /^(?!)/ // an unbalanced bracket matches nothing
+    return /^(?!)/ // a range that runs backwards matches nothing
   }
 }

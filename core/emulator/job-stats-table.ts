@@ -1,29 +1,74 @@
 /**
- * The job_stats of one emulated target: counters per job, printed as the development line of Lustre prints them.
+ * The job_stats of one emulated target: counters per job, printed as the target's release prints them.
  *
- * Source: spec/lustre 4.1, 4.3, 4.4. An entry's text is kept until one of its counters moves, because a console reads the
- * table ten times a second while most jobs are idle.
+ * Source: spec/lustre 4.1-4.4, measured A1, A6. An entry's text is kept until one of its counters moves, because a console
+ * reads the table ten times a second while most jobs are idle.
  */
 import { NS_PER_S, NS_PER_US } from '../base/units.ts'
-import { formatCounter, formatEntryHead, OST_COUNTERS, type OstCounter } from '../lustre/job-stats-print.ts'
+import { formatEntry, joinEntries, MDT_COUNTERS, OST_COUNTERS } from '../lustre/job-stats-print.ts'
+import { profile, type Profile } from '../lustre/profile.ts'
 import { LiveCounter } from './live-counter.ts'
 
-const EMPTY_LINES = new Map(OST_COUNTERS.map((name) => [name, formatCounter(name, undefined)]))
+/** Seconds until an idle entry is dropped, by default. */
+const CLEANUP_SECONDS = 600
+
+export interface JobStatsOptions {
+  /** What the target is, and with it the counters that it lists. */
+  readonly target?: 'ost' | 'mdt'
+  readonly profile?: Profile
+  /** Virtual ns; without it no entry ever expires. */
+  readonly clock?: () => number
+}
 
 interface Entry {
   readonly startNs: number
   updatedNs: number
-  readonly counters: Map<OstCounter, LiveCounter>
+  readonly counters: Map<string, LiveCounter>
   text: string | undefined
 }
 
 export class JobStatsTable {
   readonly #entries = new Map<string, Entry>()
   readonly #epochSeconds: number
+  readonly #profile: Profile
+  readonly #names: readonly string[]
+  readonly #known: ReadonlySet<string>
+  readonly #clock: () => number
+  #showsStart = true
+  #idleSeconds = CLEANUP_SECONDS
+  #swept = 0
 
   /** @param epochSeconds  Unix time at virtual time 0. */
-  constructor(epochSeconds: number) {
+  constructor(epochSeconds: number, options: JobStatsOptions = {}) {
     this.#epochSeconds = epochSeconds
+    this.#profile = options.profile ?? profile('dev')
+    this.#names = (options.target === 'mdt' ? MDT_COUNTERS : OST_COUNTERS)(this.#profile)
+    this.#known = new Set(this.#names)
+    this.#clock = options.clock ?? (() => 0)
+  }
+
+  /** job_cleanup_interval, s; 0 = never. Odd numbers read back as the even one below (measured, js-cleanup). */
+  get cleanupSeconds(): number {
+    return this.#idleSeconds
+  }
+
+  set cleanupSeconds(seconds: number) {
+    this.#idleSeconds = 2 * Math.floor(seconds / 2)
+  }
+
+  /** Whether entries are printed with start_time and elapsed_time (enable_stats_header). */
+  get showsStart(): boolean {
+    return this.#showsStart
+  }
+
+  set showsStart(shown: boolean) {
+    if (shown !== this.#showsStart) for (const e of this.#entries.values()) e.text = undefined
+    this.#showsStart = shown
+  }
+
+  /** Jobs that have an entry, in the order printed. */
+  get jobIds(): readonly string[] {
+    return [...this.#entries.keys()]
   }
 
   /**
@@ -32,7 +77,18 @@ export class JobStatsTable {
    * @param serviceNs  time from the service thread's start to the reply; the wait in the NRS is not part of it.
    */
   countIo(now: number, jobId: string, op: 'read' | 'write', bytes: number, serviceNs: number): void {
+    this.#add(now, jobId, op === 'read' ? 'read_bytes' : 'write_bytes', bytes)
+    this.count(now, jobId, op, serviceNs)
+  }
+
+  /** Counts one finished operation of a job under a counter; those that the release does not have are left out. */
+  count(now: number, jobId: string, counter: string, serviceNs: number): void {
+    this.#add(now, jobId, counter, Math.round(serviceNs / NS_PER_US))
+  }
+
+  #add(now: number, jobId: string, name: string, value: number): void {
     if (jobId === '') return // no entry is made for an empty job id
+    if (!this.#known.has(name)) return
     let e = this.#entries.get(jobId)
     if (!e) {
       e = { startNs: now, updatedNs: now, counters: new Map(), text: undefined }
@@ -40,44 +96,51 @@ export class JobStatsTable {
     }
     e.updatedNs = now
     e.text = undefined
-    this.#counter(e, op === 'read' ? 'read_bytes' : 'write_bytes').add(bytes, true)
-    this.#counter(e, op).add(Math.round(serviceNs / NS_PER_US), false)
-  }
-
-  #counter(e: Entry, name: OstCounter): LiveCounter {
     let c = e.counters.get(name)
     if (!c) {
       c = new LiveCounter()
       e.counters.set(name, c)
     }
-    return c
+    c.add(value, name.endsWith('_bytes'))
   }
 
-  /** Drops all entries (`clear`) or one; false when there is no such job. */
-  drop(jobId: string): boolean {
-    if (jobId !== 'clear') return this.#entries.delete(jobId)
+  /** Drops all entries. */
+  clear(): void {
     this.#entries.clear()
-    return true
   }
 
-  /** Value of job_stats; no bytes at all while no job was seen. */
+  /** Drops one entry; false when there is no such job. */
+  drop(jobId: string): boolean {
+    return this.#entries.delete(jobId)
+  }
+
+  /** Value of job_stats. Reading it drops what has been idle for too long, as closing the file does on servers. */
   read(): string {
-    if (this.#entries.size === 0) return ''
-    const parts = ['job_stats:\n']
-    for (const [jobId, e] of this.#entries) parts.push((e.text ??= this.#print(jobId, e)))
-    // Joined, not added up: a string of a thousand additions is flattened slowly by whoever reads it.
-    return parts.join('')
+    const texts: string[] = []
+    for (const [jobId, e] of this.#entries) texts.push((e.text ??= this.#print(jobId, e)))
+    const value = joinEntries(texts, this.#profile.text.jobStats)
+    this.#sweep()
+    return value
+  }
+
+  /** Servers look for idle entries at most every half interval. */
+  #sweep(): void {
+    const now = this.#clock()
+    const idleNs = this.#idleSeconds * NS_PER_S
+    if (idleNs === 0 || now - this.#swept < idleNs / 2) return
+    this.#swept = now
+    for (const [jobId, e] of this.#entries) if (now - e.updatedNs > idleNs) this.#entries.delete(jobId)
   }
 
   #print(jobId: string, e: Entry): string {
-    const parts = [
-      formatEntryHead(jobId, this.#time(e.updatedNs), this.#time(e.startNs), seconds(e.updatedNs - e.startNs)),
-    ]
-    for (const name of OST_COUNTERS) {
-      const c = e.counters.get(name)
-      parts.push(c ? formatCounter(name, c) : (EMPTY_LINES.get(name) as string))
-    }
-    return parts.join('')
+    const { hasStartTime, jobStats } = this.#profile.text
+    const times = { snapshot: this.#time(e.updatedNs) }
+    const since = { start: this.#time(e.startNs), elapsed: seconds(e.updatedNs - e.startNs) }
+    return formatEntry(
+      { jobId, times: hasStartTime && this.#showsStart ? { ...times, ...since } : times, counters: e.counters },
+      this.#names,
+      jobStats,
+    )
   }
 
   #time(ns: number): string {

@@ -27,15 +27,15 @@ export class LiveCounter implements PrintableCounter {
   max = 0
   sum = 0
   readonly hist = new Map<number, number>()
-  readonly #squares = new SumOfSquares()
+  #squares = new SumOfSquares()
 
   get sumsq(): string {
     return this.#squares.toString()
   }
 
-  add(value: number, binned: boolean): void {
-    this.min = this.samples === 0 ? value : Math.min(this.min, value)
-    this.max = Math.max(this.max, value)
+  add(value: number, binned = false): void {
+    if (this.samples === 0 || value < this.min) this.min = value
+    if (value > this.max) this.max = value
     this.samples++
     this.sum += value
     this.#squares.add(value)
@@ -44,41 +44,48 @@ export class LiveCounter implements PrintableCounter {
       this.hist.set(bin, (this.hist.get(bin) ?? 0) + 1)
     }
   }
+
+  clear(): void {
+    this.samples = 0
+    this.min = 0
+    this.max = 0
+    this.sum = 0
+    this.hist.clear()
+    this.#squares = new SumOfSquares()
+  }
 }
 
 /**
- * A table of counters by name, as `stats` and `md_stats` are: in the order they are registered in, with the instants of its
- * start and of its last update.
+ * A table of counters by name, as `stats` and `md_stats` are: in the order in which they were first asked for, with the
+ * instant since which it counts.
  */
 export class CounterTable {
   readonly #counters = new Map<string, LiveCounter>()
   /** When the table was made or last cleared, virtual ns. */
   startNs: number
-  updatedNs: number
 
   constructor(now = 0) {
     this.startNs = now
-    this.updatedNs = now
   }
 
-  count(now: number, name: string, value: number): void {
+  /** The counter of a name, for as long as the table lives. */
+  counter(name: string): LiveCounter {
     let c = this.#counters.get(name)
-    if (!c) {
-      c = new LiveCounter()
-      this.#counters.set(name, c)
-    }
-    c.add(value, false)
-    this.updatedNs = now
+    if (!c) this.#counters.set(name, (c = new LiveCounter()))
+    return c
   }
 
-  /** Counters that moved, by name. */
+  count(_now: number, name: string, value: number): void {
+    this.counter(name).add(value)
+  }
+
+  /** By name; those that have not moved since the table was cleared have no samples. */
   get counters(): ReadonlyMap<string, PrintableCounter> {
     return this.#counters
   }
 
   clear(now: number): void {
-    this.#counters.clear()
+    for (const c of this.#counters.values()) c.clear()
     this.startNs = now
-    this.updatedNs = now
   }
 }

@@ -58,7 +58,11 @@ describe('the shell of a node', () => {
   it('runs steps by the exit code before them and ends with that of the last', () => {
     const { oss } = cluster()
     expect(oss.exec('hostname')).toEqual({ stdout: 'oss01\n', stderr: '', code: 0 })
-    expect(oss.exec('nosuch -x')).toEqual({ stdout: '', stderr: 'sh: 1: nosuch: not found\n', code: 127 })
+    expect(oss.exec('nosuch -x')).toEqual({
+      stdout: '',
+      stderr: 'bash: line 1: nosuch: command not found\n',
+      code: 127,
+    })
     expect(oss.exec('nosuch; hostname').code).toBe(0)
     expect(oss.exec('nosuch && hostname')).toMatchObject({ stdout: '', code: 127 })
     expect(oss.exec('nosuch || hostname')).toMatchObject({ stdout: 'oss01\n', code: 0 })
@@ -80,9 +84,9 @@ describe('the shell of a node', () => {
 
   it('names what it does not support', () => {
     const { oss } = cluster()
-    expect(oss.exec('hostname | cat')).toEqual({
+    expect(oss.exec('hostname & cat')).toEqual({
       stdout: '',
-      stderr: 'sh: 1: Syntax error: "|" is not supported by this emulated shell\n',
+      stderr: 'bash: line 1: Syntax error: "&" is not supported by this emulated shell\n',
       code: 2,
     })
     expect(oss.exec('')).toEqual({ stdout: '', stderr: '', code: 0 })
@@ -113,8 +117,8 @@ describe('lctl on an OSS', () => {
     const names = (command: string): string[] => oss.exec(command).stdout.match(/^[\w.-]+(?==)/gm) ?? []
     expect(names("lctl get_param version 'obdfilter.t-OST000{1,0}.job_stats'")).toEqual([
       'version',
-      'obdfilter.t-OST0000.job_stats',
       'obdfilter.t-OST0001.job_stats',
+      'obdfilter.t-OST0000.job_stats',
     ])
     expect(names("lctl get_param '{ost.OSS.ost_io.nrs_policies,version,obdfilter.*1.job_stats}'")).toEqual([
       'obdfilter.t-OST0001.job_stats',

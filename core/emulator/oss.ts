@@ -1,116 +1,120 @@
 /**
- * An emulated OSS: `ost_io` with its scheduler and service threads, and the OSTs behind it.
+ * An emulated OSS: its service `ost_io` and the OSTs behind it.
  *
- * A thread that is free asks the scheduler of its CPT for an RPC; when every queue is empty or throttled, a one-shot timer
- * at the head's deadline wakes the CPT. An OST keeps the read and write counters that job_stats shows.
+ * Of the services of an OSS only ost_io is played, which reads and writes go to.
  */
+import { profileOf, type Profile } from '../lustre/profile.ts'
+import { parseVersion } from '../lustre/version.ts'
 import { Disk } from '../sim/disk.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import { NrsService } from '../tbf/nrs-service.ts'
+import { Nodemaps } from '../tbf/nodemaps.ts'
+import type { NrsService } from '../tbf/nrs-service.ts'
+import { OST_IO_POLICIES } from '../tbf/policy-command.ts'
+import { loadedModule } from '../tbf/tbf-module.ts'
+import { Connections } from './connections.ts'
+import { BrwHistograms } from './io-histograms.ts'
 import { JobStatsTable } from './job-stats-table.ts'
-import type { RequestKey } from '../tbf/conditions.ts'
+import { CounterTable } from './live-counter.ts'
+import { isData } from './operations.ts'
+import { EmulatedService, type ServerSide } from './ptlrpc-service.ts'
+import type { Rpc, RpcTarget } from './rpc.ts'
 import type { OssScenario } from './scenario.ts'
 
-/** One data RPC on its way from a client process to a target and back. */
-export interface Rpc extends RequestKey {
-  readonly op: 'read' | 'write'
-  readonly bytes: number
-  readonly ost: EmulatedOst
-  /** When the process wanted it. */
-  readonly issuedNs: number
-  /** Called at the client when the reply is there. */
-  readonly done: () => void
+/** What a server needs to know of the run that it is part of. */
+export interface ServerContext {
+  /** Unix seconds at virtual time 0. */
+  readonly epochSeconds: number
+  readonly seed: number
 }
 
-export class EmulatedOst {
+export class EmulatedOst implements RpcTarget {
   readonly name: string
+  readonly host: string
+  readonly cpts: number
   readonly oss: EmulatedOss
   readonly disk: Disk
   readonly jobStats: JobStatsTable
+  /** `obdfilter.NAME.stats`: read_bytes and write_bytes in bytes, read and write in microseconds. */
+  readonly stats: CounterTable
+  /** `osd-*.NAME.brw_stats`. */
+  readonly brw: BrwHistograms
+  /** `obdfilter.NAME.exports.NID.stats`. */
+  readonly connections = new Connections()
+  readonly #sim: Simulation
+  #inFlight = 0
 
-  constructor(sim: Simulation, oss: EmulatedOss, scenario: OssScenario['osts'][number], epochSeconds: number) {
+  constructor(sim: Simulation, oss: EmulatedOss, scenario: OssScenario['osts'][number], context: ServerContext) {
+    this.#sim = sim
     this.name = scenario.name
+    this.host = oss.name
+    this.cpts = oss.cpts
     this.oss = oss
     this.disk = new Disk(sim, {
       bandwidthBps: scenario.disk.bandwidth_mb_s * 1e6,
       perOpNs: scenario.disk.per_op_us * 1000,
       channels: scenario.disk.channels,
     })
-    this.jobStats = new JobStatsTable(epochSeconds)
+    this.jobStats = new JobStatsTable(context.epochSeconds, { profile: oss.profile, clock: () => sim.now })
+    this.stats = new CounterTable(sim.now)
+    this.brw = new BrwHistograms(sim.now)
+  }
+
+  receive(rpc: Rpc, cpt: number, reply: () => void): void {
+    this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
+  }
+
+  /** Reads or writes what an RPC asks for, and counts it. */
+  transfer({ op, bytes, jobId, nid }: Rpc, end: () => void): void {
+    if (!isData(op)) return end()
+    const started = this.#sim.now
+    this.brw.begin(op, bytes, ++this.#inFlight)
+    this.disk.transfer(bytes, () => {
+      const { now } = this.#sim
+      this.#inFlight--
+      this.brw.end(op, now - started)
+      const usecs = Math.round((now - started) / 1000)
+      for (const table of [this.stats, this.connections.at(now, nid)]) {
+        table.counter(op === 'read' ? 'read_bytes' : 'write_bytes').add(bytes)
+        table.counter(op).add(usecs)
+      }
+      this.jobStats.countIo(now, jobId, op, bytes, now - started)
+      end()
+    })
   }
 }
 
 export class EmulatedOss {
   readonly name: string
   readonly version: string
-  readonly service: NrsService<Rpc>
+  readonly profile: Profile
+  readonly cpts: number
+  /** Parameters of the ptlrpc module; a write changes them in place. */
+  readonly module: ReturnType<typeof loadedModule>
+  readonly nodemaps = new Nodemaps()
+  /** `ost.OSS.ost_io`. */
+  readonly io: EmulatedService<Rpc>
   readonly osts: readonly EmulatedOst[]
-  readonly #sim: Simulation
-  readonly #idleThreads: number[]
-  /** Instant of the pending wake-up per CPT; an older timer finds another value and does nothing. */
-  readonly #timer: number[]
 
-  constructor(sim: Simulation, scenario: OssScenario, epochSeconds: number) {
-    this.#sim = sim
+  constructor(sim: Simulation, scenario: OssScenario, context: ServerContext) {
     this.name = scenario.name
     this.version = scenario.version
-    this.service = new NrsService<Rpc>({ cpts: scenario.cpts, hp: true })
-    this.osts = scenario.osts.map((o) => new EmulatedOst(sim, this, o, epochSeconds))
-    // Threads are spread over CPTs; every CPT has at least one.
-    this.#idleThreads = Array.from({ length: scenario.cpts }, (_, i) =>
-      Math.max(1, Math.floor(scenario.threads / scenario.cpts) + (i < scenario.threads % scenario.cpts ? 1 : 0)),
-    )
-    this.#timer = this.#idleThreads.map(() => Infinity)
-  }
-
-  /** Takes an RPC off the network; `reply` is called when its service ends. LNet pins one client NID to one CPT. */
-  receive(rpc: Rpc, cptHash: number, reply: () => void): void {
-    const cpt = cptHash % this.service.cpts
-    this.#replies.set(rpc, reply)
-    this.service.enqueue(this.#sim.now, cpt, 'reg', rpc)
-    this.#dispatch(cpt)
-  }
-
-  readonly #replies = new Map<Rpc, () => void>()
-
-  /** Lets every CPT look again, after rules or policies changed. */
-  kick(): void {
-    for (let cpt = 0; cpt < this.service.cpts; cpt++) this.#dispatch(cpt)
-  }
-
-  #dispatch(cpt: number): void {
-    while ((this.#idleThreads[cpt] as number) > 0) {
-      const next = this.service.dequeue(this.#sim.now, cpt)
-      if (!next) break
-      this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) - 1
-      this.#serve(cpt, next.request, next.queue)
-    }
-    if ((this.#idleThreads[cpt] as number) > 0) this.#arm(cpt)
-  }
-
-  #arm(cpt: number): void {
-    const at = this.service.wakeAt(cpt)
-    if (at === Infinity || at === this.#timer[cpt]) return
-    const wake = Math.max(at, this.#sim.now)
-    this.#timer[cpt] = at
-    this.#sim.at(wake, () => {
-      if (this.#timer[cpt] !== at) return
-      this.#timer[cpt] = Infinity
-      this.#dispatch(cpt)
+    this.profile = profileOf(parseVersion(scenario.version))
+    this.cpts = scenario.cpts
+    this.module = loadedModule(scenario.timer_latency_us * 1000)
+    const { profile, module, nodemaps, cpts } = this
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed }
+    this.io = new EmulatedService<Rpc>(sim, server, {
+      path: ['ost', 'OSS', 'ost_io'],
+      threads: scenario.threads,
+      hp: true,
+      policies: OST_IO_POLICIES,
+      serve: (rpc, end) => (rpc.to as EmulatedOst).transfer(rpc, end),
     })
+    this.osts = scenario.osts.map((o) => new EmulatedOst(sim, this, o, context))
   }
 
-  #serve(cpt: number, rpc: Rpc, queue: 'reg' | 'hp'): void {
-    const started = this.#sim.now
-    rpc.ost.disk.transfer(rpc.bytes, () => {
-      const now = this.#sim.now
-      rpc.ost.jobStats.countIo(now, rpc.jobId, rpc.op, rpc.bytes, now - started)
-      this.service.finished(cpt, queue)
-      this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1
-      const reply = this.#replies.get(rpc)
-      this.#replies.delete(rpc)
-      reply?.()
-      this.#dispatch(cpt)
-    })
+  /** Scheduler of ost_io. */
+  get service(): NrsService<Rpc> {
+    return this.io.nrs
   }
 }

@@ -125,9 +125,79 @@ describe('parseScenario', () => {
   })
 
   it('refuses policies that the emulator does not run and job ids that are no bytes', () => {
-    expect(failureOf('title: Two jobs', 'title: x\npolicy: tbf uid')).toMatchObject({ line: 2, column: 9 })
+    expect(failureOf('title: Two jobs', 'title: x\npolicy: tbf size')).toMatchObject({ line: 2, column: 9 })
     expect(failureOf('2.b.u0', 'ж.b')).toMatchObject({ line: 14, column: 9 })
     expect(parseScenario(good.replace('2.b.u0', '"b\u00e9 \\n"')).ok).toBe(true)
+  })
+
+  it('takes every TBF type that the release of the servers has, and no other', () => {
+    const withVersion = (version: string, policy: string): string | undefined => {
+      const text = good
+        .replace('title: Two jobs', `title: x\npolicy: ${policy}`)
+        .replace('- name: oss01', `- name: oss01\n    version: ${version}`)
+      const r = parseScenario(text)
+      return r.ok ? undefined : r.error.why
+    }
+    for (const policy of ['fifo', 'tbf', 'tbf nid', 'tbf uid', 'tbf jobid+opcode', 'tbf projid', 'tbf nodemap']) {
+      expect(withVersion('2.17.57', policy), policy).toBeUndefined()
+    }
+    for (const policy of ['tbf', 'tbf opcode', 'tbf gid']) expect(withVersion('2.15.8', policy), policy).toBeUndefined()
+    expect(withVersion('2.15.8', 'tbf projid')).toBe('policy: oss01 with Lustre 2.15.8 refuses "tbf projid": ENOTSUPP')
+    expect(withVersion('2.17.0', 'tbf nodemap')).toContain('refuses "tbf nodemap"')
+    expect(withVersion('2.17.57', 'crrn')).toContain('expected fifo, or tbf')
+    expect(withVersion('newest', 'fifo')).toContain('expected a version of Lustre')
+  })
+
+  it('has metadata servers, and jobs that do several operations in turn', () => {
+    const mds = 'control: { max_rate: 100 }\nmds: [{ name: mds01, mdts: [{ name: t-MDT0000, op_us: { mkdir: 400 } }] }]'
+    const text = good.replace('control: { max_rate: 100 }', mds).replace('op: write', 'op: [create, write, close]')
+    const r = parseScenario(text)
+    if (!r.ok) throw new Error(r.error.why)
+    expect(r.value.mds[0]).toMatchObject({
+      cpts: 1,
+      threads: 16,
+      timer_latency_us: 50,
+      mdts: [{ per_op_us: 150, channels: 8, op_us: { mkdir: 400 } }],
+    })
+    expect(r.value.jobs[0]).toMatchObject({
+      op: ['create', 'write', 'close'],
+      uid: 0,
+      gid: 0,
+      projid: 0,
+      cached: false,
+    })
+    expect(r.value.jobs[1]).toMatchObject({ op: ['read'] })
+    // No size where no data is moved.
+    const stat = good.replace('control: { max_rate: 100 }', mds).replace('op: write\n    size_kib: 64', 'op: stat')
+    expect(parseScenario(stat)).toMatchObject({ ok: true })
+  })
+
+  it('points at operations that have nowhere to go, and at what belongs together and is not', () => {
+    expect(failureOf('op: read', 'op: [read, stat]')).toMatchObject({
+      line: 16,
+      column: 9,
+      why: 'jobs.1.op: metadata operations need an MDT: the scenario has no mds',
+    })
+    const mds = 'control: { max_rate: 100 }\nmds: [{ name: mds01, mdts: [{ name: t-MDT0000 }] }]'
+    const meta = good.replace('control: { max_rate: 100 }', mds).replace('op: read', 'op: mkdir')
+    expect(parseScenario(meta)).toMatchObject({
+      ok: false,
+      error: { line: 19, why: 'jobs.1.targets: metadata operations need an MDT among them' },
+    })
+    expect(failureOf('    size_kib: 64\n    pattern', '    pattern').why).toBe(
+      'jobs.0.size_kib: a job that reads or writes needs it',
+    )
+    expect(failureOf('op: write', 'op: write\n    cached: true')).toMatchObject({ line: 12, column: 13 })
+    expect(failureOf('op: write', 'op: write\n    cached: true\n    shared: r').why).toContain('jobs.0.targets')
+    expect(failureOf('op: read', 'op: read\n    cached: true\n    shared: r').why).toBe(
+      'jobs.1.op: cached jobs only write',
+    )
+    expect(failureOf('op: read', 'op: []').why).toContain('jobs.1.op')
+    expect(failureOf('op: read', 'op: [read, erase]')).toMatchObject({ line: 16, column: 16 })
+    expect(failureOf('count: 2', 'count: 2, mounted_on: [oss09]').why).toBe(
+      'clients.mounted_on.0: no server is called oss09',
+    )
+    expect(failureOf('size_kib: 64', 'size_kib: 64\n    uid: 4294967295').why).toContain('jobs.0.uid')
   })
 
   it('refuses aliases that lead nowhere, or everywhere, at their place', () => {

@@ -6,127 +6,113 @@
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import * as z from 'zod'
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
-import { JOB_ID_MAX } from '../lustre/job-id.ts'
-import { parseTbfType } from '../tbf/nrs-service.ts'
+import { profileOf } from '../lustre/profile.ts'
+import { parseVersion } from '../lustre/version.ts'
+import { NrsService } from '../tbf/nrs-service.ts'
+import { isData } from './operations.ts'
+import { job } from './scenario-jobs.ts'
+import { hostName, mds, oss, positive, whole } from './scenario-servers.ts'
 
-const positive = z.number().positive()
-const whole = z.number().int().positive()
-/** Up to eleven days: virtual time stays exact for longer than any run. */
-const seconds = z.number().nonnegative().max(1e6)
-const hostName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a host name')
-
-const disk = z.strictObject({
-  bandwidth_mb_s: positive.min(0.001).max(1e9).describe('sequential bandwidth, 10^6 bytes per second'),
-  per_op_us: z.number().nonnegative().max(1e9).default(50),
-  channels: whole.max(1024).default(4),
+const clients = z.strictObject({
+  count: whole.max(10_000),
+  network_mb_s: positive.min(0.001).max(1e9).default(1200),
+  latency_us: z.number().nonnegative().max(1e9).default(20),
+  max_rpcs_in_flight: whole.max(256).default(8).describe('of each client to each target'),
+  /** Servers that mount the file system themselves: clients after the last number, with the NID 0@lo on their own targets. */
+  mounted_on: z.array(z.string()).default([]),
 })
 
-const oss = z.strictObject({
-  name: hostName,
-  version: z.string().default('2.17.57'),
-  cpts: whole.max(64).default(1),
-  threads: whole.max(4096).default(16).describe('ll_ost_io service threads'),
-  osts: z.array(z.strictObject({ name: z.string().regex(/^[\w-]{1,40}$/, 'a target name'), disk })).min(1),
+const control = z
+  .strictObject({
+    controller: z.enum(['adaptbf', 'static', 'none']).default('adaptbf'),
+    mode: z.enum(['observe', 'advise', 'enforce']).default('enforce'),
+    max_rate: positive.max(1e9).describe('T: tokens (RPC) per second of one OST'),
+    period_ms: z.number().int().min(50).max(10_000).default(100),
+  })
+  .describe('how the cluster is controlled')
+
+const shape = z.strictObject({
+  title: z.string().min(1).max(80),
+  cluster: hostName.default('demo'),
+  seed: z.number().int().nonnegative().default(1),
+  epoch_s: z.number().int().nonnegative().default(1_767_225_600).describe('Unix time at virtual time 0'),
+  policy: z
+    .string()
+    .default('tbf jobid')
+    .refine((p) => /^(fifo|tbf)( |$)/.test(p), 'expected fifo, or tbf with a type such as jobid or jobid+opcode')
+    .describe('nrs_policies of every played service at the start'),
+  clients,
+  oss: z.array(oss).min(1),
+  mds: z.array(mds).default([]),
+  control,
+  jobs: z.array(job).min(1),
 })
 
-const pattern = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('continuous') }),
-  z.strictObject({
-    kind: z.literal('bursts'),
-    rpcs: whole.describe('RPCs of each process in one burst'),
-    every_s: positive.min(1e-6).max(1e6),
-    /** Share of the interval by which each burst may be late, drawn evenly. */
-    jitter: z.number().min(0).max(1).default(0),
-  }),
-  z.strictObject({ kind: z.literal('poisson'), rate: positive.min(1e-6).max(1e6).describe('RPC/s of each process') }),
-])
+type Issue = (path: (string | number)[], message: string) => void
 
-const job = z
-  .strictObject({
-    id: z
-      .string()
-      .min(1)
-      .max(JOB_ID_MAX)
-      .regex(/^[\u0001-\u00ff]*$/, 'a job id is bytes: characters up to U+00FF'),
-    user: z.string().max(64).default(''),
-    account: z.string().max(64).default(''),
-    /** Client numbers from 1; their count is what Slurm reports as the job's nodes. */
-    clients: z.array(whole).min(1),
-    /** false: not started by Slurm, so its node count is unknown to the console. */
-    in_slurm: z.boolean().default(true),
-    processes: whole.max(100_000).default(1),
-    outstanding: whole.max(1024).default(1).describe('RPCs that one process keeps under way'),
-    op: z.enum(['read', 'write']),
-    size_kib: whole.max(65_536),
-    targets: z.array(z.string()).default([]).describe('empty: all'),
-    start_s: seconds.default(0),
-    stop_s: seconds.optional(),
-    total_rpcs: whole.optional().describe('all processes together; the job ends when they are served'),
-    pattern,
+/** Node and target names are unique; every server knows the policy. */
+function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
+  const seen = new Set<string>()
+  const unique = (name: string, what: string, path: (string | number)[]): void => {
+    if (seen.has(name)) issue(path, `a second ${what} is called ${name}`)
+    seen.add(name)
+  }
+  s.oss.forEach((o, i) => {
+    unique(o.name, 'node', ['oss', i, 'name'])
+    o.osts.forEach((t, k) => unique(t.name, 'target', ['oss', i, 'osts', k, 'name']))
   })
-  .refine((j) => j.stop_s === undefined || j.stop_s > j.start_s, {
-    path: ['stop_s'],
-    message: 'must lie after start_s',
+  s.mds.forEach((m, i) => {
+    unique(m.name, 'node', ['mds', i, 'name'])
+    m.mdts.forEach((t, k) => unique(t.name, 'target', ['mds', i, 'mdts', k, 'name']))
   })
+  for (const { name, version } of [...s.oss, ...s.mds]) {
+    const service = new NrsService({ cpts: 1, hp: true, profile: profileOf(parseVersion(version)) })
+    const taken = service.writePolicies(s.policy)
+    if (!taken.ok) issue(['policy'], `${name} with Lustre ${version} refuses "${s.policy}": ${taken.error}`)
+  }
+  s.clients.mounted_on.forEach((host, i) => {
+    if (![...s.oss, ...s.mds].some((x) => x.name === host))
+      issue(['clients', 'mounted_on', i], `no server is called ${host}`)
+  })
+}
 
-const schema = z
-  .strictObject({
-    title: z.string().min(1).max(80),
-    cluster: hostName.default('demo'),
-    seed: z.number().int().nonnegative().default(1),
-    epoch_s: z.number().int().nonnegative().default(1_767_225_600).describe('Unix time at virtual time 0'),
-    policy: z
-      .string()
-      .default('tbf jobid')
-      .refine((p) => p === 'fifo' || (p.startsWith('tbf ') && parseTbfType(p.slice(4)).ok), {
-        message: 'expected fifo, or tbf with jobid, nid or jobid+nid',
-      }),
-    clients: z.strictObject({
-      count: whole.max(10_000),
-      network_mb_s: positive.min(0.001).max(1e9).default(1200),
-      latency_us: z.number().nonnegative().max(1e9).default(20),
-      max_rpcs_in_flight: whole.max(256).default(8),
-    }),
-    oss: z.array(oss).min(1),
-    control: z
-      .strictObject({
-        controller: z.enum(['adaptbf', 'static', 'none']).default('adaptbf'),
-        mode: z.enum(['observe', 'advise', 'enforce']).default('enforce'),
-        max_rate: positive.max(1e9).describe('T: tokens (RPC) per second of one OST'),
-        period_ms: z.number().int().min(50).max(10_000).default(100),
-      })
-      .describe('how the cluster is controlled'),
-    jobs: z.array(job).min(1),
-  })
-  .superRefine((s, context) => {
-    const names = s.oss.flatMap((o) => o.osts.map((t) => t.name))
-    const issue = (path: (string | number)[], message: string): void =>
-      context.addIssue({ code: 'custom', path, message })
-    const seen = new Set<string>()
-    s.oss.forEach((o, i) => {
-      if (seen.has(o.name)) issue(['oss', i, 'name'], `a second node is called ${o.name}`)
-      seen.add(o.name)
-      o.osts.forEach((t, k) => {
-        if (seen.has(t.name)) issue(['oss', i, 'osts', k, 'name'], `a second target is called ${t.name}`)
-        seen.add(t.name)
-      })
+/** Job ids are unique; jobs run on clients and targets that are there. */
+function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
+  const osts = s.oss.flatMap((o) => o.osts.map((t) => t.name))
+  const mdts = s.mds.flatMap((m) => m.mdts.map((t) => t.name))
+  const last = s.clients.count + s.clients.mounted_on.length
+  const ids = new Set<string>()
+  s.jobs.forEach((j, i) => {
+    if (ids.has(j.id)) issue(['jobs', i, 'id'], `a second job is called ${j.id}`)
+    ids.add(j.id)
+    j.clients.forEach((c, k) => {
+      if (c > last) issue(['jobs', i, 'clients', k], `there are only ${last} clients`)
     })
-    const ids = new Set<string>()
-    s.jobs.forEach((j, i) => {
-      if (ids.has(j.id)) issue(['jobs', i, 'id'], `a second job is called ${j.id}`)
-      ids.add(j.id)
-      j.clients.forEach((c, k) => {
-        if (c > s.clients.count) issue(['jobs', i, 'clients', k], `there are only ${s.clients.count} clients`)
-      })
-      j.targets.forEach((t, k) => {
-        if (!names.includes(t)) issue(['jobs', i, 'targets', k], `no target is called ${t}`)
-      })
+    j.targets.forEach((t, k) => {
+      if (!osts.includes(t) && !mdts.includes(t)) issue(['jobs', i, 'targets', k], `no target is called ${t}`)
     })
+    // A target that is not there was named already.
+    const named = j.targets.filter((t) => osts.includes(t) || mdts.includes(t))
+    const reaches = (names: readonly string[]): boolean =>
+      names.length > 0 && (named.length === 0 || named.some((t) => names.includes(t)))
+    if (j.op.some(isData) && !reaches(osts)) issue(['jobs', i, 'targets'], 'reads and writes need an OST among them')
+    if (!j.op.every(isData) && !reaches(mdts)) {
+      if (mdts.length === 0) issue(['jobs', i, 'op'], 'metadata operations need an MDT: the scenario has no mds')
+      else issue(['jobs', i, 'targets'], 'metadata operations need an MDT among them')
+    }
   })
+}
+
+const schema = shape.superRefine((s, context) => {
+  const issue: Issue = (path, message) => context.addIssue({ code: 'custom', path, message })
+  checkServers(s, issue)
+  checkJobs(s, issue)
+})
 
 export type Scenario = z.infer<typeof schema>
 export type JobScenario = z.infer<typeof job>
 export type OssScenario = z.infer<typeof oss>
+export type MdsScenario = z.infer<typeof mds>
 
 /** Where in the file a failure is: line and column from 1. */
 export interface ScenarioFailure extends Failure {

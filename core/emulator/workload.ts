@@ -1,46 +1,50 @@
 /**
- * A job's processes and what they do: closed-loop continuous I/O, bursts, or open Poisson arrivals.
+ * A job's processes and what they do: closed-loop continuous operations, bursts, or open Poisson arrivals.
  *
- * A process walks its targets round robin. Burst RPCs that find all of the process's slots taken wait in the process, so a
- * slow target stretches the burst, as write-back does.
+ * A process walks its operations and its targets round robin. RPCs of a burst that find all of the process's slots taken wait
+ * in the process, so a slow target stretches the burst, as write-back does.
  */
 import { randomStream, type RandomStream } from '../base/random.ts'
 import { KIB, NS_PER_S, sToNs } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { Tally } from '../sim/statistics.ts'
+import { Ring } from '../tbf/ring.ts'
 import type { EmulatedClient } from './client.ts'
-import type { EmulatedOst } from './oss.ts'
+import { isData, opcodeOf, type Operation } from './operations.ts'
+import type { Rpc, RpcTarget } from './rpc.ts'
 import type { JobScenario } from './scenario.ts'
+import { SharedRange } from './shared-range.ts'
+
+/** What jobs run on. */
+export interface JobSite {
+  readonly seed: number
+  readonly clients: readonly EmulatedClient[]
+  readonly osts: readonly RpcTarget[]
+  readonly mdts: readonly RpcTarget[]
+  /** Shared ranges by name, made when first asked for. */
+  readonly ranges: Map<string, SharedRange>
+}
 
 export class EmulatedJob {
   readonly scenario: JobScenario
   servedRpcs = 0
   servedBytes = 0
-  /** From the wish of the process to the reply, ns. */
+  /** From the wish of the process to the reply (cached writes: until they are in the cache), ns. */
   readonly waits = new Tally()
   /** When the last of `total_rpcs` was served. */
   finishedNs: number | undefined
+  /** Bytes of one data RPC. */
+  readonly bytes: number
   #issued = 0
   readonly #sim: Simulation
-  readonly #bytes: number
   readonly #stopNs: number
 
-  constructor(
-    sim: Simulation,
-    scenario: JobScenario,
-    seed: number,
-    clients: readonly EmulatedClient[],
-    targets: readonly EmulatedOst[],
-  ) {
+  constructor(sim: Simulation, scenario: JobScenario, site: JobSite) {
     this.#sim = sim
     this.scenario = scenario
-    this.#bytes = scenario.size_kib * KIB
+    this.bytes = scenario.size_kib * KIB
     this.#stopNs = scenario.stop_s === undefined ? Infinity : sToNs(scenario.stop_s)
-    const mine = scenario.targets.length === 0 ? targets : targets.filter((t) => scenario.targets.includes(t.name))
-    for (let p = 0; p < scenario.processes; p++) {
-      const client = clients[(scenario.clients[p % scenario.clients.length] as number) - 1] as EmulatedClient
-      new Process(sim, this, client, mine, p, randomStream(seed, `job/${scenario.id}/process/${p}`))
-    }
+    for (let p = 0; p < scenario.processes; p++) new Process(sim, this, site, p)
   }
 
   /** Whether one more RPC may be issued now; counts it if so. */
@@ -55,15 +59,33 @@ export class EmulatedJob {
     return this.#sim.now < this.#stopNs && this.finishedNs === undefined
   }
 
-  served(issuedNs: number): void {
-    this.servedRpcs++
-    this.servedBytes += this.#bytes
+  /** Notes how long an operation took for the process. */
+  waited(issuedNs: number): void {
     this.waits.add(this.#sim.now - issuedNs)
-    if (this.servedRpcs === this.scenario.total_rpcs) this.finishedNs = this.#sim.now
   }
 
-  get bytes(): number {
-    return this.#bytes
+  /** Notes an RPC that a server has served. */
+  served(bytes: number): void {
+    this.servedRpcs++
+    this.servedBytes += bytes
+    if (this.servedRpcs === this.scenario.total_rpcs) this.finishedNs = this.#sim.now
+  }
+}
+
+/** Who walks what round robin. */
+class Round<T> {
+  readonly #items: readonly T[]
+  #next: number
+
+  constructor(items: readonly T[], first: number) {
+    this.#items = items
+    this.#next = items.length === 0 ? 0 : first % items.length
+  }
+
+  next(): T {
+    const item = this.#items[this.#next] as T
+    this.#next = (this.#next + 1) % this.#items.length
+    return item
   }
 }
 
@@ -71,28 +93,32 @@ class Process {
   readonly #sim: Simulation
   readonly #job: EmulatedJob
   readonly #client: EmulatedClient
-  readonly #targets: readonly EmulatedOst[]
+  readonly #sender: number
+  readonly #operations: Round<Operation>
+  readonly #osts: Round<RpcTarget>
+  readonly #mdts: Round<RpcTarget>
+  readonly #range: SharedRange | undefined
+  readonly #object: string
   readonly #random: RandomStream
-  #next: number
+  #offset = 0
   #underWay = 0
-  /** RPCs wished for and not yet issued (bursts, open arrivals). */
-  #backlog: number[] = []
+  /** Instants at which RPCs were wished for that are not yet issued (bursts, open arrivals). */
+  readonly #backlog = new Ring<number>()
 
-  constructor(
-    sim: Simulation,
-    job: EmulatedJob,
-    client: EmulatedClient,
-    targets: readonly EmulatedOst[],
-    number: number,
-    random: RandomStream,
-  ) {
+  constructor(sim: Simulation, job: EmulatedJob, site: JobSite, number: number) {
+    const { id, clients, op, targets, shared, pattern, start_s, outstanding } = job.scenario
     this.#sim = sim
     this.#job = job
-    this.#client = client
-    this.#targets = targets
-    this.#random = random
-    this.#next = number % targets.length
-    const { pattern, start_s, outstanding } = job.scenario
+    this.#client = site.clients[(clients[number % clients.length] as number) - 1] as EmulatedClient
+    this.#sender = this.#client.admit()
+    const mine = (all: readonly RpcTarget[]): Round<RpcTarget> =>
+      new Round(targets.length === 0 ? all : all.filter((t) => targets.includes(t.name)), number)
+    this.#operations = new Round(op, 0)
+    this.#osts = mine(site.osts)
+    this.#mdts = mine(site.mdts)
+    this.#range = shared === undefined ? undefined : rangeOf(sim, site, shared)
+    this.#object = shared ?? `${id}/${number}`
+    this.#random = randomStream(site.seed, `job/${id}/process/${number}`)
     sim.at(sToNs(start_s), () => {
       if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#continue()
       else if (pattern.kind === 'bursts') this.#burst(pattern.rpcs, sToNs(pattern.every_s), pattern.jitter)
@@ -131,21 +157,55 @@ class Process {
   }
 
   #issue(issuedNs: number, then: () => void): void {
-    const ost = this.#targets[this.#next] as EmulatedOst
-    this.#next = (this.#next + 1) % this.#targets.length
     this.#underWay++
-    this.#client.issue({
-      jobId: this.#job.scenario.id,
-      nid: this.#client.nid,
-      op: this.#job.scenario.op,
-      bytes: this.#job.bytes,
-      ost,
-      issuedNs,
-      done: () => {
-        this.#underWay--
-        this.#job.served(issuedNs)
-        then()
-      },
-    })
+    const op = this.#operations.next()
+    const ended = (): void => {
+      this.#underWay--
+      this.#job.waited(issuedNs)
+      then()
+    }
+    const bytes = isData(op) ? this.#job.bytes : 0
+    if (this.#range) {
+      const rpc = this.#rpc(op, bytes, () => this.#job.served(bytes))
+      this.#range.write({ client: this.#client, rpc, cached: ended })
+      return
+    }
+    this.#client.issue(
+      this.#rpc(op, bytes, () => {
+        this.#job.served(bytes)
+        ended()
+      }),
+    )
   }
+
+  #rpc(op: Operation, bytes: number, done: () => void): Rpc {
+    const { id, uid, gid, projid } = this.#job.scenario
+    const to = isData(op) ? this.#osts.next() : this.#mdts.next()
+    const offset = this.#offset
+    if (!this.#range) this.#offset += bytes
+    return {
+      jobId: id,
+      nid: this.#client.nidTo(to),
+      opcode: opcodeOf(op),
+      uid,
+      gid,
+      projid,
+      // Nodemaps are not played: every client is in the default one.
+      nodemap: 0,
+      object: this.#object,
+      target: to.name,
+      op,
+      bytes,
+      offset,
+      to,
+      sender: this.#sender,
+      done,
+    }
+  }
+}
+
+function rangeOf(sim: Simulation, site: JobSite, name: string): SharedRange {
+  let range = site.ranges.get(name)
+  if (!range) site.ranges.set(name, (range = new SharedRange(sim)))
+  return range
 }

@@ -1,132 +1,246 @@
 /**
- * One counter line of job_stats, read by character codes: it is nine tenths of all text that Sluice reads.
+ * One counter of job_stats, read from its bytes: it is nine tenths of all text that Sluice reads.
  *
- * Source: spec/lustre 4.3. Fields may come in any order and any may be missing but `samples`.
+ * Source: spec/lustre 4.3. Fields may come in any order and any may be missing but `samples`: 2.12 prints no sums for
+ * requests, 2.15 no histograms.
  */
-import { parseBinLabel } from './size-histogram.ts'
-import type { ByteText } from './text.ts'
+import { byteText, CLOSE, COLON, COMMA, DASH, NEWLINE, NINE, OPEN, RETURN, SPACE, ZERO } from './bytes.ts'
 
-/** One counter of one job. Sums are exact up to 2^53; sums of squares beyond that are rounded to a double. */
+const FIELDS = ['samples', 'unit', 'min', 'max', 'sum', 'sumsq', 'hist'] as const
+export type CounterField = (typeof FIELDS)[number]
+
+/** One counter of one job; numbers that the line does not have are 0. */
 export interface Counter {
   readonly samples: number
   readonly unit: string
   readonly min: number
   readonly max: number
   readonly sum: number
+  /** Servers keep it in 64 bits and let it wrap around. */
   readonly sumsq: number
   /** Samples per power-of-two size bin; only read_bytes and write_bytes of 2.16 and later. */
   readonly hist: ReadonlyMap<number, number> | undefined
+  /** What the line has; one and the same list for all counters that have the same. */
+  readonly fields: readonly CounterField[]
+  /** Digits of the numbers above 2^53, which are rounded where they stand as numbers. */
+  readonly exact: ReadonlyMap<CounterField, string> | undefined
 }
 
-const SPACE = 32
-const COMMA = 44
-const ZERO = 48
-const NINE = 57
-const COLON = 58
-const OPEN = 123
-const CLOSE = 125
+/** A word of up to ten small letters as one number, so that fields are told apart without making texts. */
+const pack = (word: string): number => [...word].reduce((n, c) => n * 32 + c.charCodeAt(0) - 96, 0)
+const FIELD_OF = new Map(FIELDS.map((name, i) => [pack(name), i]))
+const UNIT = FIELDS.indexOf('unit')
+const HIST = FIELDS.indexOf('hist')
+const UNIT_OF = new Map(['bytes', 'usecs', 'reqs'].map((unit) => [pack(unit), unit]))
+const LONGEST_WORD = 10
+const LONGEST_NAME = 32
 
-const NONE: Counter = { samples: 0, unit: '', min: 0, max: 0, sum: 0, sumsq: 0, hist: undefined }
+/** Digits that a double always holds exactly. */
+const EXACT_DIGITS = 15
+const U64_MAX = '18446744073709551615'
+/** K, M, G, T, P by letter. */
+const SCALE = new Map([...'KMGTP'].map((letter, i) => [letter.charCodeAt(0), (i + 1) * 10]))
 
-/** A cursor over one line; every read leaves it behind what was read. */
-class Scanner {
-  readonly #text: string
-  readonly #end: number
-  at: number
+const fieldSets = new Map<number, readonly CounterField[]>()
+function fieldsOf(mask: number): readonly CounterField[] {
+  let fields = fieldSets.get(mask)
+  if (!fields) fieldSets.set(mask, (fields = FIELDS.filter((_, i) => mask & (1 << i))))
+  return fields
+}
 
-  constructor(text: string, from: number, end: number) {
-    this.#text = text
-    this.at = from
-    this.#end = end
+/** A cursor over bytes in which every line ends with a newline; that newline is what stops it. */
+export class CounterReader {
+  #bytes: Uint8Array = new Uint8Array()
+  readonly #numbers = new Float64Array(FIELDS.length)
+  #unit = ''
+  #hist: Map<number, number> | undefined
+  #exact: Map<CounterField, string> | undefined
+  /** Behind what was read. */
+  at = 0
+  /** Why there is no counter. */
+  fault = ''
+  /** A field that no release has and that was passed over; the counter is good without it. */
+  unknown = ''
+
+  /**
+   * Reads `{ samples: 3, unit: usecs, ... }`.
+   *
+   * @param from  index of the brace.
+   * @returns     the counter, also one without samples; undefined when it is not a whole one, and then `fault` says why.
+   */
+  read(bytes: Uint8Array, from: number): Counter | undefined {
+    this.#bytes = bytes
+    this.at = from + 1
+    this.#numbers.fill(0)
+    this.#unit = this.fault = this.unknown = ''
+    this.#hist = this.#exact = undefined
+    let mask = 0
+    for (;;) {
+      this.skipSpaces()
+      if (this.#take(CLOSE)) break
+      const field = this.#field(mask)
+      if (field < 0) return undefined
+      mask |= field
+      this.skipSpaces()
+      this.#take(COMMA)
+    }
+    if (!(mask & 1)) return this.#fail('no samples')
+    const n = this.#numbers
+    return {
+      samples: n[0] as number,
+      unit: this.#unit,
+      min: n[2] as number,
+      max: n[3] as number,
+      sum: n[4] as number,
+      sumsq: n[5] as number,
+      hist: this.#hist,
+      fields: fieldsOf(mask),
+      exact: this.#exact,
+    }
   }
 
   skipSpaces(): void {
-    while (this.at < this.#end && this.#text.charCodeAt(this.at) === SPACE) this.at++
+    while (this.#bytes[this.at] === SPACE) this.at++
   }
 
-  /** Takes the character if it is next. */
-  take(code: number): boolean {
-    if (this.at >= this.#end || this.#text.charCodeAt(this.at) !== code) return false
+  #fail(fault: string): undefined {
+    this.fault = fault
+    return undefined
+  }
+
+  #take(code: number): boolean {
+    if (this.#bytes[this.at] !== code) return false
     this.at++
     return true
   }
 
-  /** Digits as a number; undefined when there is none. */
-  number(): number | undefined {
+  /** Reads `name: value`; the field's bit, 0 for an unknown one, -1 for a fault. */
+  #field(mask: number): number {
+    const from = this.at
+    const word = this.#word()
+    const wordEnd = this.at
+    if (wordEnd === from || !this.#take(COLON)) {
+      const c = this.#bytes[this.at]
+      this.fault = c === NEWLINE || c === RETURN ? 'cut off' : 'not a counter'
+      return -1
+    }
+    const field = FIELD_OF.get(word)
+    const bit = field === undefined ? 0 : 1 << field
+    if (field !== undefined && mask & bit) {
+      this.fault = `${FIELDS[field] as string} twice`
+      return -1
+    }
+    this.skipSpaces()
+    if (field === UNIT) return this.#readUnit() ? bit : -1
+    if (field === HIST) return this.#readHist() ? bit : -1
+    const n = this.#number(field)
+    if (n < 0) return -1
+    if (field === undefined) this.unknown = byteText(this.#bytes, from, Math.min(from + LONGEST_NAME, wordEnd))
+    else this.#numbers[field] = n
+    return bit
+  }
+
+  /** Small letters as one number; 0 when they are too many for a known word. */
+  #word(): number {
+    const bytes = this.#bytes
+    const from = this.at
+    let word = 0
+    let at = from
+    for (; ; at++) {
+      const letter = (bytes[at] as number) - 96
+      if (!(letter >= 1 && letter <= 26)) break
+      word = word * 32 + letter
+    }
+    this.at = at
+    return at - from > LONGEST_WORD ? 0 : word
+  }
+
+  /** Digits as a number; -1 for a fault. */
+  #number(field: number | undefined): number {
+    const bytes = this.#bytes
     const from = this.at
     let n = 0
-    for (; this.at < this.#end; this.at++) {
-      const c = this.#text.charCodeAt(this.at)
-      if (c < ZERO || c > NINE) break
-      n = n * 10 + (c - ZERO)
+    let at = from
+    for (; ; at++) {
+      const digit = (bytes[at] as number) - ZERO
+      if (!(digit >= 0 && digit <= 9)) break
+      n = n * 10 + digit
     }
-    return this.at === from ? undefined : n
+    this.at = at
+    if (at === from) return this.#noNumber()
+    return at - from <= EXACT_DIGITS ? n : this.#longNumber(from, field)
   }
 
-  /** Text up to a blank, comma, colon or brace. */
-  word(): string {
+  #noNumber(): number {
+    const c = this.#bytes[this.at]
+    this.fault = c === DASH ? 'a negative number' : c === NEWLINE || c === RETURN ? 'cut off' : 'not a number'
+    return -1
+  }
+
+  #longNumber(from: number, field: number | undefined): number {
+    let first = from
+    while (first < this.at - 1 && this.#bytes[first] === ZERO) first++
+    const length = this.at - first
+    const digits = length > U64_MAX.length ? '' : byteText(this.#bytes, first, this.at)
+    if (digits === '' || (length === U64_MAX.length && digits > U64_MAX)) {
+      this.fault = 'a number beyond 64 bits'
+      return -1
+    }
+    const n = Number(digits)
+    if (!Number.isSafeInteger(n) && field !== undefined) {
+      this.#exact ??= new Map()
+      this.#exact.set(FIELDS[field] as CounterField, digits)
+    }
+    return n
+  }
+
+  #readUnit(): boolean {
     const from = this.at
-    for (; this.at < this.#end; this.at++) {
-      const c = this.#text.charCodeAt(this.at)
-      if (c === SPACE || c === COMMA || c === COLON || c === OPEN || c === CLOSE) break
+    const word = this.#word()
+    const known = UNIT_OF.get(word)
+    if (known !== undefined) {
+      this.#unit = known
+      return true
     }
-    return this.#text.slice(from, this.at)
+    const isWord = this.at > from && this.at - from <= LONGEST_WORD
+    if (isWord) this.#unit = byteText(this.#bytes, from, this.at)
+    else this.fault = 'no unit'
+    return isWord
   }
 
-  /** `{ 4K: 3, 1M: 100 }`; undefined when it is not that. */
-  histogram(): Map<number, number> | undefined {
+  /** `{ 4K: 3, 1M: 100 }`. */
+  #readHist(): boolean {
     const bins = new Map<number, number>()
-    if (!this.take(OPEN)) return undefined
+    if (!this.#take(OPEN)) return this.#fail('no histogram') ?? false
     for (;;) {
       this.skipSpaces()
-      if (this.take(CLOSE)) return bins
-      const bin = parseBinLabel(this.word())
-      if (bin === undefined || !this.take(COLON)) return undefined
+      if (this.#take(CLOSE)) break
+      const bin = this.#bin()
+      if (bin < 0) return this.#fail('not a histogram') ?? false
+      if (bins.has(bin)) return this.#fail('a bin twice') ?? false
       this.skipSpaces()
-      const n = this.number()
-      if (n === undefined) return undefined
+      const n = this.#number(undefined)
+      if (n < 0) return false
+      if (!Number.isSafeInteger(n)) return this.#fail('a bin beyond 2^53') ?? false
       bins.set(bin, n)
-      this.take(COMMA)
+      this.skipSpaces()
+      this.#take(COMMA)
     }
+    this.#hist = bins
+    return true
   }
-}
 
-/**
- * Reads the part of a line from its `{` on.
- *
- * @param from  index of the brace.
- * @param end   index behind the line.
- * @returns     the counter, also one without samples; undefined when the line is not a whole counter.
- */
-export function parseCounter(text: ByteText, from: number, end: number): Counter | undefined {
-  const s = new Scanner(text, from, end)
-  if (!s.take(OPEN)) return undefined
-  let samples: number | undefined
-  let unit = ''
-  let hist: Map<number, number> | undefined
-  const sums = { min: 0, max: 0, sum: 0, sumsq: 0 }
-  for (;;) {
-    s.skipSpaces()
-    if (s.take(CLOSE)) break
-    const key = s.word()
-    if (!s.take(COLON)) return undefined
-    s.skipSpaces()
-    if (key === 'unit') unit = s.word()
-    else if (key === 'hist') {
-      hist = s.histogram()
-      if (!hist) return undefined
-    } else {
-      const n = s.number()
-      if (n === undefined) return undefined
-      if (key === 'samples') {
-        samples = n
-        // Most counters of most jobs never moved; whatever else their line says is zero too.
-        if (n === 0 && text.charCodeAt(end - 1) === CLOSE) return NONE
-      } else if (key === 'min' || key === 'max' || key === 'sum' || key === 'sumsq') sums[key] = n
+  /** `4K:` as its bin; -1 when it is none. */
+  #bin(): number {
+    let size = 0
+    for (let c = this.#bytes[this.at] as number; c >= ZERO && c <= NINE; c = this.#bytes[this.at] as number) {
+      size = size * 10 + c - ZERO
+      this.at++
     }
-    s.skipSpaces()
-    s.take(COMMA)
+    const scale = SCALE.get(this.#bytes[this.at] as number) ?? 0
+    if (scale > 0) this.at++
+    // Bins are powers of two; 512 is the largest number that a label begins with.
+    const isBin = size >= 1 && size <= 512 && (size & (size - 1)) === 0
+    return isBin && this.#take(COLON) ? scale + 31 - Math.clz32(size) : -1
   }
-  s.skipSpaces()
-  return samples === undefined || s.at !== end ? undefined : { samples, unit, ...sums, hist }
 }

@@ -1,23 +1,35 @@
 import { describe, expect, it } from 'vitest'
-import { JobDeltas } from './job-deltas.ts'
+import { JobDeltas, REMEMBERED_READINGS, totalOf } from './job-deltas.ts'
 import { parseJobStats, type JobEntry } from './job-stats.ts'
 
-type Counts = Record<string, number | [samples: number, sum: number]>
+type Counts = Record<string, number | [samples: number, sum: number | bigint]>
+
+const NAMES = ['read_bytes', 'write_bytes', 'read', 'write', 'getattr']
+
+/** An entry as a server prints it: all of its counters, moved or not. */
+function entry(
+  id: string,
+  counters: Counts,
+  start: string | undefined = '1.0',
+  names = NAMES,
+  snapshot = '2.0',
+): string {
+  const lines = names.map((name) => {
+    const c = counters[name] ?? 0
+    const [samples, sum] = Array.isArray(c) ? c : [c, c]
+    const unit = name.endsWith('_bytes') ? 'bytes' : 'usecs'
+    const hist = name.endsWith('_bytes') && sum > 0 ? `, hist: { 4K: ${samples} }` : ''
+    return `  ${name}: { samples: ${samples}, unit: ${unit}, min: 1, max: 1, sum: ${sum}, sumsq: 1${hist} }\n`
+  })
+  const started = start === undefined ? '' : `  start_time: ${start} secs.nsecs\n`
+  return `- job_id: ${id}\n  snapshot_time: ${snapshot}\n${started}${lines.join('')}`
+}
+
+const read = (...entries: string[]): readonly JobEntry[] => parseJobStats(entries.join('')).entries
 
 /** A reading of one target as its parser gives it: counters by job. */
 const reading = (jobs: Record<string, Counts>, start: Record<string, string> = {}): readonly JobEntry[] =>
-  parseJobStats(
-    Object.entries(jobs)
-      .map(([id, counters]) => {
-        const lines = Object.entries(counters).map(([name, c]) => {
-          const [samples, sum] = Array.isArray(c) ? c : [c, c]
-          const hist = name.endsWith('_bytes') && sum > 0 ? `, hist: { 4K: ${samples} }` : ''
-          return `  ${name}: { samples: ${samples}, unit: x, min: 1, max: 1, sum: ${sum}, sumsq: 1${hist} }\n`
-        })
-        return `- job_id: ${id}\n  snapshot_time: 2.0\n  start_time: ${start[id] ?? '1.0'} secs.nsecs\n${lines.join('')}`
-      })
-      .join(''),
-  ).entries
+  read(...Object.entries(jobs).map(([id, counters]) => entry(id, counters, start[id])))
 
 const rpcsOf = (deltas: ReturnType<JobDeltas['update']>): Record<string, number> | undefined =>
   deltas && Object.fromEntries(deltas.map((d) => [d.jobId, d.rpcs]))
@@ -39,15 +51,35 @@ describe('JobDeltas', () => {
       jobId: 'a',
       rpcs: 6,
       ops: new Map([
+        ['read', 2],
         ['write', 3],
         ['getattr', 1],
-        ['read', 2],
       ]),
       readBytes: 8192,
       writeBytes: 12_288,
       serviceUsecs: 690,
       dataRpcs: 5,
     })
+  })
+
+  it('adds up to what all jobs did', () => {
+    const deltas = new JobDeltas()
+    deltas.update([])
+    const all = deltas.update(
+      reading({
+        a: { write_bytes: [10, 40960], write: [10, 5000], getattr: 4 },
+        b: { write_bytes: [1, 4096], write: [1, 9], read_bytes: [2, 100], read: [2, 7] },
+      }),
+    )!
+    expect(totalOf(all)).toEqual(
+      new Map([
+        ['write', 11],
+        ['getattr', 4],
+        ['write_bytes', 45_056],
+        ['read', 2],
+        ['read_bytes', 100],
+      ]),
+    )
   })
 
   it('lets the byte counters carry the RPCs of servers that have no read and write counters', () => {
@@ -67,7 +99,7 @@ describe('JobDeltas', () => {
     const deltas = new JobDeltas()
     deltas.update(reading({ a: { write: 100, read: 3 } }))
     expect(rpcsOf(deltas.update(reading({ a: { write: 5, read: 10 } })))).toEqual({ a: 15 })
-    // A counter that is gone went down too.
+    // A counter back at zero went down too.
     expect(rpcsOf(deltas.update(reading({ a: { write: 8 } })))).toEqual({ a: 8 })
   })
 
@@ -82,6 +114,106 @@ describe('JobDeltas', () => {
     deltas.update(reading({ a: { write: 100 } }))
     expect(deltas.update(reading({}))).toEqual([])
     expect(rpcsOf(deltas.update(reading({ a: { write: 2 } }, { a: '9.0' })))).toEqual({ a: 2 })
+  })
+
+  it('counts a job whose entry was missing in a reading from where it stood', () => {
+    const deltas = new JobDeltas()
+    deltas.update(reading({ a: { write: 100 }, b: { write: 5 } }))
+    expect(deltas.update(reading({ b: { write: 5 } }))).toEqual([])
+    expect(rpcsOf(deltas.update(reading({ a: { write: 103 }, b: { write: 5 } })))).toEqual({ a: 3 })
+  })
+
+  it('remembers an entry that is gone for so many readings', () => {
+    for (const [readings, rpcs] of [
+      [REMEMBERED_READINGS, 3],
+      [REMEMBERED_READINGS + 1, 103],
+    ] as const) {
+      const deltas = new JobDeltas()
+      deltas.update(reading({ a: { write: 100 } }))
+      for (let i = 0; i < readings; i++) expect(deltas.update([])).toEqual([])
+      expect(rpcsOf(deltas.update(reading({ a: { write: 103 } })))).toEqual({ a: rpcs })
+    }
+  })
+
+  it('counts the same whatever order the entries are in', () => {
+    const one = [entry('a', { write: 1 }), entry('b', { write: 2 }), entry('c', { write: 3 })] as const
+    const two = [entry('c', { write: 5 }), entry('a', { write: 2 }), entry('b', { write: 2 })] as const
+    const deltas = new JobDeltas()
+    deltas.update(read(...one))
+    expect(rpcsOf(deltas.update(read(...two)))).toEqual({ c: 2, a: 1 })
+  })
+
+  it('lets the counters stand still that a text cut off does not show, and counts on when they are back', () => {
+    const deltas = new JobDeltas()
+    const whole = entry('a', { read: [10, 10], write: [20, 20], getattr: 30 })
+    deltas.update(read(whole))
+    const cut = entry('a', { read: [11, 11], write: [25, 25], getattr: 40 })
+    expect(rpcsOf(deltas.update(read(cut.slice(0, cut.indexOf('  write: {')))))).toEqual({ a: 1 })
+    expect(rpcsOf(deltas.update(read(cut)))).toEqual({ a: 15 })
+    // Cut off before its start time.
+    expect(deltas.update(read(cut.slice(0, cut.indexOf('  start_time'))))).toEqual([])
+    expect(deltas.update(read(cut))).toEqual([])
+  })
+
+  it('makes no interval of a life that a first reading cut off did not show', () => {
+    const deltas = new JobDeltas()
+    const whole = entry('a', { read: [10, 10], getattr: 30 })
+    deltas.update(read(whole.slice(0, whole.indexOf('  getattr'))))
+    expect(deltas.update(read(whole))).toEqual([])
+    expect(rpcsOf(deltas.update(read(entry('a', { read: [10, 10], getattr: 32 }))))).toEqual({ a: 2 })
+  })
+
+  it('does not read the clock of the server', () => {
+    const deltas = new JobDeltas()
+    deltas.update(read(entry('a', { write: 10 }, '5.0', NAMES, '900.0')))
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 12 }, '5.0', NAMES, '3.0'))))).toEqual({ a: 2 })
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 15 }, '5.0', NAMES, '99999.0'))))).toEqual({ a: 3 })
+  })
+
+  it('goes on when the servers begin or cease to print start times', () => {
+    const deltas = new JobDeltas()
+    const bare = (writes: number): string => entry('a', { write: writes }).replace(/  start_time.*\n/, '')
+    deltas.update(read(entry('a', { write: 10 })))
+    expect(rpcsOf(deltas.update(read(bare(12))))).toEqual({ a: 2 })
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 15 }))))).toEqual({ a: 3 })
+  })
+
+  it('takes an entry printed twice for one, the later print', () => {
+    const deltas = new JobDeltas()
+    deltas.update(reading({ a: { write: 10 } }))
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 12 }), entry('a', { write: 13 }))))).toEqual({ a: 3 })
+    expect(rpcsOf(deltas.update(reading({ a: { write: 14 } })))).toEqual({ a: 1 })
+  })
+
+  it('counts an entry and the one made anew while the table was read', () => {
+    const deltas = new JobDeltas()
+    deltas.update(reading({ a: { write: 10 } }))
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 12 }), entry('a', { write: 5 }, '7.0'))))).toEqual({ a: 7 })
+    expect(rpcsOf(deltas.update(read(entry('a', { write: 6 }, '7.0'))))).toEqual({ a: 1 })
+  })
+
+  it('counts both of two jobs whose ids 2.12 prints alike', () => {
+    const of = (...writes: number[]): string =>
+      writes.map((w) => entry('a?b', { write: w }).replace(/  start_time.*\n/, '')).join('')
+    const deltas = new JobDeltas()
+    deltas.update(read(of(100, 5)))
+    expect(rpcsOf(deltas.update(read(of(101, 9))))).toEqual({ 'a?b': 5 })
+  })
+
+  it('sees without start times that an entry was cleared though it has more samples again', () => {
+    const text = (samples: number, max: number, sum: number): string =>
+      `- job_id: a\n  snapshot_time: 17\n  write_bytes: { samples: ${samples}, unit: bytes, min: 1, max: ${max}, sum: ${sum} }\n`
+    const deltas = new JobDeltas()
+    deltas.update(read(text(10, 1_048_576, 10_485_760)))
+    expect(rpcsOf(deltas.update(read(text(20, 4096, 20_000_000))))).toEqual({ a: 20 })
+    expect(rpcsOf(deltas.update(read(text(25, 4096, 30_000))))).toEqual({ a: 25 })
+  })
+
+  it('subtracts sums beyond 2^53 to the last byte', () => {
+    const deltas = new JobDeltas()
+    const at = 2n ** 60n
+    deltas.update(reading({ a: { write_bytes: [10, at], write: 10 } }))
+    expect(deltas.update(reading({ a: { write_bytes: [11, at + 3n], write: 11 } }))).toMatchObject([{ writeBytes: 3 }])
   })
 
   it('invents nothing across a gap', () => {

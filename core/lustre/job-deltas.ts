@@ -1,8 +1,10 @@
 /**
- * What a job did between two readings of job_stats. Counters are never cleared by Sluice; a counter that went down, or
- * another start time, means that somebody else cleared the entry, or that it aged out, and then everything it shows is new.
+ * What the jobs did between two readings of one target's job_stats. Counters are never cleared by Sluice; where somebody else
+ * cleared them is seen in the entries themselves (entry-delta.ts).
  */
-import type { JobEntry } from './job-stats.ts'
+import { amountSince } from './counter-delta.ts'
+import { continues, merged, moved, type Seen } from './entry-delta.ts'
+import type { JobEntry } from './job-entry.ts'
 
 export interface JobDelta {
   readonly jobId: string
@@ -18,51 +20,87 @@ export interface JobDelta {
   readonly dataRpcs: number
 }
 
-type Seen = Pick<JobEntry, 'startTime' | 'counters'>
-
-/** Whether `now` goes on where `before` stood. */
-function continues(now: Seen, before: Seen): boolean {
-  if (now.startTime !== before.startTime) return false
-  for (const [name, old] of before.counters) if (old.samples > (now.counters.get(name)?.samples ?? 0)) return false
-  return true
+/** What all jobs did, by name: RPCs of each operation, and the bytes as `read_bytes` and `write_bytes`. */
+export function totalOf(deltas: readonly JobDelta[]): Map<string, number> {
+  const total = new Map<string, number>()
+  const add = (name: string, n: number): void => {
+    if (n > 0) total.set(name, (total.get(name) ?? 0) + n)
+  }
+  for (const d of deltas) {
+    for (const [op, n] of d.ops) add(op, n)
+    add('read_bytes', d.readBytes)
+    add('write_bytes', d.writeBytes)
+  }
+  return total
 }
 
-const isBytes = (name: string): boolean => name === 'read_bytes' || name === 'write_bytes'
+/**
+ * Readings for which an entry that is not in them is remembered. A server that printed a part of its table, or a text cut
+ * off, must not make the whole life of a job look like one interval when the entry is back.
+ */
+export const REMEMBERED_READINGS = 10
 
-function deltaOf({ jobId, ...entry }: JobEntry, last: Seen | undefined): JobDelta {
-  const now = entry.counters
-  const before = last && continues(entry, last) ? last.counters : undefined
-  const ops = new Map<string, number>()
-  let rpcs = 0
-  let dataRpcs = 0
-  let serviceUsecs = 0
-  const bytes = { read_bytes: 0, write_bytes: 0 }
-  for (const [name, c] of now) {
-    const base = before?.get(name)
-    const samples = c.samples - (base?.samples ?? 0)
-    if (samples === 0) continue
-    if (isBytes(name)) {
-      bytes[name as keyof typeof bytes] = c.sum - (base?.sum ?? 0)
-      // 2.12 has no read and write counters of their own: there the byte counters carry the RPCs.
-      const op = name.slice(0, -6)
-      if (now.has(op)) continue
-      ops.set(op, samples)
-      rpcs += samples
-      continue
-    }
-    ops.set(name, samples)
-    rpcs += samples
-    if (name === 'read' || name === 'write') {
-      dataRpcs += samples
-      serviceUsecs += c.sum - (base?.sum ?? 0)
+class Sum implements JobDelta {
+  rpcs = 0
+  readonly ops = new Map<string, number>()
+  readBytes = 0
+  writeBytes = 0
+  serviceUsecs = 0
+  dataRpcs = 0
+  readonly jobId: string
+
+  constructor(jobId: string) {
+    this.jobId = jobId
+  }
+
+  add(now: Seen, before: Seen | undefined): void {
+    for (const [name, c, base] of moved(now, before)) {
+      const samples = amountSince(c, base, 'samples')
+      if (c.unit === 'bytes') this.#addBytes(now, name, samples, amountSince(c, base, 'sum'))
+      else {
+        this.#count(name, samples)
+        if (name === 'read' || name === 'write') {
+          this.dataRpcs += samples
+          this.serviceUsecs += amountSince(c, base, 'sum')
+        }
+      }
     }
   }
-  return { jobId, rpcs, ops, readBytes: bytes.read_bytes, writeBytes: bytes.write_bytes, serviceUsecs, dataRpcs }
+
+  #addBytes(now: Seen, name: string, samples: number, bytes: number): void {
+    const op = name.endsWith('_bytes') ? name.slice(0, -6) : name
+    if (op === 'read') this.readBytes += bytes
+    if (op === 'write') this.writeBytes += bytes
+    // 2.12 has no read and write counters of their own: there the byte counters carry the RPCs.
+    if (op === name || !now.counters.has(op)) this.#count(op, samples)
+  }
+
+  #count(op: string, samples: number): void {
+    this.ops.set(op, (this.ops.get(op) ?? 0) + samples)
+    this.rpcs += samples
+  }
+}
+
+/** The entries that one job id had in a reading: one, but for ids that 2.12 prints alike. */
+interface Base {
+  readonly entries: readonly Seen[]
+  /** Readings since that did not have the id. */
+  missed: number
+}
+
+/**
+ * Entries of one job id in a reading. The same entry printed twice is known by its start time, and the later print is the
+ * newer one. Entries with other start times are other entries: one was cleared and made anew while the table was read. Without
+ * start times they are jobs whose ids print alike (2.12 makes `?` of what it cannot print), and each counts.
+ */
+function add(entries: readonly Seen[], e: Seen): readonly Seen[] {
+  const same = e.startTime === undefined ? -1 : entries.findIndex((x) => x.startTime === e.startTime)
+  return same < 0 ? [...entries, e] : entries.with(same, e)
 }
 
 /** Successive readings of one target. */
 export class JobDeltas {
-  #before: Map<string, Seen> | undefined
+  #before: Map<string, Base> | undefined
 
   /**
    * Takes one reading.
@@ -71,12 +109,35 @@ export class JobDeltas {
    */
   update(entries: readonly JobEntry[]): JobDelta[] | undefined {
     const before = this.#before
-    this.#before = new Map(entries.map((e) => [e.jobId, e]))
+    const now = new Map<string, Base>()
+    for (const e of entries) {
+      const known = now.get(e.jobId)
+      now.set(e.jobId, { entries: known ? add(known.entries, e) : [e], missed: 0 })
+    }
+    this.#before = now
     if (!before) return undefined
-    return entries
-      .filter((e) => before.get(e.jobId)?.counters !== e.counters)
-      .map((e) => deltaOf(e, before.get(e.jobId)))
-      .filter((d) => d.rpcs > 0)
+    const deltas: JobDelta[] = []
+    for (const [jobId, base] of now) {
+      const last = before.get(jobId)
+      const [entry] = base.entries
+      // The reader hands back the very counters of an entry that stands still.
+      if (base.entries.length === 1 && last?.entries.length === 1 && entry?.counters === last.entries[0]?.counters)
+        continue
+      const sum = new Sum(jobId)
+      const left = [...(last?.entries ?? [])]
+      const kept = base.entries.map((e) => {
+        const at = left.findIndex((b) => continues(e, b))
+        const [b] = at < 0 ? [] : left.splice(at, 1)
+        sum.add(e, b)
+        return b ? merged(e, b) : e
+      })
+      now.set(jobId, { entries: kept, missed: 0 })
+      if (sum.rpcs > 0) deltas.push(sum)
+    }
+    for (const [jobId, base] of before) {
+      if (!now.has(jobId) && base.missed < REMEMBERED_READINGS) now.set(jobId, { ...base, missed: base.missed + 1 })
+    }
+    return deltas
   }
 
   /** Forgets the base, after a gap too long to bridge. */

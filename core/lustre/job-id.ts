@@ -1,35 +1,103 @@
 /**
- * Job ids as `job_stats` prints them. They are text that any user of the cluster may choose: data everywhere, never code.
+ * Job ids as `job_stats` prints them, and as a write to it names them. They are text that any user of the cluster may
+ * choose: data everywhere, never code.
  *
- * Source: spec/lustre 4.3 for 2.16 and later: bytes outside `[A-Za-z0-9.@_:/-]` become `\xHH`, and the id is quoted when
- * it holds such an escape or a colon, or starts with `@`. Latin-1 letters pass unescaped, as on running servers.
+ * Source: spec/lustre 4.3 and 4.4, measured A2 and A3. What is printed as it stands differs by release
+ * (`JobIdDialect`); Latin-1 letters always are, because the kernel's isalnum() is Latin-1.
  */
+import { fail, ok, type Result } from '../base/result.ts'
+import type { Errno } from './errno.ts'
 import type { ByteText } from './text.ts'
+import type { JobIdDialect } from './text-dialect.ts'
 
 /** Longest job id a server keeps, bytes (LUSTRE_JOBID_SIZE less the NUL). */
 export const JOB_ID_MAX = 31
 
-// isalnum() of the kernel is Latin-1: 0xC0..0xFF without the two signs.
-const PLAIN = /[A-Za-z0-9.@_:/\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff-]/
+/** Longest text that a write to job_stats may have, bytes: every byte of an id escaped. */
+const DROP_TEXT_MAX = 4 * (JOB_ID_MAX + 1) - 1
+
+// 0xD7 and 0xF7, the signs among the Latin-1 letters, are no letters.
+const isAlphanumeric = (code: number): boolean =>
+  (code >= 48 && code <= 57) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 97 && code <= 122) ||
+  (code >= 0xc0 && code !== 0xd7 && code !== 0xf7)
+
+const isPrintable = (code: number): boolean => (code >= 0x20 && code < 0x7f) || code >= 0xa0
+
+/** What no release changes; nearly every id is such. */
+const ALWAYS_PLAIN = /^[A-Za-z0-9._-][A-Za-z0-9.@_-]*$/
 
 /** The id as printed after `- job_id:`, quotes included where needed. */
-export function formatJobId(id: ByteText): ByteText {
-  let escaped = false
+export function formatJobId(id: ByteText, dialect: JobIdDialect): ByteText {
+  if (ALWAYS_PLAIN.test(id)) return id
+  let quoted = dialect.quotesYaml && id.startsWith('@')
   let out = ''
-  for (const c of id) {
-    if (PLAIN.test(c)) out += c
-    else {
-      escaped = true
-      out += `\\x${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+  for (let i = 0; i < id.length; i++) {
+    const code = id.charCodeAt(i)
+    const c = id[i] as string
+    if (dialect.odd === 'question mark') out += isPrintable(code) ? c : '?'
+    else if (isAlphanumeric(code) || dialect.plain.includes(c)) {
+      out += c
+      if (c === ':' && dialect.quotesYaml) quoted = true
+    } else {
+      quoted = true
+      out += `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`
     }
   }
-  return escaped || id.includes(':') || id.startsWith('@') ? `"${out}"` : out
+  return quoted ? `"${out}"` : out
 }
 
-/** The bytes of a printed id; an id that is quoted but badly escaped is taken as it stands. */
+/**
+ * The bytes of a printed id of any release; an id that is quoted but badly escaped is taken as it stands. A `?` of 2.12 may
+ * have been any byte: such an id is not known more closely.
+ */
 export function parseJobId(printed: ByteText): ByteText {
   if (!(printed.length >= 2 && printed.startsWith('"') && printed.endsWith('"'))) return printed
   const inner = printed.slice(1, -1)
   if (!inner.includes('\\')) return inner
   return inner.replace(/\\x([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+}
+
+/** What a write to job_stats drops: every entry, or the one of a job. */
+export type DropName = 'every entry' | { readonly jobId: ByteText }
+
+/** Undoes `\xHH`; undefined when a backslash begins no such escape. */
+function unescapeStrictly(inner: ByteText): ByteText | undefined {
+  let out = ''
+  for (let i = 0; i < inner.length; i++) {
+    if (inner[i] !== '\\') out += inner[i] as string
+    else {
+      // One hex digit is enough for the kernel's scanf; the byte behind it is passed over all the same.
+      const hex = /^x([0-9A-Fa-f](?:[0-9A-Fa-f]|(?=.)))/s.exec(inner.slice(i + 1, i + 4))
+      if (!hex) return undefined
+      out += String.fromCharCode(parseInt(hex[1] as string, 16))
+      i += 3
+    }
+  }
+  return out
+}
+
+/**
+ * Reads what was written to job_stats.
+ *
+ * Deviations: measured A3 says that 2.15.8 wants the same escapes when it deletes as it prints. Its answers fit a server
+ * that decodes nothing: the raw bytes of an id delete it, and every quoted form is EINVAL.
+ *
+ * @param text  as written; a newline at its end is taken off, as `echo` leaves one.
+ * @returns     EINVAL for nothing, too long a text (128 bytes; 32 where quotes mean nothing), and a backslash in quotes
+ *              that begins no `\xHH`. Whether the job is known is for the table to say, EINVAL too.
+ */
+export function parseDropName(text: ByteText, dialect: JobIdDialect): Result<DropName, Errno> {
+  if (text === '' || text.length > (dialect.unquotes ? DROP_TEXT_MAX : JOB_ID_MAX)) return fail('EINVAL')
+  let id = text.endsWith('\n') ? text.slice(0, -1) : text
+  if (dialect.unquotes && id.length >= 2 && id.startsWith('"') && id.endsWith('"')) {
+    const inner = unescapeStrictly(id.slice(1, -1))
+    if (inner === undefined) return fail('EINVAL')
+    id = inner
+  }
+  // The kernel keeps ids as C strings of a fixed size.
+  id = (id.split('\0')[0] as string).slice(0, JOB_ID_MAX)
+  if (id === '') return fail('EINVAL')
+  return ok(id === 'clear' ? 'every entry' : { jobId: id })
 }

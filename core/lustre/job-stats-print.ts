@@ -1,31 +1,17 @@
 /**
- * `obdfilter.*.job_stats` as a server prints it.
+ * `obdfilter.*.job_stats` and `mdt.*.job_stats` as a server of each release prints them.
  *
- * Source: spec/lustre 4.1 and 4.3.
+ * Source: spec/lustre 4.1-4.3; orders of the counters: measured A1 and A6.
  */
 import { formatJobId } from './job-id.ts'
+import type { Profile } from './profile.ts'
 import { binLabel } from './size-histogram.ts'
 import type { ByteText } from './text.ts'
+import type { JobStatsDialect } from './text-dialect.ts'
 
-/** Counters of an OST in the order printed (2.14 and later). */
-export const OST_COUNTERS = [
-  'read_bytes',
-  'write_bytes',
-  'read',
-  'write',
-  'getattr',
-  'setattr',
-  'punch',
-  'sync',
-  'destroy',
-  'create',
-  'statfs',
-  'get_info',
-  'set_info',
-  'quotactl',
-  'prealloc',
-] as const
-export type OstCounter = (typeof OST_COUNTERS)[number]
+/** Counters of an OST, and of an MDT, in the order printed. */
+export const OST_COUNTERS = ({ text }: Pick<Profile, 'text'>): readonly string[] => text.jobStats.ost
+export const MDT_COUNTERS = ({ text }: Pick<Profile, 'text'>): readonly string[] => text.jobStats.mdt
 
 /** A counter as a printer needs it; sumsq may exceed 2^53 and then comes as an integer text. */
 export interface PrintableCounter {
@@ -37,32 +23,105 @@ export interface PrintableCounter {
   readonly hist: ReadonlyMap<number, number>
 }
 
-const ZERO: PrintableCounter = { samples: 0, min: 0, max: 0, sum: 0, sumsq: '0', hist: new Map() }
+/** Times of an entry as `secs.nsecs`. Start and elapsed are left out when the server's stats have no such lines. */
+export interface EntryTimes {
+  /** When the job's counters last moved. */
+  readonly snapshot: string
+  /** When the entry was made, and how long before the snapshot that was. */
+  readonly start?: string | undefined
+  readonly elapsed?: string | undefined
+}
+
+export interface PrintableEntry {
+  readonly jobId: ByteText
+  readonly times: EntryTimes
+  /** By name; those without samples may be left out. */
+  readonly counters: ReadonlyMap<string, PrintableCounter>
+}
+
+const NO_BINS: ReadonlyMap<number, number> = new Map()
+const ZERO: PrintableCounter = { samples: 0, min: 0, max: 0, sum: 0, sumsq: '0', hist: NO_BINS }
 const pad = (v: number | string, width: number): string => String(v).padStart(width)
 
-/** One counter line, spaces exact (spec 4.3). */
-export function formatCounter(name: string, counter: PrintableCounter | undefined): string {
-  const c = counter ?? ZERO
-  const bytes = name.endsWith('_bytes')
-  const unit = pad(bytes ? 'bytes' : 'usecs', 5)
-  let hist = ''
-  if (bytes) {
-    const bins = [...c.hist].sort(([a], [b]) => a - b).map(([bin, n]) => `${binLabel(bin)}: ${n}`)
-    hist = `, hist: { ${bins.join(', ')} }`
+/** `hist: { 4K: 3, 1M: 100 }`, empty bins left out. */
+function formatHistogram(hist: ReadonlyMap<number, number>): string {
+  const bins = [...hist].filter(([, n]) => n > 0).sort(([a], [b]) => a - b)
+  return `hist: { ${bins.map(([bin, n]) => `${binLabel(bin)}: ${n}`).join(', ')} }`
+}
+
+/** One counter line, spaces exact (spec 4.3). Without samples it is all zeros. */
+export function formatCounter(name: string, counter: PrintableCounter | undefined, dialect: JobStatsDialect): string {
+  const c = counter === undefined || counter.samples === 0 ? ZERO : counter
+  const isBytes = name.endsWith('_bytes')
+  const unit = isBytes ? 'bytes' : dialect.operations
+  let out = `  ${`${name}:`.padEnd(16)} { samples: ${pad(c.samples, 11)}, unit: ${pad(unit, 5)}`
+  if (isBytes || dialect.operations === 'usecs') {
+    const { gap } = dialect
+    out += `, min:${gap}${pad(c.min, 8)}, max:${gap}${pad(c.max, 8)}, sum:${gap}${pad(c.sum, 16)}`
+    if (dialect.operations === 'usecs') out += `, sumsq: ${pad(c.sumsq, 18)}`
   }
+  if (isBytes && dialect.hist) out += `, ${formatHistogram(c.hist)}`
+  return `${out} }\n`
+}
+
+/** The head lines of an entry. */
+export function formatEntryHead(jobId: ByteText, times: EntryTimes, dialect: JobStatsDialect): ByteText {
+  const id = `- ${'job_id:'.padEnd(16)} ${formatJobId(jobId, dialect.ids)}\n`
+  if (dialect.times === 'seconds') {
+    return `${id}  ${'snapshot_time:'.padEnd(16)} ${times.snapshot.split('.')[0] as string}\n`
+  }
+  const line = (name: string, time: string | undefined): string =>
+    time === undefined ? '' : `  ${name.padEnd(16)} ${time} secs.nsecs\n`
   return (
-    `  ${`${name}:`.padEnd(16)} { samples: ${pad(c.samples, 11)}, unit: ${unit}, min: ${pad(c.min, 8)}, ` +
-    `max: ${pad(c.max, 8)}, sum: ${pad(c.sum, 16)}, sumsq: ${pad(c.sumsq, 18)}${hist} }\n`
+    id +
+    line('snapshot_time:', times.snapshot) +
+    line('start_time:', times.start) +
+    line('elapsed_time:', times.elapsed)
   )
 }
 
-/** The four head lines of an entry; times as `secs.nsecs`. */
-export function formatEntryHead(jobId: ByteText, snapshot: string, start: string, elapsed: string): string {
-  const time = (name: string, v: string): string => `  ${name.padEnd(16)} ${v} secs.nsecs\n`
-  return (
-    `- ${'job_id:'.padEnd(16)} ${formatJobId(jobId)}\n` +
-    time('snapshot_time:', snapshot) +
-    time('start_time:', start) +
-    time('elapsed_time:', elapsed)
-  )
+/** Lines of counters without samples, made once for a release: most counters of most jobs never move. */
+const zeroLines = new WeakMap<JobStatsDialect, ReadonlyMap<string, string>>()
+
+function zeroLinesOf(dialect: JobStatsDialect): ReadonlyMap<string, string> {
+  let lines = zeroLines.get(dialect)
+  if (!lines) {
+    lines = new Map([...dialect.ost, ...dialect.mdt].map((name) => [name, formatCounter(name, undefined, dialect)]))
+    zeroLines.set(dialect, lines)
+  }
+  return lines
 }
+
+/**
+ * One job's entry.
+ *
+ * @param names  the target's counters: `OST_COUNTERS` or `MDT_COUNTERS`; each is printed, moved or not.
+ */
+export function formatEntry(entry: PrintableEntry, names: readonly string[], dialect: JobStatsDialect): ByteText {
+  let out = formatEntryHead(entry.jobId, entry.times, dialect)
+  const zeros = zeroLinesOf(dialect)
+  for (const name of names) {
+    const c = entry.counters.get(name)
+    const zero = c && c.samples > 0 ? undefined : zeros.get(name)
+    out += zero ?? formatCounter(name, c, dialect)
+  }
+  return out
+}
+
+/** The value of job_stats made of its entries' texts, in order; without any it is empty or its first line alone. */
+export function joinEntries(entries: readonly ByteText[], dialect: JobStatsDialect): ByteText {
+  // Joined, not added up: a string of a thousand additions is flattened slowly by whoever reads it.
+  if (entries.length === 0 && !dialect.headerWhenEmpty) return ''
+  return `job_stats:\n${entries.join('')}`
+}
+
+/** The value of job_stats. */
+export const printJobStats = (
+  entries: readonly PrintableEntry[],
+  names: readonly string[],
+  dialect: JobStatsDialect,
+): ByteText =>
+  joinEntries(
+    entries.map((e) => formatEntry(e, names, dialect)),
+    dialect,
+  )

@@ -5,8 +5,11 @@
  * Releases before 2.15 print whole seconds there; their entries are always parsed. A server bumps the time before the
  * counter, so a reading between the two shows the RPC one update later; none is lost from the sums.
  */
-import { parseJobStats, type JobEntry, type JobStats } from './job-stats.ts'
-import type { ByteText, SkippedLine } from './text.ts'
+import { bytesOf, byteText, type ToBytes } from './bytes.ts'
+import type { JobEntry } from './job-entry.ts'
+import { JobStatsScanner } from './job-stats-scanner.ts'
+import type { JobStats } from './job-stats.ts'
+import type { ByteText } from './text.ts'
 
 const ENTRY = '\n- job_id:'
 
@@ -17,9 +20,9 @@ interface Block {
   readonly entry: JobEntry
 }
 
-function countLines(text: ByteText): number {
+function countLines(text: ByteText, from: number, end: number): number {
   let n = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) n++
+  for (let at = text.indexOf('\n', from); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) n++
   return n
 }
 
@@ -32,55 +35,61 @@ function headOf(text: ByteText, from: number, end: number): ByteText | undefined
   return isExact ? text.slice(from, second) : undefined
 }
 
+/** Lines of an entry that has nothing else in it. */
+const linesOf = (e: JobEntry): number =>
+  2 + (e.startTime === undefined ? 0 : 1) + (e.elapsedTime === undefined ? 0 : 1) + e.listed
+
 export class JobStatsReader {
+  readonly #toBytes: ToBytes
   #before = new Map<ByteText, Block>()
+
+  /** @param toBytes  the host's way to make bytes. */
+  constructor(toBytes: ToBytes = bytesOf) {
+    this.#toBytes = toBytes
+  }
 
   /**
    * Reads the parameter's value; the same answer as `parseJobStats`, whatever was read before.
    *
-   * @param detach  copies a text out of the one it was cut from, so that what is kept does not keep the whole answer.
+   * @returns  entries that keep nothing of the text alive.
    */
-  read(text: ByteText, detach: (part: string) => string = (part) => part): JobStats {
+  read(text: ByteText): JobStats {
     const entries: JobEntry[] = []
-    const skipped: SkippedLine[] = []
     const blocks = new Map<ByteText, Block>()
-    let line = 0
+    const scanner = new JobStatsScanner({ entry: (e) => void entries.push(e) })
+    const { skipped } = scanner
     let from = text.startsWith(ENTRY.slice(1)) ? 0 : text.indexOf(ENTRY) + 1
-    const take = (begin: number, end: number): JobStats => {
-      const part = parseJobStats(detach(text.slice(begin, end)))
-      for (const s of part.skipped) skipped.push({ line: line + s.line, reason: s.reason })
-      for (const e of part.entries) entries.push({ ...e, span: [begin + e.span[0], begin + e.span[1]] })
-      return part
-    }
-    const hasEntries = text.startsWith(ENTRY.slice(1)) || from > 0
-    if (!hasEntries) return parseJobStats(detach(text))
-    if (from > 0) {
-      take(0, from)
-      line += countLines(text.slice(0, from))
-    }
+    if (from === 0 && !text.startsWith(ENTRY.slice(1))) from = text.length
+    scanner.push(this.#toBytes(text.slice(0, from)))
     while (from < text.length) {
       const next = text.indexOf(ENTRY, from)
       const end = next < 0 ? text.length : next + 1
       const head = headOf(text, from, end)
       const known = head === undefined ? undefined : this.#before.get(head)
       if (head !== undefined && known?.length === end - from) {
-        entries.push({ ...known.entry, span: [from, end] })
+        scanner.pass(known.length, known.lines)
+        const [began] = known.entry.span
+        entries.push(began === from ? known.entry : { ...known.entry, span: [from, end] })
         blocks.set(known.head, known)
-        line += known.lines
       } else {
-        const part = take(from, end)
-        const lines = countLines(text.slice(from, end))
-        const [entry] = part.entries
-        // A block with a fault is parsed again, so that the fault is named again.
-        if (head !== undefined && entry && part.skipped.length === 0) {
-          const copy = detach(head)
+        const faults = skipped.count
+        const before = entries.length
+        const bytes = this.#toBytes(text.slice(from, end))
+        scanner.push(bytes)
+        if (next < 0) scanner.end()
+        else scanner.endEntry()
+        const entry = entries.length === before + 1 ? entries[before] : undefined
+        const lines = countLines(text, from, end)
+        // A block with a fault, or with more than an entry in it, is parsed again.
+        if (head !== undefined && entry && skipped.count === faults && lines === linesOf(entry)) {
+          const copy = byteText(bytes, 0, head.length)
           blocks.set(copy, { head: copy, length: end - from, lines, entry })
         }
-        line += lines
       }
       from = end
     }
+    scanner.end()
     this.#before = blocks
-    return { entries, skipped }
+    return { entries, skipped: skipped.lines, skippedMore: skipped.more }
   }
 }

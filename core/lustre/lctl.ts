@@ -2,7 +2,7 @@
  * lctl from both sides: the commands that Sluice sends (built here and nowhere else, quoted by one function), and the
  * answers in the words of the real tool.
  *
- * Source: spec/lustre 7.1 and 7.2, development line.
+ * Source: spec/lustre 7.1 and 7.2.
  */
 import { errnoText, type Errno } from './errno.ts'
 import type { ByteText } from './text.ts'
@@ -53,21 +53,21 @@ export function splitParams(text: ByteText): Map<string, ByteText> {
   return values
 }
 
-/** What get_param prints for one parameter: values of several lines start on a line of their own. */
+/** What get_param prints for one parameter since 2.17: values of several lines start on a line of their own. */
 export function formatParam(name: string, value: ByteText): ByteText {
   const inner = value.endsWith('\n') ? value.slice(0, -1) : value
   return inner.includes('\n') ? `${name}=\n${inner}\n` : `${name}=${inner}\n`
 }
 
-const slashed = (name: string): string => name.replaceAll('.', '/')
+// Names in messages are path patterns: lctl has turned their dots into slashes by then.
 
 /** The line that ends a listing of what does not exist. */
-export const noSuchListing = (name: string): string =>
-  `error: list_param: listing '${slashed(name)}': ${errnoText('ENOENT')}\n`
+export const noSuchListing = (pattern: string): string =>
+  `error: list_param: listing '${pattern}': ${errnoText('ENOENT')}\n`
 
 /** stderr of a parameter that does not exist; `tool` is get_param, set_param or list_param. */
-export const noSuchParam = (tool: string, name: string): string =>
-  `error: ${tool}: param_path '${slashed(name)}': ${errnoText('ENOENT')}\n`
+export const noSuchParam = (tool: string, pattern: string): string =>
+  `error: ${tool}: param_path '${pattern}': ${errnoText('ENOENT')}\n`
 
 /** stderr of a read that the kernel refused. */
 export const readRefused = (path: string, errno: Errno): string => `error: read_param: '${path}': ${errnoText(errno)}\n`
@@ -79,8 +79,8 @@ export const openRefused = (path: string, errno: Errno): string =>
   `error: set_param: opening '${path}': ${errnoText(errno)}\n`
 
 /** The line that ends every failed assignment since 2.16, with the name as it was asked for. */
-export const assignmentFailed = (name: string, value: string, errno: Errno): string =>
-  `error: set_param: setting '${slashed(name)}'='${value}': ${errnoText(errno)}\n`
+export const assignmentFailed = (pattern: string, value: string, errno: Errno): string =>
+  `error: set_param: setting '${pattern}'='${value}': ${errnoText(errno)}\n`
 
 /** Where a service's debugfs parameters live. */
-export const debugfsPath = (name: string): string => `/sys/kernel/debug/lustre/${slashed(name)}`
+export const debugfsPath = (name: string): string => `/sys/kernel/debug/lustre/${name.replaceAll('.', '/')}`

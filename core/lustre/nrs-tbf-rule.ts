@@ -24,7 +24,7 @@ export interface RuleLine {
   readonly ref: number
 }
 
-const LINE = /^(\S+) (.*) (\d+), ref (-?\d+)$/
+const LINE = /^(\S*) (.*) (\d+), ref (-?\d+)$/
 const CPT = /^CPT (\d+):$/
 
 /** Reads the value of nrs_tbf_rule; order is match order. Unreadable lines are named and skipped. */

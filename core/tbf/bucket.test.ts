@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nsPerToken, TokenBucket, tokensGrown, type BucketSetting } from './bucket.ts'
-import { TbfHead } from './tbf-head.ts'
+import { BucketTerms, nsPerToken, TokenBucket, tokensGrown, type BucketSetting } from './bucket.ts'
 
 /** The dequeue arithmetic of the fact sheet in unbounded integers, written apart from the sources. */
 class Oracle {
@@ -50,7 +49,7 @@ describe('TokenBucket', () => {
         fc.nat(1e12),
         fc.array(fc.tuple(waits, fc.boolean()), { maxLength: 60 }),
         (setting, start, steps) => {
-          const bucket = new TokenBucket(start, setting)
+          const bucket = new TokenBucket(start, new BucketTerms(setting))
           const oracle = new Oracle(start, setting)
           let now = start
           for (const [wait, force] of steps) {
@@ -77,7 +76,7 @@ describe('TokenBucket', () => {
 
   it('passes bursts of exactly its depth when new, after idling and after a reset', () => {
     for (const depth of [1, 3, 20]) {
-      const setting = { rate: 10, depth, realtime: false }
+      const setting = new BucketTerms({ rate: 10, depth, realtime: false })
       const burst = (bucket: TokenBucket, now: number): number => {
         let n = 0
         while (bucket.take(now)) n++
@@ -93,7 +92,7 @@ describe('TokenBucket', () => {
   })
 
   it('under realtime pays idle time back in full', () => {
-    const bucket = new TokenBucket(0, { rate: 20, depth: 3, realtime: true })
+    const bucket = new TokenBucket(0, new BucketTerms({ rate: 20, depth: 3, realtime: true }))
     let n = 0
     while (bucket.take(5e9)) n++
     expect(n).toBe(103)
@@ -101,71 +100,5 @@ describe('TokenBucket', () => {
 
   it('has one token a ns at most for any rate that a rule may have', () => {
     expect([nsPerToken(1), nsPerToken(3), nsPerToken(999_999)]).toEqual([1_000_000_000, 333_333_333, 1000])
-  })
-})
-
-interface Request {
-  jobId: string
-  nid: string
-}
-
-/** Completion times of a class that always has RPCs waiting, from `from` on, with a latency on every timer. */
-function pace(r: number, latencyNs: number, realtime: boolean, from: number, seconds: number): number[] {
-  const head = new TbfHead<Request>(['jobid'])
-  head.command({
-    verb: 'start',
-    queue: undefined,
-    name: 'a',
-    conditions: 'jobid={a}',
-    rate: r,
-    rank: undefined,
-    realtime,
-  })
-  const request = { jobId: 'a', nid: '0@lo' }
-  head.enqueue(0, request)
-  const times: number[] = []
-  for (let now = from; now < from + seconds * 1e9; now = Math.max(now, head.wakeAt + latencyNs)) {
-    head.enqueue(now, request)
-    while (head.dequeue(now)) {
-      times.push(now - from)
-      if (head.queued === 0) head.enqueue(now, request)
-    }
-  }
-  return times
-}
-
-describe('pacing of one saturated class', () => {
-  it('serves in 10 s what the measured tables say', () => {
-    const L = 50_000
-    // Rate: no latency, latency, realtime with latency; the last two after 5 s idle: realtime, normal.
-    const table: [number, number, number, number, number, number][] = [
-      [1, 12, 12, 12, 17, 12],
-      [5, 52, 52, 52, 77, 52],
-      [10, 102, 102, 102, 152, 102],
-      [20, 202, 202, 202, 302, 202],
-      [50, 502, 501, 502, 752, 501],
-      [100, 1002, 998, 1002, 1502, 998],
-      [1000, 10_002, 9526, 10_002, 15_002, 9526],
-      // The sheet says 100,002 and 150,002: after the last timer of 10 s the residue is exactly N, and only more counts.
-      [10_000, 100_002, 66_669, 100_001, 150_001, 66_669],
-    ]
-    for (const [r, ...expected] of table) {
-      const served = [
-        pace(r, 0, false, 0, 10),
-        pace(r, L, false, 0, 10),
-        pace(r, L, true, 0, 10),
-        pace(r, L, true, 5e9, 10),
-        pace(r, L, false, 5e9, 10),
-      ].map((times) => times.length)
-      expect([r, ...served]).toEqual([r, ...expected])
-    }
-  })
-
-  it('is a burst of three and then evenly spaced', () => {
-    expect(pace(20, 0, false, 0, 0.26).map((ns) => ns / 1e6)).toEqual([0, 0, 0, 50, 100, 150, 200, 250])
-  })
-
-  it('waits the whole nanosecond more that a rate needs which does not divide a second', () => {
-    expect(pace(3, 0, false, 0, 1.1)).toEqual([0, 0, 0, 333_333_334, 666_666_668, 1_000_000_002])
   })
 })

@@ -8,7 +8,7 @@
  */
 import { NS_PER_S } from '../base/units.ts'
 
-/** Rates and depth that a bucket runs at; they come from its rule. */
+/** What a bucket runs at; it comes from its rule. */
 export interface BucketSetting {
   /** R, RPC/s, integer 1..999999. */
   readonly rate: number
@@ -28,23 +28,37 @@ export function tokensGrown(passedNs: number, rate: number): number {
   return seconds * rate + Math.floor((rest * rate) / NS_PER_S)
 }
 
-export class TokenBucket {
-  #rate: number
-  #depth: number
-  #realtime: boolean
-  #nsPerToken: number
+/** A setting with what follows from it; all buckets of a rule share one. */
+export class BucketTerms implements BucketSetting {
+  readonly rate: number
+  readonly depth: number
+  readonly realtime: boolean
+  /** N, ns. */
+  readonly nsPerToken: number
+
+  constructor(setting: BucketSetting) {
+    this.rate = setting.rate
+    this.depth = setting.depth
+    this.realtime = setting.realtime
+    this.nsPerToken = nsPerToken(setting.rate)
+  }
+}
+
+export class TokenBucket<T extends BucketTerms = BucketTerms> {
+  #terms: T
   #checkTime: number
   #tokens: number
   #residue = 0
 
   /** A new bucket is full: a burst of D passes at once. */
-  constructor(now: number, setting: BucketSetting) {
-    this.#rate = setting.rate
-    this.#depth = setting.depth
-    this.#realtime = setting.realtime
-    this.#nsPerToken = nsPerToken(setting.rate)
+  constructor(now: number, terms: T) {
+    this.#terms = terms
     this.#checkTime = now
-    this.#tokens = setting.depth
+    this.#tokens = terms.depth
+  }
+
+  get terms(): T {
+    return this.#terms
   }
 
   /** C: when tokens were last counted. */
@@ -57,27 +71,16 @@ export class TokenBucket {
     return this.#tokens
   }
 
-  get nsPerToken(): number {
-    return this.#nsPerToken
-  }
-
-  get realtime(): boolean {
-    return this.#realtime
-  }
-
   /** C + N: when the next token is due after the last count. */
   get due(): number {
-    return this.#checkTime + this.#nsPerToken
+    return this.#checkTime + this.#terms.nsPerToken
   }
 
-  /** Takes over a rule's setting and starts full again, as a re-matched or changed class does. */
-  reset(now: number, setting: BucketSetting): void {
-    this.#rate = setting.rate
-    this.#depth = setting.depth
-    this.#realtime = setting.realtime
-    this.#nsPerToken = nsPerToken(setting.rate)
+  /** Takes over other terms and starts full again, as a re-matched or changed class does. */
+  reset(now: number, terms: T): void {
+    this.#terms = terms
     this.#checkTime = now
-    this.#tokens = setting.depth
+    this.#tokens = terms.depth
     this.#residue = 0
   }
 
@@ -89,16 +92,17 @@ export class TokenBucket {
    * @returns      whether an RPC may go; without a token nothing changes.
    */
   take(now: number, force = false): boolean {
+    const terms = this.#terms
     const passed = now - this.#checkTime
-    let tokens = tokensGrown(passed, this.#rate) + this.#tokens
+    let tokens = tokensGrown(passed, terms.rate) + this.#tokens
     let residue = this.#residue
-    if (this.#realtime) {
-      residue += passed % this.#nsPerToken
-      if (residue > this.#nsPerToken) {
+    if (terms.realtime) {
+      residue += passed % terms.nsPerToken
+      if (residue > terms.nsPerToken) {
         tokens++
-        residue -= this.#nsPerToken
+        residue -= terms.nsPerToken
       }
-    } else if (tokens > this.#depth) tokens = this.#depth
+    } else if (tokens > terms.depth) tokens = terms.depth
     if (force && tokens === 0) tokens = 1
     if (tokens <= 0) return false
     this.#tokens = tokens - 1

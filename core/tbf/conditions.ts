@@ -1,76 +1,18 @@
 /**
  * The condition of a TBF rule: expressions `field={items}` joined by `&` (and) and `,` (or; binds weaker).
  *
- * Source: spec/lustre 1.2. The fields are a table: one more field is one more line in it. `jobid` and `nid` are here.
+ * Source: spec/lustre 1.2, measured A6. There is no NOT and no quoting; commas and `&` split also inside braces, except
+ * under the list types of releases up to 2.17.0.
  */
-import { fail, ok, type Result } from '../base/result.ts'
-import type { Errno } from '../lustre/errno.ts'
-import { nidMatches, parseNidRange, type NidRange } from './nid.ts'
+import { ok, type Result } from '../base/result.ts'
+import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
+import { READ_ITEMS, type Match } from './condition-items.ts'
+import { cut, piece, split, splitOnce, trimmed, type Piece } from './kernel-text.ts'
+import type { Nodemaps } from './nodemaps.ts'
+import { isField, type Field } from './request-key.ts'
+import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 
-/** What TBF classifies an RPC by. */
-export interface RequestKey {
-  readonly jobId: string
-  readonly nid: string
-}
-
-type Match = (request: RequestKey) => boolean
-
-/** How one field reads its list of items. */
-interface FieldGrammar {
-  readonly parse: (items: readonly string[]) => Result<Match, Errno>
-  /** The field's part of a class key. */
-  readonly key: (request: RequestKey) => string
-}
-
-/** `*` matches any run of characters, also none; everything else is literal and case-sensitive. */
-function jobIdPattern(item: string): (id: string) => boolean {
-  if (!item.includes('*')) return (id) => id === item
-  const parts = item.split('*')
-  const first = parts[0] as string
-  const last = parts[parts.length - 1] as string
-  const middle = parts.slice(1, -1)
-  return (id) => {
-    if (id.length < first.length + last.length || !id.startsWith(first) || !id.endsWith(last)) return false
-    let from = first.length
-    for (const part of middle) {
-      const at = id.indexOf(part, from)
-      if (at < 0 || at + part.length > id.length - last.length) return false
-      from = at + part.length
-    }
-    return true
-  }
-}
-
-const FIELDS = {
-  jobid: {
-    parse: (items) => {
-      const patterns = items.map(jobIdPattern)
-      return ok((r: RequestKey) => patterns.some((p) => p(r.jobId)))
-    },
-    key: (r) => r.jobId,
-  },
-  nid: {
-    parse: (items) => {
-      const ranges: NidRange[] = []
-      for (const item of items) {
-        const range = parseNidRange(item)
-        if (!range.ok) return range
-        ranges.push(range.value)
-      }
-      return ok((r: RequestKey) => ranges.some((range) => nidMatches(range, r.nid)))
-    },
-    key: (r) => r.nid,
-  },
-} satisfies Record<string, FieldGrammar>
-
-export type Field = keyof typeof FIELDS
-export const isField = (name: string): name is Field => Object.hasOwn(FIELDS, name)
-
-/** The class that an RPC falls into under a TBF type: one bucket per distinct key. */
-export const classKey = (fields: readonly Field[], request: RequestKey): string =>
-  fields.length === 1
-    ? FIELDS[fields[0] as Field].key(request)
-    : fields.map((f) => FIELDS[f].key(request)).join('\u0000')
+export { classKey, isField, UNKNOWN_ID, type Field, type RequestKey } from './request-key.ts'
 
 /** One `field={items}` with how it hangs on the one before it. */
 export interface ExpressionText {
@@ -79,41 +21,154 @@ export interface ExpressionText {
   readonly items: readonly string[]
 }
 
-/** Takes conditions apart for display; undefined when they are not well-formed (also for the built-in `*`). */
-export function splitConditions(text: string): ExpressionText[] | undefined {
-  const out: ExpressionText[] = []
-  for (const [i, conjunction] of text.split(',').entries()) {
-    for (const [k, expression] of conjunction.split('&').entries()) {
-      const m = /^\s*([^\s=]+)\s*=\s*\{(.*)\}\s*$/.exec(expression)
-      const items = (m?.[2] ?? '').split(' ').filter((s) => s !== '')
-      if (!m || items.length === 0) return undefined
-      out.push({ join: k > 0 ? 'and' : i > 0 ? 'or' : '', field: m[1] as string, items })
-    }
-  }
-  return out
-}
-
-/** A parsed condition and its text as typed; the text is what servers echo. */
+/** A parsed condition. */
 export interface Conditions {
+  /** What servers echo: the text as typed, or `{items}` alone under a list type. */
   readonly text: string
   readonly matches: Match
+  /** Job ids that it matches, when it asks for nothing else and has no `*`. */
+  readonly jobIds?: readonly string[]
+  /** What servers take and mishandle (`ours`), and what they take and is hardly meant. */
+  readonly cautions: readonly RuleFault[]
+}
+
+/** What conditions are read against, beside the type. */
+export interface ConditionsGrammar {
+  readonly rules?: RuleDialect
+  readonly nodemaps?: Nodemaps | undefined
+}
+
+interface Expression {
+  readonly join: ExpressionText['join']
+  readonly field: Piece
+  readonly items: readonly Piece[]
+}
+
+/** Whether a type has a grammar of its own, `field={list}` (releases up to 2.17.0). */
+export const isListType = (fields: readonly Field[], rules: RuleDialect): boolean =>
+  fields.length === 1 && rules.listTypes.includes(fields[0] as Field)
+
+/** Items between blanks. Releases up to 2.15 refuse a blank behind the last one, and trim tabs off each. */
+function splitItems(list: Piece, rules: RuleDialect): Result<readonly Piece[], RuleFault> {
+  const items = split(list, ' ').filter((p) => p.text !== '')
+  const kept = rules.trimsBlanks ? items : items.map(trimmed).filter((p) => p.text !== '')
+  if (kept.length === 0) return fault(list.at, list.text.length, 'the list is empty')
+  const last = kept[kept.length - 1] as Piece
+  const end = last.at + last.text.length
+  if (!rules.trimsBlanks && list.text.includes(' ', end - list.at)) {
+    return fault(end, list.at + list.text.length - end, 'this release takes no blank behind the last item')
+  }
+  return ok(kept)
+}
+
+/** One `field={items}`. `within` is the whole text, for a hint where a comma cut it. */
+function splitExpression(
+  p: Piece,
+  join: Expression['join'],
+  rules: RuleDialect,
+  within: string,
+): Result<Expression, RuleFault> {
+  const sides = splitOnce(p, '=')
+  const bare = trimmed(p)
+  if (bare.text === '') return fault(p.at, p.text.length, 'an expression is missing here')
+  if (!sides) return fault(bare.at, bare.text.length, `${shown(bare.text)} is no field={items}`)
+  const field = trimmed(sides[0])
+  if (field.text === '') return fault(sides[0].at, 0, 'a field is missing before =')
+  const right = trimmed(sides[1])
+  if (!rules.trimsBlanks && right.at !== sides[1].at)
+    return fault(sides[1].at, 1, 'this release takes no blank behind =')
+  if (!right.text.startsWith('{'))
+    return fault(right.at, right.text.length, `expected {items} behind ${shown(field.text)}=`)
+  if (right.text.length < 2 || !right.text.endsWith('}')) {
+    const next = within[p.at + p.text.length]
+    const hint = next === undefined ? 'the list has no }' : `"${next}" ends the expression, also inside braces`
+    return fault(right.at + right.text.length, next === undefined ? 0 : 1, hint)
+  }
+  const items = splitItems(cut(right, 1, right.text.length - 1), rules)
+  return items.ok ? ok({ join, field, items: items.value }) : items
+}
+
+function splitPieces(text: string, isList: boolean, rules: RuleDialect): Result<Expression[], RuleFault> {
+  const out: Expression[] = []
+  for (const [i, conjunction] of (isList ? [piece(text)] : split(piece(text), ',')).entries()) {
+    for (const [k, p] of (isList ? [conjunction] : split(conjunction, '&')).entries()) {
+      const expression = splitExpression(p, k > 0 ? 'and' : i > 0 ? 'or' : '', rules, text)
+      if (!expression.ok) return expression
+      out.push(expression.value)
+    }
+  }
+  return ok(out)
+}
+
+/**
+ * Takes conditions apart for display; undefined when they are not well-formed (also for the built-in `*`).
+ *
+ * @param type  the running TBF type, for rules that a release up to 2.17.0 prints as `{items}`.
+ */
+export function splitConditions(text: string, type: readonly Field[] = []): ExpressionText[] | undefined {
+  const rules = RULE_DIALECTS.dev
+  const isList = text.startsWith('{') && type.length === 1
+  const read = splitPieces(isList ? `${type[0]}=${text}` : text, isList, rules)
+  if (!read.ok) return undefined
+  return read.value.map((e) => ({ join: e.join, field: e.field.text, items: e.items.map((i) => i.text) }))
+}
+
+/** A condition as it was typed, from one printed as `{items}` under a type of one field. */
+export const fullConditions = (printed: string, type: readonly Field[]): string =>
+  printed.startsWith('{') && type.length === 1 ? `${type[0]}=${printed}` : printed
+
+function readExpression(
+  e: Expression,
+  enabled: readonly Field[],
+  grammar: ConditionsGrammar & { readonly rules: RuleDialect },
+  cautions: RuleFault[],
+): Result<Match, RuleFault> {
+  const name = e.field.text
+  if (!isField(name) || !grammar.rules.fields.includes(name)) {
+    return fault(e.field.at, name.length, `unknown field ${shown(name)}${nearest(name, grammar.rules.fields)}`)
+  }
+  if (!enabled.includes(name)) {
+    return fault(e.field.at, name.length, `field ${name} is not part of the running type ${enabled.join('+')}`)
+  }
+  return READ_ITEMS[name](e.items, { ...grammar, caution: (f) => void cautions.push(f) })
 }
 
 /**
  * Reads a rule's conditions under a TBF type.
  *
  * @param enabled  fields of the running TBF type; any other field is EINVAL, as on a server.
+ * @param grammar  the release (the development line when absent) and the server's nodemaps.
+ * @returns        faults with offsets in `text`; errno is EINVAL for all of them.
  */
-export function parseConditions(text: string, enabled: readonly Field[]): Result<Conditions, Errno> {
-  const expressions = splitConditions(text)
-  if (!expressions) return fail('EINVAL')
+export function parseConditions(
+  text: string,
+  enabled: readonly Field[],
+  grammar: ConditionsGrammar = {},
+): Result<Conditions, RuleFault> {
+  const rules = grammar.rules ?? RULE_DIALECTS.dev
+  const isList = isListType(enabled, rules)
+  const split = splitPieces(text, isList, rules)
+  if (!split.ok) return split
+  const cautions: RuleFault[] = []
   const disjunction: Match[][] = []
-  for (const e of expressions) {
-    if (!isField(e.field) || !enabled.includes(e.field)) return fail('EINVAL')
-    const match = FIELDS[e.field].parse(e.items)
+  for (const e of split.value) {
+    const match = readExpression(e, enabled, { ...grammar, rules }, cautions)
     if (!match.ok) return match
     if (e.join === 'and') disjunction.at(-1)?.push(match.value)
     else disjunction.push([match.value])
   }
-  return ok({ text, matches: (r) => disjunction.some((all) => all.every((m) => m(r))) })
+  const [only, ...more] = split.value
+  const jobIds = more.length === 0 && only?.field.text === 'jobid' ? only.items.map((i) => i.text) : []
+  return ok({
+    text: isList ? text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1) : text,
+    matches:
+      disjunction.length === 1 && disjunction[0]?.length === 1 ? (disjunction[0][0] as Match) : anyOf(disjunction),
+    ...(jobIds.length > 0 && !jobIds.some((id) => id.includes('*')) ? { jobIds } : {}),
+    cautions,
+  })
 }
+
+const anyOf =
+  (disjunction: readonly (readonly Match[])[]): Match =>
+  (r) =>
+    disjunction.some((all) => all.every((m) => m(r)))

@@ -1,87 +1,106 @@
 /**
- * The heap of classes with queued RPCs, ordered by deadline, then check time, then age of the class.
+ * The classes with queued RPCs, by number, ordered by deadline, then check time, then number; only the first one is ever
+ * looked at, moved or taken out.
  *
- * Source: spec/lustre 2.3 ("smaller DL first, then smaller C"). Positions are kept in the classes, so that a class can be
- * moved or taken out in O(log n).
+ * Source: spec/lustre 2.3 ("smaller DL first, then smaller C"). Four children a node and keys in typed arrays: sifting touches
+ * no class. Deviation: a class that is reset while it waits keeps the check time it came with as the second key; its deadline,
+ * the first one, is the same anyway.
  */
-export interface HeapItem {
-  /** DL, ns. */
-  deadline: number
-  /** C, ns. */
-  readonly checkTime: number
-  /** Order of creation; breaks the remaining ties. */
-  readonly id: number
-  /** Index in the heap, -1 outside; kept by the heap. */
-  position: number
+const floats = (from: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> => {
+  const to = new Float64Array(length)
+  to.set(from)
+  return to
 }
 
-const before = (a: HeapItem, b: HeapItem): boolean =>
-  a.deadline !== b.deadline
-    ? a.deadline < b.deadline
-    : a.checkTime !== b.checkTime
-      ? a.checkTime < b.checkTime
-      : a.id < b.id
-
-export class DeadlineHeap<T extends HeapItem> {
-  #items: T[] = []
-
-  get root(): T | undefined {
-    return this.#items[0]
-  }
+export class DeadlineHeap {
+  // By slot: the children of slot i are 4i + 1 .. 4i + 4.
+  #deadlines = new Float64Array(64)
+  #numbers = new Int32Array(64)
+  /** By number, as it is needed between equal deadlines alone. */
+  #checkTimes = new Float64Array(64)
+  #size = 0
 
   get size(): number {
-    return this.#items.length
+    return this.#size
   }
 
-  insert(item: T): void {
-    item.position = this.#items.length
-    this.#items.push(item)
-    this.#up(item)
+  /** Number of the class that goes first; -1 when there is none. */
+  get root(): number {
+    return this.#size === 0 ? -1 : (this.#numbers[0] as number)
   }
 
-  remove(item: T): void {
-    const last = this.#items.pop() as T
-    if (last !== item) {
-      this.#place(last, item.position)
-      this.resift(last)
+  /** DL of the root, ns. */
+  get rootDeadline(): number {
+    return this.#deadlines[0] as number
+  }
+
+  /** Takes in a class that is not in the heap. */
+  insert(n: number, deadline: number, checkTime: number): void {
+    if (this.#size === this.#numbers.length) {
+      this.#deadlines = floats(this.#deadlines, this.#size * 2)
+      const numbers = new Int32Array(this.#size * 2)
+      numbers.set(this.#numbers)
+      this.#numbers = numbers
     }
-    item.position = -1
-  }
-
-  /** Restores the order after the deadline or check time of `item` changed. */
-  resift(item: T): void {
-    this.#up(item)
-    this.#down(item)
-  }
-
-  #place(item: T, at: number): void {
-    this.#items[at] = item
-    item.position = at
-  }
-
-  #up(item: T): void {
-    let i = item.position
-    while (i > 0) {
-      const parent = this.#items[(i - 1) >> 1] as T
-      if (!before(item, parent)) break
-      this.#place(parent, i)
-      i = (i - 1) >> 1
+    if (n >= this.#checkTimes.length) {
+      this.#checkTimes = floats(this.#checkTimes, Math.max(n + 1, this.#checkTimes.length * 2))
     }
-    this.#place(item, i)
+    this.#checkTimes[n] = checkTime
+    let at = this.#size++
+    while (at > 0) {
+      const parent = (at - 1) >> 2
+      if (!this.#precedes(n, deadline, parent)) break
+      this.#deadlines[at] = this.#deadlines[parent] as number
+      this.#numbers[at] = this.#numbers[parent] as number
+      at = parent
+    }
+    this.#deadlines[at] = deadline
+    this.#numbers[at] = n
   }
 
-  #down(item: T): void {
-    const n = this.#items.length
-    let i = item.position
+  /** Gives the root another deadline and check time. */
+  moveRoot(deadline: number, checkTime: number): void {
+    const n = this.#numbers[0] as number
+    this.#checkTimes[n] = checkTime
+    this.#sink(n, deadline)
+  }
+
+  removeRoot(): void {
+    const last = --this.#size
+    if (last > 0) this.#sink(this.#numbers[last] as number, this.#deadlines[last] as number)
+  }
+
+  /** Finds the place of a class that is to stand in the root's slot or below it. */
+  #sink(n: number, deadline: number): void {
+    const deadlines = this.#deadlines
+    const numbers = this.#numbers
+    const size = this.#size
+    let at = 0
     for (;;) {
-      let child = 2 * i + 1
-      if (child >= n) break
-      if (child + 1 < n && before(this.#items[child + 1] as T, this.#items[child] as T)) child++
-      const c = this.#items[child] as T
-      if (!before(c, item)) break
-      this.#place(c, i)
-      i = child
+      const first = 4 * at + 1
+      if (first >= size) break
+      const end = Math.min(first + 4, size)
+      let least = first
+      for (let child = first + 1; child < end; child++) {
+        const d = (deadlines[child] as number) - (deadlines[least] as number)
+        if (d < 0 || (d === 0 && this.#isElder(numbers[child] as number, numbers[least] as number))) least = child
+      }
+      if (this.#precedes(n, deadline, least)) break
+      deadlines[at] = deadlines[least] as number
+      numbers[at] = numbers[least] as number
+      at = least
     }
-    this.#place(item, i)
+    deadlines[at] = deadline
+    numbers[at] = n
+  }
+
+  #precedes(n: number, deadline: number, slot: number): boolean {
+    const other = this.#deadlines[slot] as number
+    return deadline === other ? this.#isElder(n, this.#numbers[slot] as number) : deadline < other
+  }
+
+  #isElder(n: number, other: number): boolean {
+    const c = (this.#checkTimes[n] as number) - (this.#checkTimes[other] as number)
+    return c === 0 ? n < other : c < 0
   }
 }

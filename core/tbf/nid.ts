@@ -1,11 +1,15 @@
 /**
- * LNet NIDs and the ranges that a TBF rule matches them by: `192.168.*.[2-128/2]@tcp`.
+ * LNet NIDs and the items that a TBF rule matches them by: `192.168.*.[2-128/2]@tcp`, `10.1.0.0/16@o2ib1`, `*@gni`.
  *
- * Source: spec/lustre 1.2, table of items. IPv6 and CIDR items belong to the complete grammar and are refused here.
+ * Source: spec/lustre 1.2, measured A6.
  */
-import { fail, ok, type Result } from '../base/result.ts'
-import type { Errno } from '../lustre/errno.ts'
+import { ok, type Result } from '../base/result.ts'
+import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
+import { isInPrefix, parseIpv4, parseIpv6 } from './ip-address.ts'
+import { cut, kernelNumber, kernelU32, piece, split, splitOnce, trimmed, type Piece } from './kernel-text.ts'
+import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 
+/** Every stride-th number from lo to hi; a stride of 0 holds none (a server divides by it). */
 interface Span {
   readonly lo: number
   readonly hi: number
@@ -13,61 +17,149 @@ interface Span {
 }
 
 export interface NidRange {
-  /** One entry per octet: the spans it may lie in; empty list of octets = any address. */
-  readonly octets: readonly (readonly Span[])[]
-  /** For example `tcp` or `o2ib1`; network number 0 is printed without it. */
-  readonly net: string
+  /** Network type and number: `o2ib1` is ['o2ib', 1]. */
+  readonly net: readonly [name: string, number: number]
+  readonly addresses:
+    | { readonly kind: 'any' }
+    /** One list of spans for each of four octets, or one for a plain number. */
+    | { readonly kind: 'spans'; readonly spans: readonly (readonly Span[])[] }
+    | { readonly kind: 'prefix'; readonly bytes: readonly number[]; readonly bits: number }
 }
 
-const NET = /^(lo|tcp|o2ib|gni|gip|ptlf|kfi|efa|bxi3f)(\d*)$/
-const ANY: readonly Span[] = [{ lo: 0, hi: 255, stride: 1 }]
-
-const normalNet = (net: string): string | undefined => {
-  const m = NET.exec(net)
-  if (!m) return undefined
-  return Number(m[2] ?? 0) === 0 ? m[1] : `${m[1]}${Number(m[2])}`
+/** A client's NID, taken apart once for all items it is compared with. */
+export interface Nid {
+  readonly net: readonly [name: string, number: number]
+  /** 4 or 16 bytes of an IP address, or one plain number. */
+  readonly address: readonly number[]
 }
 
-/** A number as C reads it: `0x1f`, octal behind a leading 0, else decimal; NaN for anything else. */
-function parseNumber(text: string): number {
-  if (/^0[0-7]+$/.test(text)) return parseInt(text, 8)
-  return /^(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+)$/.test(text) ? Number(text) : NaN
+/** Networks whose addresses are one number; all others have IP addresses. */
+const NUMBERED = ['lo', 'gni', 'ptlf', 'kfi', 'bxi3f']
+/** Networks whose NIDs are compared with a prefix. */
+const PREFIXED = ['tcp', 'o2ib', 'efa']
+
+function parseRange(p: Piece, max: number, isBracketed: boolean, d: RuleDialect): Result<Span, RuleFault> {
+  const bad = (at: Piece, why: string): Result<Span, RuleFault> => fault(at.at, at.text.length, why)
+  if (p.text === '*') return ok({ lo: 0, hi: max, stride: 1 })
+  const one = kernelU32(p.text, d.readsCNumbers)
+  if (one !== undefined)
+    return one > max ? bad(p, `${shown(p.text)} is above ${max}`) : ok({ lo: one, hi: one, stride: 1 })
+  const dash = isBracketed ? splitOnce(p, '-') : undefined
+  if (!dash) return bad(p, `${shown(p.text)} is no number${isBracketed ? ' and no range' : ', * or [range]'}`)
+  const number = (text: Piece): number | undefined => {
+    const n = kernelU32(trimmed(text).text, d.readsCNumbers)
+    return n === undefined || n > max ? undefined : n
+  }
+  const lo = number(dash[0])
+  if (lo === undefined) return bad(p, `${shown(p.text)} does not start with a number up to ${max}`)
+  const rest = trimmed(dash[1])
+  let hi = number(rest)
+  let stride: number | undefined = 1
+  if (hi === undefined) {
+    const slash = splitOnce(rest, '/')
+    // Releases up to 2.15 take a range without an end, which then holds nothing.
+    if (!d.needsWholeRanges && (rest.text === '' || slash?.[0].text === '')) hi = stride = 0
+    else {
+      hi = slash && number(slash[0])
+      stride = slash && number(slash[1])
+      if (!d.needsWholeRanges) stride ??= 0
+    }
+  }
+  if (hi === undefined || stride === undefined)
+    return bad(p, `${shown(p.text)} is no LOW-HIGH or LOW-HIGH/STRIDE up to ${max}`)
+  if (d.ordersRanges && lo > hi) return bad(p, `${lo}-${hi} runs backwards`)
+  return ok({ lo, hi, stride })
 }
 
-function parseOctet(text: string): readonly Span[] | undefined {
-  if (text === '*') return ANY
-  const m = /^(?:(\w+)|\[(\w+)(?:-(\w+)(?:\/(\w+))?)?\])$/.exec(text)
-  if (!m) return undefined
-  const lo = parseNumber(m[1] ?? m[2] ?? '')
-  const hi = m[3] === undefined ? lo : parseNumber(m[3])
-  const stride = m[4] === undefined ? 1 : parseNumber(m[4])
-  if (!(lo <= hi && hi <= 255 && stride >= 1)) return undefined
-  return [{ lo, hi, stride }]
+function parseSpans(p: Piece, max: number, d: RuleDialect): Result<readonly Span[], RuleFault> {
+  const isBracketed = p.text.startsWith('[') && p.text.endsWith(']')
+  const out: Span[] = []
+  for (const part of isBracketed ? split(cut(p, 1, p.text.length - 1), ',') : [p]) {
+    const span = parseRange(trimmed(part), max, isBracketed, d)
+    if (!span.ok) return span
+    out.push(span.value)
+  }
+  return ok(out)
+}
+
+function parsePrefix(p: Piece): Result<NidRange['addresses'], RuleFault> {
+  const slash = splitOnce(p, '/')
+  const address = slash?.[0] ?? p
+  const bytes = address.text.includes(':') ? parseIpv6(address.text) : parseIpv4(address.text)
+  if (!bytes) return fault(address.at, address.text.length, `${shown(address.text)} is no IP address`)
+  const bits = slash ? kernelNumber(slash[1].text, 10) : 128n
+  const most = bytes.length * 8
+  if (bits === undefined || bits < 1n || bits > BigInt(most)) {
+    const at = slash?.[1] ?? p
+    return fault(at.at, at.text.length, `prefix length ${shown(at.text)} is not from 1 to ${most}`)
+  }
+  return ok({ kind: 'prefix', bytes, bits: Number(bits) })
+}
+
+function parseAddresses(p: Piece, net: string, d: RuleDialect): Result<NidRange['addresses'], RuleFault> {
+  if (p.text === '*') return ok({ kind: 'any' })
+  const slash = p.text.indexOf('/')
+  if (d.hasNetmasks && (p.text.includes(':') || (slash >= 0 && !p.text.includes(']', slash)))) return parsePrefix(p)
+  if (NUMBERED.includes(net)) {
+    const spans = parseSpans(p, 0xffff_ffff, d)
+    return spans.ok ? ok({ kind: 'spans', spans: [spans.value] }) : spans
+  }
+  const octets = split(p, '.').map(trimmed)
+  if (octets.length !== 4) return fault(p.at, p.text.length, `${shown(p.text)} has ${octets.length} octets, not 4`)
+  const spans: (readonly Span[])[] = []
+  for (const octet of octets) {
+    const read = parseSpans(octet, 255, d)
+    if (!read.ok) return read
+    spans.push(read.value)
+  }
+  return ok({ kind: 'spans', spans })
 }
 
 /** One item of `nid={...}`. */
-export function parseNidRange(item: string): Result<NidRange, Errno> {
-  const [address, network, more] = item.split('@')
-  const net = network === undefined ? undefined : normalNet(network)
-  if (address === undefined || net === undefined || more !== undefined) return fail('EINVAL')
-  if (address === '*') return ok({ octets: [], net })
-  const parts = address.split('.')
-  // `0@lo` is the loopback NID, the only address of one number.
-  if (parts.length !== 4 && !(net === 'lo' && parts.length === 1)) return fail('EINVAL')
-  const octets = parts.map(parseOctet)
-  if (octets.some((o) => o === undefined)) return fail('EINVAL')
-  return ok({ octets: octets as (readonly Span[])[], net })
+export function parseNidRange(item: Piece | string, d: RuleDialect = RULE_DIALECTS.dev): Result<NidRange, RuleFault> {
+  const p = typeof item === 'string' ? piece(item) : item
+  const sides = splitOnce(p, '@')
+  if (!sides) return fault(p.at + p.text.length, 0, `${shown(p.text)} has no network, expected ADDRESS@NETWORK`)
+  const [address, net] = sides.map(trimmed) as [Piece, Piece]
+  const name = d.nets.find((n) => net.text.startsWith(n))
+  const number =
+    name === undefined ? undefined : net.text === name ? 0 : kernelU32(net.text.slice(name.length), d.readsCNumbers)
+  if (name === undefined || number === undefined) {
+    return fault(net.at, net.text.length, `${shown(net.text)} is no network${nearest(net.text, d.nets)}`)
+  }
+  const addresses = parseAddresses(address, name, d)
+  return addresses.ok ? ok({ net: [name, number], addresses: addresses.value }) : addresses
 }
 
-/** Whether a client NID such as `192.168.1.7@tcp` lies in the range. */
-export function nidMatches(range: NidRange, nid: string): boolean {
-  const at = nid.lastIndexOf('@')
-  if (at < 0 || normalNet(nid.slice(at + 1)) !== range.net) return false
-  if (range.octets.length === 0) return true
-  const parts = nid.slice(0, at).split('.')
-  if (parts.length !== range.octets.length) return false
-  return range.octets.every((spans, i) => {
-    const v = Number(parts[i])
-    return spans.some((s) => v >= s.lo && v <= s.hi && (v - s.lo) % s.stride === 0)
-  })
+/** Whether an item divides by zero on a server that compares it with a NID. */
+export const hasZeroStride = (range: NidRange): boolean =>
+  range.addresses.kind === 'spans' && range.addresses.spans.some((s) => s.some((x) => x.stride === 0))
+
+/** Takes a client's NID apart; undefined for what is none. */
+export function parseNid(nid: string): Nid | undefined {
+  const m = /^([^@]+)@([a-z0-9]*[a-z])([0-9]*)$/.exec(nid)
+  if (!m) return undefined
+  const text = m[1] as string
+  const address = text.includes(':')
+    ? parseIpv6(text)
+    : text.includes('.')
+      ? parseIpv4(text)
+      : /^\d+$/.test(text)
+        ? [Number(text)]
+        : undefined
+  return address && { net: [m[2] as string, Number(m[3] || '0')], address }
+}
+
+const isIn = (spans: readonly Span[], v: number): boolean =>
+  spans.some((s) => v >= s.lo && v <= s.hi && s.stride > 0 && (v - s.lo) % s.stride === 0)
+
+/** Whether a NID lies in a range. Octets are compared with the first four bytes of an IPv6 address, as servers do. */
+export function nidMatches(range: NidRange, nid: Nid): boolean {
+  if (range.net[0] !== nid.net[0] || range.net[1] !== nid.net[1]) return false
+  const { addresses } = range
+  if (addresses.kind === 'any') return true
+  if (addresses.kind === 'prefix')
+    return PREFIXED.includes(nid.net[0]) && isInPrefix(nid.address, addresses.bytes, addresses.bits)
+  if (addresses.spans.length > nid.address.length) return false
+  return addresses.spans.every((spans, i) => isIn(spans, nid.address[i] as number))
 }

@@ -1,61 +1,136 @@
 /**
- * The request scheduler of one queue of one CPT: fifo as the fallback, TBF as the primary policy when it is started, and
- * the TBF head that a policy change left behind, drained in force mode.
+ * The request scheduler of one queue of one CPT: its policies, fifo as the fallback that always runs, and at most one
+ * primary policy.
  *
- * Source: spec/lustre 1.1 (state machine).
+ * Source: spec/lustre 1.1. Policies that stopped being the primary keep what they hold until it is served; a policy that got
+ * its first RPC earlier is asked first.
  */
-import type { RequestKey } from './conditions.ts'
-import type { TbfHead } from './tbf-head.ts'
+import { fail, ok, type Result } from '../base/result.ts'
+import type { Errno } from '../lustre/errno.ts'
+import type { Queue } from '../lustre/nrs-policies.ts'
+import type { RuleDialect } from '../lustre/rule-dialect.ts'
+import type { PolicyName } from './policy-command.ts'
+import { PolicySlot, type StartedPolicy } from './policy-slot.ts'
+import { FifoQueue, type ScheduledRequest } from './scheduler.ts'
+import { ARGUMENT_MAX } from './tbf-type.ts'
 
-export class NrsHead<R extends RequestKey> {
-  #fifo: R[] = []
-  #fifoAt = 0
-  #tbf: TbfHead<R> | undefined
-  #draining: TbfHead<R> | undefined
+/** An RPC on its way to a service thread; `finished` wants the queue and the policy back. */
+export interface Dispatched<R> {
+  readonly request: R
+  readonly queue: Queue
+  readonly policy: PolicyName
+}
 
-  get tbf(): TbfHead<R> | undefined {
-    return this.#tbf
+export interface HeadOptions {
+  readonly queue: Queue
+  readonly policies: readonly PolicyName[]
+  readonly rules: RuleDialect
+  /** Whether a policy that holds RPCs is empty 30 s after it was told to stop. */
+  readonly drainsInTime: (held: number) => boolean
+}
+
+export class NrsHead<R extends ScheduledRequest> {
+  readonly queue: Queue
+  readonly slots: readonly PolicySlot<R>[]
+  readonly #options: HeadOptions
+  readonly #fallback: PolicySlot<R>
+  #primary: PolicySlot<R> | undefined
+  /** Policies that hold RPCs, the one that has held some for longest first. */
+  #pending: PolicySlot<R>[] = []
+
+  constructor(options: HeadOptions) {
+    this.#options = options
+    this.queue = options.queue
+    this.slots = options.policies.map((p) => new PolicySlot<R>(p, options.rules))
+    this.#fallback = this.slots[0] as PolicySlot<R>
+    this.#fallback.start({ scheduler: new FifoQueue<R>() }, undefined)
   }
 
-  get fifoQueued(): number {
-    return this.#fifo.length - this.#fifoAt
+  slot(name: PolicyName): PolicySlot<R> | undefined {
+    return this.slots.find((s) => s.name === name)
   }
 
-  get draining(): TbfHead<R> | undefined {
-    return this.#draining
+  /** What an operation on a policy answers by its state alone: ENODEV stopped, EAGAIN on its way there, else nothing. */
+  refusal(name: PolicyName): Errno | undefined {
+    const state = this.slot(name)?.state ?? 'stopped'
+    return state === 'started' ? undefined : state === 'stopped' ? 'ENODEV' : 'EAGAIN'
   }
 
+  /** RPCs waiting, those that are lost among them. */
+  get queued(): number {
+    return this.slots.reduce((n, s) => n + s.queued, 0)
+  }
+
+  /** Earliest instant at which `dequeue` can succeed; Infinity when nothing is queued. */
   get wakeAt(): number {
-    if (this.fifoQueued > 0 || this.#draining) return 0
-    return this.#tbf?.wakeAt ?? Infinity
-  }
-
-  /** Makes `head` the primary policy (undefined = fifo alone); what the old one holds is released at once. */
-  select(head: TbfHead<R> | undefined): void {
-    if (this.#tbf && this.#tbf.queued > 0) this.#draining = this.#tbf
-    this.#tbf = head
+    let at = Infinity
+    for (const s of this.#pending) at = Math.min(at, s.wakeAt)
+    return at
   }
 
   enqueue(now: number, request: R): void {
-    if (this.#tbf) this.#tbf.enqueue(now, request)
-    else this.#fifo.push(request)
+    const slot = this.#primary?.accepts(request) ? this.#primary : this.#fallback
+    slot.enqueue(now, request)
+    if (!this.#pending.includes(slot)) this.#pending.push(slot)
   }
 
-  dequeue(now: number): R | undefined {
-    if (this.#draining) {
-      const request = this.#draining.dequeue(now, true)
-      if (this.#draining.queued === 0) this.#draining = undefined
-      if (request) return request
+  dequeue(now: number): Dispatched<R> | undefined {
+    for (const slot of this.#pending) {
+      const request = slot.dequeue(now)
+      if (slot.waiting === 0) this.#pending = this.#pending.filter((s) => s !== slot)
+      if (request) return { request, queue: this.queue, policy: slot.name }
     }
-    const request = this.#fifo[this.#fifoAt]
-    if (request) {
-      this.#fifoAt++
-      if (this.#fifoAt === this.#fifo.length || this.#fifoAt > 1024) {
-        this.#fifo = this.#fifo.slice(this.#fifoAt)
-        this.#fifoAt = 0
+    return undefined
+  }
+
+  /** @param policy  what `dequeue` named; absent: a policy that is stopping is taken to have served it, else any. */
+  finished(policy: PolicyName | undefined): void {
+    const busy = this.slots.filter((s) => s.active > 0 && (policy === undefined || s.name === policy))
+    const slot = busy.find((s) => s.state === 'stopping') ?? busy.find((s) => s === this.#primary) ?? busy[0]
+    slot?.finished()
+  }
+
+  /**
+   * Makes a policy the primary one; fifo = none.
+   *
+   * @param make  prepares its room; its errors leave a policy that was to be started anew stopped, with its rules lost.
+   * @returns     EAGAIN while it is stopping, EINVAL for an argument of 16 bytes, EBUSY when it does not get empty in time.
+   */
+  start(
+    name: PolicyName,
+    argument: string | undefined,
+    make: () => Result<StartedPolicy<R>, Errno>,
+  ): Result<undefined, Errno> {
+    const { rules, drainsInTime } = this.#options
+    const slot = this.slot(name)
+    if (!slot) return fail('ENOENT')
+    if (slot.state === 'stopping') return fail('EAGAIN')
+    const isLong = (argument ?? '').length > ARGUMENT_MAX
+    if (isLong && rules.limitsArgument === 'always') return fail('EINVAL')
+    if (slot === this.#fallback) {
+      this.#stopPrimary()
+      return ok(undefined)
+    }
+    if (slot.state === 'started') {
+      if (isLong) return fail('EINVAL')
+      if (slot.argument === (argument ?? '')) return ok(undefined)
+      this.#primary = undefined
+      if (rules.waitsOnRestart && !drainsInTime(slot.queued + slot.active)) {
+        slot.stop()
+        return fail('EBUSY')
       }
-      return request
+      slot.replace()
     }
-    return this.#tbf?.dequeue(now)
+    const started = make()
+    if (!started.ok) return started
+    slot.start(started.value, argument)
+    this.#stopPrimary()
+    this.#primary = slot
+    return ok(undefined)
+  }
+
+  #stopPrimary(): void {
+    this.#primary?.stop()
+    this.#primary = undefined
   }
 }

@@ -1,200 +1,271 @@
 /**
- * The network request scheduler of one ptlrpc service (`ost.OSS.ost_io`): its heads for every CPT and queue, the values
- * of `nrs_policies` and `nrs_tbf_rule`, and the writes to them.
+ * The network request scheduler of one ptlrpc service (`ost.OSS.ost_io`): its heads for every CPT and queue, the values of
+ * its `nrs_*` parameters, and the writes to them.
  *
- * Source: spec/lustre 1.1, 1.2, 3.1, 3.2. A write walks CPT 0 reg, CPT 0 hp, CPT 1 reg, ...; a failure aborts the walk and
- * the heads before it keep the new state, as on running servers.
+ * Source: spec/lustre 1.1, 1.2, 3.1-3.3, measured A4, A10, A11, B8, B9. A write walks CPT 0 reg, CPT 0 hp, CPT 1 reg, ...; a
+ * failure aborts the walk and the heads before it keep the new state, as on running servers.
  */
+import { randomStream } from '../base/random.ts'
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
 import { formatNrsPolicies, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
-import { formatCptTitle, formatQueueTitle, formatRuleLine } from '../lustre/nrs-tbf-rule.ts'
-import { isField, parseConditions, type Field, type RequestKey } from './conditions.ts'
-import { NrsHead } from './nrs-head.ts'
+import { formatCptTitle, formatQueueTitle, formatRuleLine, type RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { profile as profileOf, type Profile } from '../lustre/profile.ts'
+import { DelayQueue } from './delay-queue.ts'
+import { Nodemaps } from './nodemaps.ts'
+import { NrsHead, type Dispatched } from './nrs-head.ts'
+import { OST_IO_POLICIES, parsePolicyCommand, type PolicyName } from './policy-command.ts'
+import {
+  CRRN_DEFAULTS,
+  DELAY_DEFAULTS,
+  ORR_DEFAULTS,
+  POLICY_PARAMETERS,
+  readSetting,
+  writeSetting,
+  type PolicyParameterName,
+} from './policy-parameters.ts'
+import type { PolicySlot, StartedPolicy } from './policy-slot.ts'
+import { RoundRobin } from './round-robin.ts'
 import { parseRuleCommand } from './rule-command.ts'
-import { LUSTRE_DEFAULTS, type RuleDefaults } from './rule-list.ts'
+import type { ScheduledRequest } from './scheduler.ts'
 import { TbfHead } from './tbf-head.ts'
+import { loadedModule, type TbfModule } from './tbf-module.ts'
+import { isSameType, parseTbfType, type TbfType } from './tbf-type.ts'
 
-/** Policies registered on ost_io, in print order. */
-const POLICIES = ['fifo', 'crrn', 'orr', 'trr', 'tbf', 'delay'] as const
-/** The kernel keeps a policy's argument in 16 bytes with the NUL. */
-const ARG_MAX = 15
+/** Default of high_priority_ratio: high-priority RPCs taken in a row before a regular one. */
+export const HIGH_PRIORITY_RATIO = 10
 
 export interface ServiceOptions {
   readonly cpts: number
   /** Whether the service has a high-priority queue. */
   readonly hp: boolean
-  readonly defaults?: RuleDefaults
+  /** Default: those of ost_io. */
+  readonly policies?: readonly PolicyName[]
+  /** Release that it plays; default: the development line. */
+  readonly profile?: Profile
+  readonly nodemaps?: Nodemaps
+  /** Module parameters, shared by all services of a server and read live. */
+  readonly module?: TbfModule
+  /** Whether a policy that holds `held` RPCs on a CPT is empty 30 s after it was told to stop; default: it is. */
+  readonly drainsInTime?: (cpt: number, held: number) => boolean
+  /** Of the random times of `delay`. */
+  readonly seed?: number
 }
 
-/** Reads the argument of `tbf`: `jobid`, `nid`, or several joined by `+`; an empty name ends the list. */
-export function parseTbfType(arg: string): Result<readonly Field[], Errno> {
-  if (arg.length > ARG_MAX) return fail('EINVAL')
-  const fields: Field[] = []
-  for (const name of arg.split('+')) {
-    if (name === '' && fields.length > 0) break
-    if (!isField(name)) return fail('EINVAL')
-    if (!fields.includes(name)) fields.push(name)
-  }
-  return ok(fields)
-}
-
-const isSameType = (a: readonly Field[], b: readonly Field[] | undefined): boolean =>
-  a.length === b?.length && a.every((f) => b.includes(f))
-
-export class NrsService<R extends RequestKey> {
-  readonly #heads: { readonly cpt: number; readonly queue: Queue; readonly head: NrsHead<R>; active: number }[] = []
-  readonly #defaults: RuleDefaults
+export class NrsService<R extends ScheduledRequest> {
   readonly cpts: number
-  readonly #hp: boolean
-  readonly #types = new Map<NrsHead<R>, string>()
+  readonly nodemaps: Nodemaps
+  readonly module: TbfModule
+  readonly profile: Profile
+  /** high_priority_ratio; 0 takes high-priority RPCs only when there is no regular one to take. */
+  highPriorityRatio = HIGH_PRIORITY_RATIO
+  readonly #policies: readonly PolicyName[]
+  readonly #queues: readonly Queue[]
+  readonly #reg: readonly NrsHead<R>[]
+  readonly #hp: readonly NrsHead<R>[]
+  /** High-priority RPCs taken from a CPT since the last regular one. */
+  readonly #hpTaken: number[]
+  readonly #seed: number
 
   constructor(options: ServiceOptions) {
     this.cpts = options.cpts
-    this.#hp = options.hp
-    this.#defaults = options.defaults ?? LUSTRE_DEFAULTS
-    const queues: Queue[] = options.hp ? ['reg', 'hp'] : ['reg']
-    for (let cpt = 0; cpt < options.cpts; cpt++) {
-      for (const queue of queues) this.#heads.push({ cpt, queue, head: new NrsHead<R>(), active: 0 })
-    }
+    this.profile = options.profile ?? profileOf('dev')
+    this.nodemaps = options.nodemaps ?? new Nodemaps()
+    this.module = options.module ?? loadedModule()
+    this.#policies = options.policies ?? OST_IO_POLICIES
+    this.#queues = options.hp ? ['reg', 'hp'] : ['reg']
+    this.#seed = options.seed ?? 1
+    const { drainsInTime = () => true } = options
+    const heads = (queue: Queue): NrsHead<R>[] =>
+      Array.from({ length: options.cpts }, (_, cpt) => {
+        const rules = this.profile.rules
+        return new NrsHead<R>({ queue, policies: this.#policies, rules, drainsInTime: (n) => drainsInTime(cpt, n) })
+      })
+    this.#reg = heads('reg')
+    this.#hp = options.hp ? heads('hp') : []
+    this.#hpTaken = this.#reg.map(() => 0)
   }
 
-  #at(cpt: number, queue: Queue): { head: NrsHead<R>; active: number } {
-    return this.#heads[this.#hp ? cpt * 2 + (queue === 'hp' ? 1 : 0) : cpt] as { head: NrsHead<R>; active: number }
+  #heads(queue: Queue): readonly NrsHead<R>[] {
+    return queue === 'hp' ? this.#hp : this.#reg
+  }
+
+  /** Heads in the order in which a write walks them. */
+  #walk(queue: Queue | undefined): { readonly cpt: number; readonly head: NrsHead<R> }[] {
+    return this.#reg.flatMap((_, cpt) =>
+      this.#queues
+        .filter((q) => queue === undefined || q === queue)
+        .map((q) => ({ cpt, head: this.#heads(q)[cpt] as NrsHead<R> })),
+    )
   }
 
   enqueue(now: number, cpt: number, queue: Queue, request: R): void {
-    this.#at(cpt, queue).head.enqueue(now, request)
+    ;(this.#heads(queue)[cpt] as NrsHead<R>).enqueue(now, request)
   }
 
-  /** Takes the next RPC of a CPT, high priority first; the caller reports its end with `finished`. */
-  dequeue(now: number, cpt: number): { request: R; queue: Queue } | undefined {
-    for (const queue of this.#hp ? (['hp', 'reg'] as const) : (['reg'] as const)) {
-      const h = this.#at(cpt, queue)
-      const request = h.head.dequeue(now)
-      if (request) {
-        h.active++
-        return { request, queue }
-      }
+  /**
+   * Takes the next RPC of a CPT: a high-priority one, unless as many in a row were taken as the ratio allows and a regular
+   * one can go. The caller reports its end with `finished`.
+   */
+  dequeue(now: number, cpt: number): Dispatched<R> | undefined {
+    const hp = this.#hp[cpt]
+    const isTurn = hp !== undefined && (this.#hpTaken[cpt] as number) < this.highPriorityRatio
+    const first = isTurn ? this.#takeHp(now, cpt, hp) : undefined
+    if (first) return first
+    const regular = (this.#reg[cpt] as NrsHead<R>).dequeue(now)
+    if (regular) {
+      this.#hpTaken[cpt] = 0
+      return regular
     }
-    return undefined
+    return hp && !isTurn ? this.#takeHp(now, cpt, hp) : undefined
   }
 
-  finished(cpt: number, queue: Queue): void {
-    this.#at(cpt, queue).active--
+  #takeHp(now: number, cpt: number, hp: NrsHead<R>): Dispatched<R> | undefined {
+    const taken = hp.dequeue(now)
+    if (taken) this.#hpTaken[cpt] = (this.#hpTaken[cpt] as number) + 1
+    return taken
+  }
+
+  /** The service of an RPC has ended. @param policy  what `dequeue` named. */
+  finished(cpt: number, queue: Queue, policy?: PolicyName): void {
+    ;(this.#heads(queue)[cpt] as NrsHead<R>).finished(policy)
   }
 
   /** Earliest instant at which `dequeue` of this CPT can succeed; Infinity when nothing is queued. */
   wakeAt(cpt: number): number {
-    return Math.min(this.#at(cpt, 'reg').head.wakeAt, this.#hp ? this.#at(cpt, 'hp').head.wakeAt : Infinity)
+    return Math.min((this.#reg[cpt] as NrsHead<R>).wakeAt, this.#hp[cpt]?.wakeAt ?? Infinity)
   }
 
-  /** RPCs waiting in all heads. */
+  /** RPCs waiting in all heads, those that are lost among them. */
   get queued(): number {
-    return this.#heads.reduce(
-      (n, { head }) => n + head.fifoQueued + (head.tbf?.queued ?? 0) + (head.draining?.queued ?? 0),
-      0,
-    )
+    return [...this.#reg, ...this.#hp].reduce((n, head) => n + head.queued, 0)
   }
 
-  /** Value of nrs_policies: sums over CPTs, states of CPT 0. */
-  readPolicies(): string {
+  /** The TBF type that runs on a queue of CPT 0; null when it does not run there. */
+  runningType(queue: Queue): TbfType | null {
+    return this.#heads(queue)[0]?.slot('tbf')?.tbf?.type ?? null
+  }
+
+  /** Value of nrs_policies: sums over CPTs, states of CPT 0. EINVAL when CPTs disagree on an argument. */
+  readPolicies(): Result<string, Errno> {
     const out: PolicyStatus[] = []
-    for (const queue of this.#hp ? (['reg', 'hp'] as const) : (['reg'] as const)) {
-      const mine = this.#heads.filter((h) => h.queue === queue)
-      const first = mine[0] as (typeof mine)[number]
-      const sum = (of: (h: (typeof mine)[number]) => number): number => mine.reduce((n, h) => n + of(h), 0)
-      const active = sum((h) => h.active)
-      for (const name of POLICIES) {
-        const tbf = name === 'tbf'
-        const state =
-          name === 'fifo' || (tbf && first.head.tbf) ? 'started' : tbf && first.head.draining ? 'stopping' : 'stopped'
-        const running = tbf && state !== 'stopped'
-        const serves = first.head.tbf ? tbf : name === 'fifo'
+    for (const queue of this.#queues) {
+      for (const [i, name] of this.#policies.entries()) {
+        const slots = this.#heads(queue).map((h) => h.slots[i] as PolicySlot<R>)
+        const { argument, state } = slots[0] as PolicySlot<R>
+        if (slots.some((s) => s.argument !== argument)) return fail('EINVAL')
         out.push({
           queue,
           name,
-          arg: running ? (this.#types.get(first.head) ?? '') : '',
+          arg: argument,
           state,
-          fallback: name === 'fifo',
-          queued: tbf
-            ? sum((h) => (h.head.tbf?.queued ?? 0) + (h.head.draining?.queued ?? 0))
-            : name === 'fifo'
-              ? sum((h) => h.head.fifoQueued)
-              : 0,
-          active: serves ? active : 0,
+          fallback: i === 0,
+          queued: slots.reduce((n, s) => n + s.queued, 0),
+          active: slots.reduce((n, s) => n + s.active, 0),
         })
       }
     }
-    return formatNrsPolicies(out)
+    return ok(formatNrsPolicies(out))
+  }
+
+  /** Rules of every head that runs TBF, in match order, whether nrs_tbf_rule can be read or not. */
+  rules(): RuleLine[] {
+    return this.#queues.flatMap((queue) => this.#heads(queue).flatMap((head, cpt) => ruleLines(head, cpt)))
   }
 
   /** Value of nrs_tbf_rule; ENODEV unless the last queue runs TBF, EAGAIN while its TBF is stopping. */
   readRules(): Result<string, Errno> {
     let out = ''
     let last: Errno | undefined
-    for (const queue of this.#hp ? (['reg', 'hp'] as const) : (['reg'] as const)) {
+    for (const queue of this.#queues) {
       out += formatQueueTitle(queue)
-      last = 'ENODEV'
-      for (const h of this.#heads.filter((x) => x.queue === queue)) {
-        const tbf = h.head.tbf
-        if (!tbf) {
-          if (h.head.draining) last = 'EAGAIN'
-          continue
-        }
-        last = undefined
-        out += formatCptTitle(h.cpt)
-        for (const r of tbf.rules) {
-          out += formatRuleLine({ name: r.name, conditions: r.conditions.text, rate: r.rate, ref: r.ref })
-        }
+      for (const [cpt, head] of this.#heads(queue).entries()) {
+        last = head.refusal('tbf')
+        if (last !== undefined) break
+        out += formatCptTitle(cpt) + ruleLines(head, cpt).map(formatRuleLine).join('')
       }
+      if (last !== undefined && last !== 'ENODEV') return fail(last)
     }
     return last === undefined ? ok(out) : fail(last)
   }
 
-  /** Writes nrs_policies: `fifo` or `tbf TYPE`, with `reg` or `hp` before the argument. */
+  /** Writes nrs_policies. Errors as in spec/lustre 1.1. */
   writePolicies(value: string): Result<undefined, Errno> {
-    const words = value.split(' ')
-    const name = words[0] ?? ''
-    const selector = words[1] === 'reg' || words[1] === 'hp' ? words[1] : undefined
-    const arg = words.slice(selector ? 2 : 1).join(' ')
-    if (name.length > ARG_MAX) return fail('EINVAL')
-    if (!(POLICIES as readonly string[]).includes(name)) return fail('ENOENT')
-    if (selector === 'hp' && !this.#hp) return fail('ENODEV')
-    if (name !== 'fifo' && name !== 'tbf') return fail('EINVAL')
-    const fields = name === 'tbf' ? parseTbfType(arg) : undefined
-    if (fields && !fields.ok) return fields
-    for (const h of this.#heads.filter((x) => selector === undefined || x.queue === selector)) {
-      // The same policy with the same argument is success and keeps the rules.
-      if (fields && h.head.tbf && this.#types.get(h.head) === arg) continue
-      // A policy that is stopping takes no orders; a second one to drain would be lost.
-      if (h.head.draining && (fields || h.head.tbf)) return fail('EAGAIN')
-      h.head.select(fields ? new TbfHead<R>(fields.value, this.#defaults) : undefined)
-      if (fields) this.#types.set(h.head, arg)
-    }
-    return ok(undefined)
-  }
-
-  /** Writes nrs_tbf_rule. Errors as in spec/lustre 1.2; heads walked before the failing one keep the change. */
-  writeRule(value: string): Result<undefined, Errno> {
-    const command = parseRuleCommand(value)
-    if (!command.ok) return command
-    const { queue, verb } = command.value
-    if (queue === 'hp' && !this.#hp) return fail('ENODEV')
-    const targets = this.#heads.filter((x) => queue === undefined || x.queue === queue)
-    // A start is read under the type of the last queue before any head sees it; heads of another type refuse it.
-    const type = targets.at(-1)?.head.tbf?.fields
-    if (verb === 'start') {
-      if (!type) return fail('EINVAL')
-      const conditions = parseConditions(command.value.conditions, type)
-      if (!conditions.ok) return conditions
-    }
-    for (const { head } of targets) {
-      if (!head.tbf) return fail(verb === 'start' ? 'EINVAL' : head.draining ? 'EAGAIN' : 'ENODEV')
-      if (verb === 'start' && !isSameType(head.tbf.fields, type)) return fail('EINVAL')
-      const done = head.tbf.command(command.value)
+    const command = parsePolicyCommand(value, { hp: this.#hp.length > 0, policies: this.#policies })
+    if (!command.ok) return fail(command.error.errno)
+    const { policy, queue, argument } = command.value
+    for (const { cpt, head } of this.#walk(queue)) {
+      const done = head.start(policy, argument, () => this.#make(policy, argument, `${cpt} ${head.queue}`))
       if (!done.ok) return done
     }
     return ok(undefined)
   }
+
+  #make(policy: PolicyName, argument: string | undefined, where: string): Result<StartedPolicy<R>, Errno> {
+    if (policy === 'tbf') {
+      const type = parseTbfType(argument, this.profile.rules)
+      if (!type.ok) return fail(type.error.errno)
+      const head = new TbfHead<R>(type.value.fields, this.module)
+      return ok({ scheduler: head, tbf: { head, type: type.value } })
+    }
+    if (policy === 'delay') {
+      const settings = { ...DELAY_DEFAULTS }
+      return ok({ scheduler: new DelayQueue<R>(settings, randomStream(this.#seed, `nrs delay ${where}`)), settings })
+    }
+    const settings = { ...(policy === 'crrn' ? CRRN_DEFAULTS : ORR_DEFAULTS) }
+    const by = policy === 'crrn' ? 'nid' : policy === 'orr' ? 'object' : 'target'
+    return ok({ scheduler: new RoundRobin<R>(by, settings), settings })
+  }
+
+  /** Writes nrs_tbf_rule. Errors as in spec/lustre 1.2; heads walked before the failing one keep the change. */
+  writeRule(value: string): Result<undefined, Errno> {
+    // A start is read under the type of CPT 0's last queue, and only if its first queue runs TBF as well.
+    const asked = value.startsWith('reg ')
+      ? (['reg'] as const)
+      : value.startsWith('hp ')
+        ? (['hp'] as const)
+        : this.#queues
+    const types = asked.map((q) => this.runningType(q))
+    const type = types.includes(null) ? null : (types[types.length - 1] as TbfType)
+    const { nodemaps } = this
+    const command = parseRuleCommand(value, { rules: this.profile.rules, type, nodemaps, hp: this.#hp.length > 0 })
+    if (!command.ok) return fail(command.error.errno)
+    for (const { head } of this.#walk(command.value.queue)) {
+      const tbf = head.slot('tbf')?.tbf
+      if (!tbf) return fail(head.refusal('tbf') ?? 'ENODEV')
+      if (command.value.verb === 'start' && !(type && isSameType(tbf.type, type))) return fail('EINVAL')
+      const done = tbf.head.command(command.value)
+      if (!done.ok) return done
+    }
+    return ok(undefined)
+  }
+
+  /** Names of the parameters of crrn, orr, trr and delay that this service has. */
+  get policyParameters(): readonly PolicyParameterName[] {
+    const names = Object.keys(POLICY_PARAMETERS) as PolicyParameterName[]
+    return names.filter((n) => this.#policies.includes(POLICY_PARAMETERS[n].policy))
+  }
+
+  /** Value of one of them. */
+  readPolicyParameter(name: PolicyParameterName): Result<string, Errno> {
+    return readSetting(
+      POLICY_PARAMETERS[name],
+      this.#queues.map((queue) => ({ queue, heads: this.#heads(queue) })),
+    )
+  }
+
+  /** Writes one of them. */
+  writePolicyParameter(name: PolicyParameterName, value: string): Result<undefined, Errno> {
+    const queues = this.#queues.map((queue) => ({ queue, heads: this.#heads(queue) }))
+    return writeSetting(POLICY_PARAMETERS[name], queues, value)
+  }
+}
+
+function ruleLines<R extends ScheduledRequest>(head: NrsHead<R>, cpt: number): RuleLine[] {
+  const tbf = head.slot('tbf')?.tbf
+  return (tbf?.head.rules ?? []).map(({ name, conditions, rate, ref }) => {
+    // The built-in rule is printed as a list of its own where the type's other rules are.
+    const text = name === 'default' && tbf?.type.isList ? '{*}' : conditions.text
+    return { queue: head.queue, cpt, name, conditions: text, rate, ref }
+  })
 }

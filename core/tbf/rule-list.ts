@@ -11,7 +11,7 @@ import type { Conditions, RequestKey } from './conditions.ts'
 
 export interface Rule {
   readonly name: string
-  readonly conditions: Conditions
+  readonly conditions: Pick<Conditions, 'text' | 'matches' | 'jobIds'>
   rate: number
   readonly depth: number
   readonly realtime: boolean
@@ -31,12 +31,23 @@ export interface RuleDefaults {
 
 export const LUSTRE_DEFAULTS: RuleDefaults = { rate: 10_000, depth: 3 }
 
+/** Bytes of a name that are kept; only releases that do not check names are handed longer ones. */
+const NAME_KEPT = 15
+
+/** The list as `match` looks at it: rules that name single jobs by those, and the others in order. */
+interface MatchIndex {
+  readonly byJob: ReadonlyMap<string, number>
+  readonly others: readonly number[]
+}
+
 export class RuleList {
   readonly #defaults: RuleDefaults
   readonly #fallback: Rule
   #rules: Rule[]
   #sequence = 0
+  #index: MatchIndex | undefined
 
+  /** @param defaults  read at every start, so that they can be changed in place. */
   constructor(defaults: RuleDefaults) {
     this.#defaults = defaults
     this.#fallback = this.#make('default', { text: '*', matches: () => true }, defaults.rate, false)
@@ -52,31 +63,59 @@ export class RuleList {
     return this.#sequence
   }
 
-  #make(name: string, conditions: Conditions, rate: number, realtime: boolean): Rule {
-    return { name, conditions, rate, depth: this.#defaults.depth, realtime, generation: 0, ref: 0, stopped: false }
+  #make(name: string, conditions: Rule['conditions'], rate: number, realtime: boolean): Rule {
+    const { depth } = this.#defaults
+    return { name: name.slice(0, NAME_KEPT), conditions, rate, depth, realtime, generation: 0, ref: 0, stopped: false }
   }
 
   find(name: string): Rule | undefined {
     return this.#rules.find((r) => r.name === name)
   }
 
-  /** First rule in list order that matches; `default` when none does, wherever it stands. */
+  /**
+   * First rule in list order that matches; `default` when none does, wherever it stands.
+   *
+   * @complexity O(rules that match by more than single job ids), whatever the number of the others.
+   */
   match(request: RequestKey): Rule {
-    for (const rule of this.#rules) if (rule !== this.#fallback && rule.conditions.matches(request)) return rule
-    return this.#fallback
+    const { byJob, others } = (this.#index ??= this.#makeIndex())
+    const named = byJob.get(request.jobId) ?? this.#rules.length
+    for (const at of others) {
+      if (at > named) break
+      const rule = this.#rules[at] as Rule
+      if (rule.conditions.matches(request)) return rule
+    }
+    return this.#rules[named] ?? this.#fallback
+  }
+
+  #makeIndex(): MatchIndex {
+    const byJob = new Map<string, number>()
+    const others: number[] = []
+    for (const [at, rule] of this.#rules.entries()) {
+      const { jobIds } = rule.conditions
+      if (rule === this.#fallback) continue
+      if (!jobIds) others.push(at)
+      else for (const id of jobIds) if (!byJob.has(id)) byJob.set(id, at)
+    }
+    return { byJob, others }
+  }
+
+  #setRules(rules: Rule[]): void {
+    this.#rules = rules
+    this.#index = undefined
   }
 
   /** Places a new rule at the head, or right before `rank`. Errors: EEXIST, ENOENT (rank unknown). */
   start(
     name: string,
-    conditions: Conditions,
+    conditions: Rule['conditions'],
     options: { rate?: number | undefined; rank?: string | undefined; realtime?: boolean } = {},
   ): Result<Rule, Errno> {
     if (this.find(name)) return fail('EEXIST')
     const at = options.rank === undefined ? 0 : this.#rules.findIndex((r) => r.name === options.rank)
     if (at < 0) return fail('ENOENT')
     const rule = this.#make(name, conditions, options.rate ?? this.#defaults.rate, options.realtime ?? false)
-    this.#rules.splice(at, 0, rule)
+    this.#setRules(this.#rules.toSpliced(at, 0, rule))
     this.#sequence++
     return ok(rule)
   }
@@ -91,12 +130,9 @@ export class RuleList {
     }
     if (options.rank !== undefined && options.rank !== name) {
       if (!this.find(options.rank)) return fail('ENOENT')
-      this.#rules = this.#rules.filter((r) => r !== rule)
-      this.#rules.splice(
-        this.#rules.findIndex((r) => r.name === options.rank),
-        0,
-        rule,
-      )
+      const others = this.#rules.filter((r) => r !== rule)
+      const at = others.findIndex((r) => r.name === options.rank)
+      this.#setRules(others.toSpliced(at, 0, rule))
     }
     return ok(rule)
   }
@@ -107,7 +143,7 @@ export class RuleList {
     const rule = this.find(name)
     if (rule) {
       rule.stopped = true
-      this.#rules = this.#rules.filter((r) => r !== rule)
+      this.#setRules(this.#rules.filter((r) => r !== rule))
     }
     return ok(undefined)
   }

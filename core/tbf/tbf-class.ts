@@ -1,78 +1,73 @@
-/** One class ("client" in the kernel): the RPCs of one key, their bucket and the rule they run under. */
-import { TokenBucket } from './bucket.ts'
-import type { HeapItem } from './deadline-heap.ts'
+/** One class ("client" in the kernel): a bucket with the RPCs of one key, under the terms of its rule. */
+import { BucketTerms, TokenBucket } from './bucket.ts'
+import { Ring } from './ring.ts'
 import type { Rule } from './rule-list.ts'
 
-export class TbfClass<R> implements HeapItem {
-  readonly key: string
+/** A rule's setting as it was at one of its generations. */
+export class RuleTerms extends BucketTerms {
+  readonly rule: Rule
+  readonly generation: number
+
+  constructor(rule: Rule) {
+    super(rule)
+    this.rule = rule
+    this.generation = rule.generation
+  }
+}
+
+// It is a bucket rather than has one, and shares its terms: with thousands of classes, every cache line of one counts.
+export class TbfClass<R> extends TokenBucket<RuleTerms> {
+  /** Its number in the head; given again when it is dropped. */
   readonly id: number
-  readonly bucket: TokenBucket
-  deadline = 0
-  position = -1
-  #rule: Rule
   #sequence: number
-  #generation: number
-  #queue: R[] = []
-  #head = 0
+  /** The RPC that goes next; the ring behind it is made for the second one. */
+  #next: R | undefined
+  #behind: Ring<R> | undefined
 
-  constructor(now: number, key: string, id: number, rule: Rule, sequence: number) {
-    this.key = key
+  constructor(now: number, id: number, terms: RuleTerms, sequence: number) {
+    super(now, terms)
     this.id = id
-    this.bucket = new TokenBucket(now, rule)
-    this.#rule = rule
     this.#sequence = sequence
-    this.#generation = rule.generation
-    rule.ref++
-  }
-
-  get checkTime(): number {
-    return this.bucket.checkTime
-  }
-
-  get rule(): Rule {
-    return this.#rule
+    terms.rule.ref++
   }
 
   /** Whether a rule was started since the last match, or the rule it has was stopped. */
   mustMatch(sequence: number): boolean {
-    return this.#sequence !== sequence || this.#rule.stopped
+    return this.#sequence !== sequence || this.terms.rule.stopped
   }
 
-  /** Takes over the matched rule; the bucket starts full when the rule, or its generation, is another one. */
-  follow(now: number, rule: Rule, sequence: number): void {
+  /** Whether the rule it has was changed since. */
+  get isOutdated(): boolean {
+    return this.terms.generation !== this.terms.rule.generation
+  }
+
+  /** Notes that it was matched; its bucket starts full when the terms are other ones. */
+  follow(now: number, terms: RuleTerms, sequence: number): void {
     this.#sequence = sequence
-    if (rule === this.#rule && rule.generation === this.#generation) return
-    if (rule !== this.#rule) {
-      this.#rule.ref--
-      rule.ref++
-      this.#rule = rule
-    }
-    this.#generation = rule.generation
-    this.bucket.reset(now, rule)
+    if (terms === this.terms) return
+    this.terms.rule.ref--
+    terms.rule.ref++
+    this.reset(now, terms)
   }
 
   /** Detaches from its rule when the class is dropped. */
   drop(): void {
-    this.#rule.ref--
+    this.terms.rule.ref--
   }
 
-  get queued(): number {
-    return this.#queue.length - this.#head
+  get isEmpty(): boolean {
+    return this.#next === undefined
   }
 
   push(request: R): void {
-    this.#queue.push(request)
+    if (this.#next === undefined) this.#next = request
+    else (this.#behind ??= new Ring<R>()).push(request)
   }
 
+  /** Takes the oldest RPC of a class that has one. */
   shift(): R {
-    const request = this.#queue[this.#head++] as R
-    if (this.#head === this.#queue.length) {
-      this.#queue = []
-      this.#head = 0
-    } else if (this.#head > 256) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#head = 0
-    }
+    const request = this.#next as R
+    this.#next = this.#behind?.shift()
     return request
   }
 }

@@ -1,51 +1,145 @@
-/** Enqueue plus dequeue through one TBF head with many classes, beside a plain queue. */
+/**
+ * Enqueue plus dequeue through one TBF head, by number of classes, beside a binary heap of requests without any policy.
+ *
+ * `tbf.rpc.N-classes`: every class has RPCs waiting all the time, at rates of five rules. `tbf.idle`: each RPC finds its class
+ * idle and leaves it idle. `tbf.churn`: so many classes that each RPC finds its class forgotten. `tbf.growth`: p of the best fit
+ * of ns per RPC = a * log2(classes)^p over 100 to 100,000 classes: 1 is logarithmic growth. What both schedulers have above 1
+ * is memory that no longer fits the caches.
+ */
+import { parseRuleCommand } from './rule-command.ts'
 import { TbfHead } from './tbf-head.ts'
 
-const RPCS = 200_000
+const RPCS = 300_000
+const RATES = [1000, 700, 1300, 400, 2500] as const
+type Clock = () => number
 
 interface Request {
   readonly jobId: string
   readonly nid: string
 }
 
-const requests = (classes: number): Request[] =>
-  Array.from({ length: classes }, (_, i) => ({ jobId: `job.${i}`, nid: '10.0.0.1@tcp' }))
+const requestOf = (i: number): Request => ({ jobId: `job.${i}`, nid: '10.0.0.1@tcp' })
+const rateOf = (i: number): number => RATES[i % 10] ?? RATES[0]
 
-function through(classes: number, now: () => number): number {
-  const head = new TbfHead<Request>(['jobid'], { rate: 999_999, depth: 3 })
-  const all = requests(classes)
-  let time = 0
-  const pass = (n: number): void => {
-    for (let i = 0; i < n; i++) {
-      head.enqueue(time, all[i % classes] as Request)
-      time += 1_000_000
-      if (head.dequeue(time) === undefined) throw new Error('a class at rate 999999 has a token after 1 ms')
-    }
-  }
-  pass(classes)
+/** RPC/s over RPCS calls of `one`, after as many as are needed to stand in the middle of things. */
+function timed(now: Clock, before: number, one: () => void): number {
+  for (let i = 0; i < before; i++) one()
   const began = now()
-  pass(RPCS)
+  for (let i = 0; i < RPCS; i++) one()
   return (RPCS / (now() - began)) * 1000
 }
 
-function plainQueue(now: () => number): number {
-  const all = requests(10_000)
-  const queue: Request[] = []
-  let at = 0
-  const began = now()
-  for (let i = 0; i < RPCS; i++) {
-    queue.push(all[i % 10_000] as Request)
-    if (queue[at++] === undefined) throw new Error('what was pushed can be taken')
+function headWithRules(module: { rate: number; depth: number; jobidCacheSize?: number }): TbfHead<Request> {
+  const head = new TbfHead<Request>(['jobid'], module)
+  for (const [digit, rate] of RATES.entries()) {
+    const command = parseRuleCommand(`start r${digit} jobid={*${digit}} rate=${rate}`)
+    if (command.ok) head.command(command.value)
   }
-  return (RPCS / (now() - began)) * 1000
+  return head
+}
+
+function busy(classes: number, now: Clock): number {
+  const head = headWithRules({ rate: RATES[0], depth: 3 })
+  let total = 0
+  for (let i = 0; i < classes; i++) {
+    total += rateOf(i)
+    const request = requestOf(i)
+    head.enqueue(0, request)
+    head.enqueue(0, { ...request })
+  }
+  const step = Math.ceil(1.02e9 / total)
+  let time = 0
+  return timed(now, classes * 4, () => {
+    time = Math.max(time + step, head.wakeAt)
+    let r = head.dequeue(time)
+    while (r === undefined) r = head.dequeue((time = head.wakeAt))
+    head.enqueue(time, r)
+  })
+}
+
+function idle(classes: number, jobidCacheSize: number, now: Clock): number {
+  const head = headWithRules({ rate: 999_999, depth: 3, jobidCacheSize })
+  const all = Array.from({ length: classes }, (_, i) => requestOf(i))
+  let time = 0
+  let i = 0
+  return timed(now, classes * 2, () => {
+    head.enqueue(time, all[i++ % classes] as Request)
+    time += 2_500_000
+    if (head.dequeue(time) === undefined) throw new Error('a class at 400/s or more has a token after 2.5 ms')
+  })
+}
+
+/** The classes' RPCs in a binary heap by deadline, taken and put back at their rate: no classes, no buckets, no rules. */
+function plainHeap(classes: number, now: Clock): number {
+  interface Item {
+    readonly request: Request
+    readonly gap: number
+    deadline: number
+  }
+  const heap: Item[] = []
+  const push = (item: Item): void => {
+    let i = heap.push(item) - 1
+    for (; i > 0 && (heap[(i - 1) >> 1] as Item).deadline > item.deadline; i = (i - 1) >> 1) {
+      heap[i] = heap[(i - 1) >> 1] as Item
+    }
+    heap[i] = item
+  }
+  const pop = (): Item => {
+    const first = heap[0] as Item
+    const last = heap.pop() as Item
+    if (heap.length === 0) return first
+    let i = 0
+    for (let child = 1; child < heap.length; child = 2 * i + 1) {
+      if (child + 1 < heap.length && (heap[child + 1] as Item).deadline < (heap[child] as Item).deadline) child++
+      if ((heap[child] as Item).deadline >= last.deadline) break
+      heap[i] = heap[child] as Item
+      i = child
+    }
+    heap[i] = last
+    return first
+  }
+  for (let i = 0; i < classes; i++) push({ request: requestOf(i), gap: Math.floor(1e9 / rateOf(i)), deadline: i })
+  return timed(now, classes * 4, () => {
+    const item = pop()
+    item.deadline += item.gap
+    push(item)
+  })
+}
+
+/** p of the least-squares fit of ln(ns per RPC) = ln a + p ln(log2 n). */
+function growth(rateAt: (classes: number) => number): number {
+  const points = [100, 1000, 10_000, 100_000].map((n) => [Math.log(Math.log2(n)), Math.log(1e9 / rateAt(n))] as const)
+  const mean = (k: 0 | 1): number => points.reduce((s, p) => s + p[k], 0) / points.length
+  const [x, y] = [mean(0), mean(1)]
+  const across = points.reduce((s, p) => s + (p[0] - x) * (p[1] - y), 0)
+  return across / points.reduce((s, p) => s + (p[0] - x) ** 2, 0)
 }
 
 export const benches = [
-  { id: 'tbf.rpc.100-classes', unit: 'RPC/s', run: (now: () => number) => through(100, now) },
-  {
-    id: 'tbf.rpc.10000-classes',
+  ...[100, 1000, 10_000, 100_000].map((n) => ({
+    id: `tbf.rpc.${n}-classes`,
     unit: 'RPC/s',
-    run: (now: () => number) => through(10_000, now),
-    baseline: plainQueue,
+    run: (now: Clock) => busy(n, now),
+    baseline: (now: Clock) => plainHeap(n, now),
+    note: 'all classes have RPCs waiting; baseline: a binary heap of requests without policy',
+  })),
+  {
+    id: 'tbf.idle.10000-classes',
+    unit: 'RPC/s',
+    run: (now: Clock) => idle(10_000, 16_384, now),
+    note: 'each RPC finds its class idle',
   },
-] as const
+  {
+    id: 'tbf.churn.10000-classes',
+    unit: 'RPC/s',
+    run: (now: Clock) => idle(10_000, 8192, now),
+    note: 'each RPC finds its class forgotten',
+  },
+  {
+    id: 'tbf.growth',
+    unit: 'log power',
+    note: '1 = logarithmic in classes; the baseline pays for the same caches',
+    run: (now: Clock) => growth((n) => busy(n, now)),
+    baseline: (now: Clock) => growth((n) => plainHeap(n, now)),
+  },
+]

@@ -1,6 +1,7 @@
 /** `sluice eval SYSTEM`: JSON lines in, JSON lines out, one answer a line, in order. */
 import { Command } from 'commander'
 import { AdaptbfEval } from '#core/adaptbf/eval.ts'
+import { LustreEval } from '#core/tbf/eval.ts'
 import { line, stop } from './output.ts'
 
 interface Evaluator {
@@ -11,6 +12,10 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
   adaptbf: {
     ops: 'one observation period a line: {"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}; {"reset":true} forgets',
     make: () => new AdaptbfEval(),
+  },
+  lustre: {
+    ops: 'one write a line: {"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}; a fresh service each',
+    make: () => new LustreEval(),
   },
 }
 

@@ -2,6 +2,8 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../host/resources.ts'
 import { evalCommand } from './eval.ts'
+import { papersCommand } from './papers.ts'
+import { parseCommand } from './parse.ts'
 import { runCommand } from './run.ts'
 import { watchCommand } from './watch.ts'
 
@@ -19,7 +21,9 @@ program
   .option('--history <file>', 'where measurements are kept')
   .option('--scenario <file>', 'scenario for the built-in emulator')
 program.addCommand(evalCommand())
+program.addCommand(parseCommand())
 program.addCommand(runCommand())
+program.addCommand(papersCommand())
 program.addCommand(watchCommand())
 for (const c of program.commands) c.copyInheritedSettings(program)
 

@@ -1,5 +1,5 @@
 /**
- * Reads one OSS: a single `lctl get_param` a sample, parsed into typed records. What cannot be parsed is counted and
+ * Reads one OSS or MDS: a single `lctl get_param` a sample, parsed into typed records. What cannot be parsed is counted and
  * skipped; what cannot be read is said.
  */
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
@@ -8,13 +8,12 @@ import { JobStatsReader } from '#core/lustre/job-stats-reader.ts'
 import type { JobEntry } from '#core/lustre/job-stats.ts'
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
 import type { NodeConnection } from './connection.ts'
-import { detach } from './detach.ts'
+import { detach, toBytes } from './detach.ts'
+import type { Service } from './service.ts'
 
-export const TBF_RULE = 'ost.OSS.ost_io.nrs_tbf_rule'
-const NRS_POLICIES = 'ost.OSS.ost_io.nrs_policies'
-const JOB_STATS = 'obdfilter.*.job_stats'
-const READ_ALL = getParamCommand(JOB_STATS, NRS_POLICIES, TBF_RULE)
+const READ_VERSION = 'lctl get_param -n version'
 
 export interface TargetReading {
   readonly target: string
@@ -27,6 +26,9 @@ export interface TargetReading {
 
 export interface NodeReading {
   readonly host: string
+  readonly service: Service
+  /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
+  readonly version: LustreVersion | undefined
   readonly targets: readonly TargetReading[]
   readonly policies: readonly PolicyStatus[]
   readonly rules: readonly RuleLine[]
@@ -44,11 +46,16 @@ export type Reading =
 
 export class NodeCollector {
   readonly #node: NodeConnection
+  readonly #service: Service
+  readonly #command: string
+  #version: LustreVersion | undefined
   readonly #readers = new Map<string, JobStatsReader>()
   readonly #deltas = new Map<string, JobDeltas>()
 
-  constructor(node: NodeConnection) {
+  constructor(node: NodeConnection, service: Service) {
     this.#node = node
+    this.#service = service
+    this.#command = getParamCommand(service.jobStats, service.policies, service.rules)
   }
 
   get host(): string {
@@ -60,7 +67,8 @@ export class NodeCollector {
     const begin = performance.now()
     let result
     try {
-      result = await this.#node.exec(READ_ALL)
+      this.#version ??= parseVersion((await this.#node.exec(READ_VERSION)).stdout)
+      result = await this.#node.exec(this.#command)
     } catch (e) {
       return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
     }
@@ -69,12 +77,12 @@ export class NodeCollector {
     let skipped = 0
     const targets: TargetReading[] = []
     for (const [name, text] of values) {
-      const target = /^obdfilter\.(.+)\.job_stats$/.exec(name)?.[1]
+      const target = this.#service.target.exec(name)?.[1]
       if (target === undefined) continue
       let reader = this.#readers.get(target)
-      if (!reader) this.#readers.set(target, (reader = new JobStatsReader()))
-      const stats = reader.read(text, detach)
-      skipped += stats.skipped.length
+      if (!reader) this.#readers.set(target, (reader = new JobStatsReader(toBytes)))
+      const stats = reader.read(text)
+      skipped += stats.skipped.length + stats.skippedMore
       let deltas = this.#deltas.get(target)
       if (!deltas) this.#deltas.set(target, (deltas = new JobDeltas()))
       targets.push({ target, entries: stats.entries, text, deltas: deltas.update(stats.entries) })
@@ -86,13 +94,15 @@ export class NodeCollector {
     // A target that is gone (unmounted, failed over) begins anew when it returns.
     const here = new Set(targets.map((t) => t.target))
     for (const [target, d] of this.#deltas) if (!here.has(target)) d.reset()
-    const policies = parseNrsPolicies(values.get(NRS_POLICIES) ?? '')
-    const rulesText = detach(values.get(TBF_RULE) ?? '')
+    const policies = parseNrsPolicies(values.get(this.#service.policies) ?? '')
+    const rulesText = detach(values.get(this.#service.rules) ?? '')
     const rules = parseNrsTbfRule(rulesText)
     return {
       ok: true,
       reading: {
         host: this.host,
+        service: this.#service,
+        version: this.#version,
         targets,
         policies: policies.policies,
         rules: rules.rules,
@@ -104,8 +114,9 @@ export class NodeCollector {
     }
   }
 
-  /** After a gap the next reading is a base again: a rate across the gap would be an invention. */
+  /** After a gap the next reading is a base again: a rate across the gap would be an invention. The server may be another. */
   forgetBase(): void {
+    this.#version = undefined
     for (const d of this.#deltas.values()) d.reset()
   }
 }

@@ -10,7 +10,7 @@ export interface ExecResult {
 
 export interface NodeConnection {
   readonly host: string
-  readonly role: 'oss' | 'scheduler'
+  readonly role: 'oss' | 'mds' | 'scheduler'
   /** Runs one command line; rejects only when the node cannot be reached. */
   exec(command: string): Promise<ExecResult>
 }

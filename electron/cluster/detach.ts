@@ -5,3 +5,6 @@
  * @param text  byte text: char codes 0..255.
  */
 export const detach = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
+
+/** Bytes of a byte text, several times faster than one by one. */
+export const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')

@@ -4,6 +4,7 @@
  */
 import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
@@ -16,6 +17,7 @@ import { EventLog } from './event-log.ts'
 import { IdleRules } from './idle-rules.ts'
 import { JobRegistry } from './job-registry.ts'
 import { jobColumn, Recent } from './recent.ts'
+import { SERVICES, type Service } from './service.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import type { ClusterSums } from './sample.ts'
 import { SlurmQueue } from './slurm.ts'
@@ -60,7 +62,7 @@ export class ClusterMonitor {
   readonly loop: ControlLoop
   readonly history: History
   readonly audit: Audit
-  readonly #collectors: readonly { node: NodeConnection; collector: NodeCollector }[]
+  readonly #collectors: readonly { node: NodeConnection; service: Service; collector: NodeCollector }[]
   readonly #slurm: SlurmQueue
   readonly #watch = new Watch(this.events)
   readonly #missing = new Map<string, { reason: string; sinceMs: number }>()
@@ -90,9 +92,11 @@ export class ClusterMonitor {
     this.history = options.history
     this.audit = options.audit
     this.loop = new ControlLoop(source, options.audit, options.session, options.mode, options.controller)
-    this.#collectors = source.nodes
-      .filter((n) => n.role === 'oss')
-      .map((node) => ({ node, collector: new NodeCollector(node) }))
+    this.#collectors = Object.values(SERVICES).flatMap((service) =>
+      source.nodes
+        .filter((n) => n.role === service.role)
+        .map((node) => ({ node, service, collector: new NodeCollector(node, service) })),
+    )
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history)
     this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
     this.events.onEvent((m) => this.history.recordEvent(m))
@@ -107,9 +111,23 @@ export class ClusterMonitor {
     return this.#targets
   }
 
-  /** Servers in the order of the source. */
+  /** OSSes in the order of the source. */
   get servers(): readonly string[] {
+    return this.serversOf('ost_io')
+  }
+
+  /** Servers of a service, in the order of the source. */
+  serversOf(service: ServiceName): readonly string[] {
+    return this.#collectors.filter((c) => c.service.name === service).map((c) => c.node.host)
+  }
+
+  /** OSSes and MDSes. */
+  get allServers(): readonly string[] {
     return this.#collectors.map((c) => c.node.host)
+  }
+
+  node(host: string): NodeConnection | undefined {
+    return this.#collectors.find((c) => c.node.host === host)?.node
   }
 
   get missing(): ReadonlyMap<string, { reason: string; sinceMs: number }> {
@@ -235,7 +253,11 @@ export class ClusterMonitor {
     const sample = this.recent.push(atMs)
     for (const { reading } of read) this.#meet(reading, atMs)
     const periods: ServerPeriod[] = []
-    for (const { node, reading } of read) periods.push(await this.loop.step(node, reading, this.jobs, atNs))
+    for (const { node, reading } of read) {
+      // Controllers decide on data RPCs; what stands on an MDS was written by hand.
+      if (reading.service.name === 'ost_io') periods.push(await this.loop.step(node, reading, this.jobs, atNs))
+      else periods.push({ host: node.host, decisions: [], rules: reading.rules, rulesText: reading.rulesText })
+    }
     const taken = read.map((r) => r.reading)
     const sums = this.#keeper.keep(sample, atMs, taken, periods, new Set(this.#targets.map((t) => t.target)))
     for (const p of periods) this.idleRules.look(p.host, p.rules, atMs)

@@ -10,7 +10,7 @@ const SECONDS = 3_600
 /** Rule texts are kept up to this many characters in all. */
 const RULE_TEXT_MAX = 16_000_000
 
-export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'allowed'] as const
+export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'allowed', 'mdops'] as const
 export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued', 'used'] as const
 export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record'] as const
 export const TOTAL_COLUMNS = [

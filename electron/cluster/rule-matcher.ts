@@ -1,43 +1,58 @@
 /**
- * Which rule a job falls under, judged by its job id alone. Rules that ask for more than the job id (nid, uid, opcode)
- * cannot be judged from job_stats and are passed over.
+ * Which rule a job falls under, judged by what is known of it: mostly its job id alone. A rule that asks for more (nid, uid,
+ * opcode) may match; it is never guessed.
  */
+import { Binder, ShapeCache, type Binding } from '#core/control/binding.ts'
+import type { KnownRequest } from '#core/control/condition-shape.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
-import { parseConditions, type Conditions } from '#core/tbf/conditions.ts'
+import { fullConditions } from '#core/tbf/conditions.ts'
+import { isField, type Field } from '#core/tbf/request-key.ts'
+import type { TbfType } from '#core/tbf/tbf-type.ts'
 
+/** Structures of conditions, shared by all servers and kept from sample to sample. */
 export class RuleMatcher {
-  readonly #parsed = new Map<string, Conditions | undefined>()
+  readonly shapes = new ShapeCache()
+}
 
-  /** The first rule of queue `reg`, CPT 0, that matches; undefined when only `default` does. */
-  find(rules: readonly RuleLine[], jobId: string): RuleLine | undefined {
-    for (const r of rules) {
-      if (r.queue !== 'reg' || r.cpt !== 0 || r.name === 'default') continue
-      if (this.#conditions(r.conditions)?.matches({ jobId, nid: '' })) return r
-    }
-    return undefined
-  }
+/** Fields of a policy as it is shown, `tbf jobid+opcode`; none for generic TBF and where it is not known. */
+const fieldsOf = (policy: string): readonly Field[] =>
+  policy.startsWith('tbf ') ? policy.slice(4).split('+').filter(isField) : []
 
-  #conditions(text: string): Conditions | undefined {
-    if (this.#parsed.has(text)) return this.#parsed.get(text)
-    if (this.#parsed.size > 20_000) this.#parsed.clear()
-    const read = parseConditions(text, ['jobid'])
-    const conditions = read.ok ? read.value : undefined
-    this.#parsed.set(text, conditions)
-    return conditions
-  }
+/**
+ * Lines with their field, also those that releases up to 2.17.0 print as `{id}` under a type of one field.
+ *
+ * @param policy  that schedules the queue, as shown: `tbf jobid`.
+ */
+export function writtenLines(rules: readonly RuleLine[], policy: string): RuleLine[] {
+  const fields = fieldsOf(policy)
+  return rules.map((r) =>
+    r.conditions.startsWith('{') ? { ...r, conditions: fullConditions(r.conditions, fields) } : r,
+  )
 }
 
 /**
- * How to find the rule of a job among the rules of one server: O(1) where every rule names one job exactly, as ours do,
- * else by going through them.
+ * How to find the rule of a request among the regular rules of one server, CPT 0: O(1) where every rule names jobs exactly,
+ * as ours do, else by going through those that do not.
+ *
+ * @returns  the first rule that surely matches, and those before it that may.
  */
-export function ruleFinder(rules: readonly RuleLine[], matcher: RuleMatcher): (jobId: string) => RuleLine | undefined {
-  const exact = new Map<string, RuleLine>()
-  for (const r of rules) {
-    if (r.queue !== 'reg' || r.cpt !== 0 || r.name === 'default') continue
-    const id = /^jobid=\{([^{}* ]+)\}$/.exec(r.conditions)?.[1]
-    if (id === undefined) return (jobId) => matcher.find(rules, jobId)
-    if (!exact.has(id)) exact.set(id, r)
-  }
-  return (jobId) => exact.get(jobId)
+export function bindingFinder(
+  rules: readonly RuleLine[],
+  matcher: RuleMatcher,
+  policy = '',
+): (request: KnownRequest) => Binding<RuleLine> {
+  const head = rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
+  const type: TbfType = { fields: fieldsOf(policy), isList: head.some((r) => r.conditions.startsWith('{')) }
+  const binder = new Binder(writtenLines(head, policy), type, matcher.shapes)
+  return (request) => binder.bind(request)
+}
+
+/** The same for a job of which only the id is known: the first rule that surely matches; undefined when only `default` does. */
+export function ruleFinder(
+  rules: readonly RuleLine[],
+  matcher: RuleMatcher,
+  policy = '',
+): (jobId: string) => RuleLine | undefined {
+  const find = bindingFinder(rules, matcher, policy)
+  return (jobId) => find({ jobId }).sure
 }

@@ -68,7 +68,8 @@ export class SampleKeeper {
       for (const d of p.decisions) this.#history.recordDecision(atMs, controller, p.host, d)
     }
     const measured = new Map(sums.targets.map((t) => [t.target, t]))
-    const targets = readings.flatMap((r) =>
+    const data = readings.filter((r) => r.service.name === 'ost_io')
+    const targets = data.flatMap((r) =>
       r.targets.map(({ target }) => {
         const t = measured.get(target)
         return {
@@ -121,9 +122,10 @@ export class SampleKeeper {
 
   /** Which jobs run at their rule's limit on one server, and what their rules allow. */
   #limits(sample: number, reading: NodeReading, now: ReadonlyMap<string, JobSums>, seconds: number): void {
+    if (reading.service.name !== 'ost_io') return
     // A base reading says nothing of what was served.
     if (reading.targets.some((t) => t.deltas === undefined)) return
-    const ruleOf = ruleFinder(reading.rules, this.#matcher)
+    const ruleOf = ruleFinder(reading.rules, this.#matcher, policyOf(reading))
     const served = new Map<string, number>()
     for (const t of reading.targets) {
       for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
@@ -160,11 +162,11 @@ export class SampleKeeper {
       if (!isWhole(id)) continue
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
-      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed)
+      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, j.mdops / seconds)
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {
-      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0)
+      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, 0)
     }
   }
 

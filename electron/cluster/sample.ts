@@ -18,6 +18,8 @@ export interface JobSums {
   servers: number
   atLimit: number
   allowed: number
+  /** Metadata RPCs on MDTs; `rpcs` counts the data RPCs on OSTs alone. */
+  mdops: number
 }
 
 /** One job on one target. */
@@ -62,6 +64,7 @@ const newJob = (): JobSums => ({
   servers: 0,
   atLimit: 0,
   allowed: 0,
+  mdops: 0,
 })
 
 /** RPCs waiting in all policies of a server. */
@@ -111,6 +114,10 @@ export function sumSample(
     total.rules += rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
     for (const t of reading.targets) {
       if (t.deltas === undefined) continue
+      if (reading.service.name === 'mdt') {
+        for (const d of t.deltas) jobOf(d.jobId).mdops += d.rpcs
+        continue
+      }
       const sums = { rpcs: 0, usecs: 0, data: 0 }
       for (const d of t.deltas) {
         const j = jobOf(d.jobId)

@@ -6,8 +6,8 @@
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { compareReadBack, type Plan } from '#core/control/plan.ts'
-import { TBF_RULE } from '../cluster/collector.ts'
 import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
+import { SERVICES } from '../cluster/service.ts'
 import { detach } from '../cluster/detach.ts'
 import type { Audit } from './audit.ts'
 
@@ -20,6 +20,9 @@ export interface Applied {
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
 }
+
+/** Controllers act on data RPCs. */
+const TBF_RULE = SERVICES.ost_io.rules
 
 const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 

@@ -8,9 +8,11 @@
 import { setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { TBF_RULE } from '../cluster/collector.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
+import { SERVICES } from '../cluster/service.ts'
 import type { Audit } from './audit.ts'
+
+const TBF_RULE = SERVICES.ost_io.rules
 
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */

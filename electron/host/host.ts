@@ -14,6 +14,7 @@ import { History } from '../history/history.ts'
 import { FramePump } from './frame-pump.ts'
 import { makeRouter } from './router.ts'
 import { resourcePath, version } from './resources.ts'
+import { RuleDesk } from './rules/desk.ts'
 
 export interface HostOptions {
   readonly shell: 'desktop' | 'browser' | 'terminal'
@@ -80,6 +81,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   })
   const router = makeRouter({
     monitor,
+    desk: new RuleDesk(monitor),
     pump: new FramePump(),
     facts: {
       scenario: scenario.title,

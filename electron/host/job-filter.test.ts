@@ -13,6 +13,7 @@ const row: FilterRow = {
   rpcs: 5200,
   readBps: 0,
   writeBps: 3.5e6,
+  mdops: 0,
   throttled: 0.25,
   record: -12,
   ageMs: 700_000,

@@ -18,6 +18,7 @@ export interface FilterRow {
   readonly rpcs: number
   readonly readBps: number
   readonly writeBps: number
+  readonly mdops: number
   readonly throttled: number
   readonly record: number | null
   readonly ageMs: number
@@ -44,6 +45,7 @@ const NUMBER: Readonly<Record<string, (r: FilterRow) => number | null>> = {
   nodes: (r) => r.nodes,
   read: (r) => r.readBps / 1e6,
   write: (r) => r.writeBps / 1e6,
+  md: (r) => r.mdops,
   throttled: (r) => r.throttled * 100,
   record: (r) => r.record,
 }
@@ -52,7 +54,7 @@ const STATE: Readonly<Record<string, Test>> = {
   lending: (r) => (r.record ?? 0) > 0,
   throttled: (r) => r.throttled > 0,
   bound: (r) => r.rule !== 'default',
-  idle: (r) => r.rpcs === 0,
+  idle: (r) => r.rpcs === 0 && r.mdops === 0,
   new: (r) => r.ageMs < 600_000,
 }
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }

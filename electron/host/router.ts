@@ -9,12 +9,16 @@ import type { PeerContext } from './peer.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
 import { overviewFrame } from './views/overview.ts'
+import { checkDraft } from './rules/check.ts'
+import type { RuleDesk } from './rules/desk.ts'
 import { rulesFrame } from './views/rules.ts'
+import { stagedFrame } from './views/staged.ts'
 import { statusFrame, toNotice, type SourceFacts } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
 
 export interface RouterParts {
   readonly monitor: ClusterMonitor
+  readonly desk: RuleDesk
   readonly pump: FramePump
   readonly facts: SourceFacts
   readonly info: {
@@ -37,7 +41,7 @@ const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
-  const { monitor, pump } = parts
+  const { monitor, desk, pump } = parts
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -60,7 +64,9 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
       status: os.source.status.handler((call) =>
-        frames(call, { still: false, beats: true }, (input, seq) => statusFrame(monitor, parts.facts, input, seq)),
+        frames(call, { still: false, beats: true }, (input, seq) =>
+          statusFrame(monitor, { ...parts.facts, staged: desk.staged.count }, input, seq),
+        ),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
         if (!parts.setSpeed) throw errors.REFUSED(refusal(NO_SPEED))
@@ -83,7 +89,29 @@ export function makeRouter(parts: RouterParts) {
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => overviewFrame(monitor, input, seq))),
       jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(monitor, input, seq))),
       job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(monitor, input, seq))),
-      rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(monitor, input, seq))),
+      rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(desk, input, seq))),
+      // Staged changes are always planned on the newest state.
+      staged: os.views.staged.handler((call) =>
+        frames(call, { still: false, beats: false }, (input, seq) => stagedFrame(desk, input, seq)),
+      ),
+    },
+    rules: {
+      check: os.rules.check.handler(({ input }) => checkDraft(desk, input.service, input.draft)),
+      stage: os.rules.stage.handler(({ input, errors }) => {
+        const staged = desk.stage(input.service, input.form, input.terms, input.replaces)
+        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+        return { id: staged.value }
+      }),
+      unstage: os.rules.unstage.handler(({ input }) => desk.unstage(input.service, input.id)),
+      commit: os.rules.commit.handler(async ({ input, errors }) => {
+        const done = await desk.commit(input.service, input.planId, input.typed)
+        if (!done.ok) throw errors.REFUSED(refusal(done.error))
+        return done.value
+      }),
+      undo: os.rules.undo.handler(({ input, errors }) => {
+        const staged = desk.undo(input.changeId)
+        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+      }),
     },
   })
 }

@@ -1,8 +1,22 @@
 /** What the command palette offers: verbs first, then the jobs that are on screen. */
-import { FlaskConical, Gauge, Keyboard, LayoutDashboard, Palette, Pause, Rows3, SlidersHorizontal } from '@lucide/vue'
+import {
+  FlaskConical,
+  Gauge,
+  Keyboard,
+  LayoutDashboard,
+  ListChecks,
+  Palette,
+  Pause,
+  Plus,
+  Rows3,
+  SlidersHorizontal,
+  Undo2,
+} from '@lucide/vue'
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
+import { useRuleDraftStore } from '../stores/rule-draft.ts'
+import { useRulesViewStore } from '../stores/rules-view.ts'
 import { useSelectionStore } from '../stores/selection.ts'
 import { densities, themes, useSettingsStore } from '../stores/settings.ts'
 import { controllerNames, modeNames, speeds, useSourceStore } from '../stores/source.ts'
@@ -24,6 +38,8 @@ export interface Command {
 export function useCommands(help: () => void) {
   const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
+  const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
+  const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Command[] => {
     const verb = (id: string, title: string, icon: Component, run: () => void, hint?: string): Command => ({
@@ -36,6 +52,30 @@ export function useCommands(help: () => void) {
         verb(`view-${v.id}`, `Go to ${v.title}`, v.icon, () => void router.push({ name: v.id }), v.key),
       ),
       verb('pause', time.isPaused ? 'Live again' : 'Pause on this sample', Pause, time.toggle, 'Space'),
+      verb(
+        'rule-new',
+        'New rule',
+        Plus,
+        inRules(() => drafts.open({ service: rules.service, form: { queue: rules.queue } })),
+        'n',
+      ),
+      ...((source.frame?.staged ?? 0) > 0
+        ? [
+            verb(
+              'rules-review',
+              'Review staged changes',
+              ListChecks,
+              inRules(() => (rules.isReviewOpen = true)),
+            ),
+          ]
+        : []),
+      verb(
+        'rules-undo',
+        'Undo list of rules',
+        Undo2,
+        inRules(() => (rules.isUndoOpen = true)),
+        'Z',
+      ),
       ...(['observe', 'advise', 'enforce'] as const).map((m) =>
         verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => void source.setMode(m)),
       ),

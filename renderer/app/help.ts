@@ -34,4 +34,15 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['Esc'], does: 'Leave the filter; clear the selection' },
     ],
   },
+  {
+    title: 'Rules',
+    keys: [
+      { keys: ['n'], does: 'New rule' },
+      { keys: ['e'], does: 'Edit the rule; Enter does the same' },
+      { keys: ['Alt', '\u2191', '\u2193'], does: 'Stage another place for it' },
+      { keys: ['Ctrl', 'V'], does: 'A line of lctl becomes a draft' },
+      { keys: ['Ctrl', 'Enter'], does: 'Stage the draft' },
+      { keys: ['Z'], does: 'Undo list' },
+    ],
+  },
 ]

@@ -1,5 +1,6 @@
 /** The streams of the contract under one name each: what they take, what they send, how they are opened. */
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
+import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { Client } from '../stores/client.ts'
 
 /** What every stream takes (contract.ts `stream`). */
@@ -19,6 +20,7 @@ export interface Queries {
   jobs: Input<Views['jobs']>
   job: Input<Views['job']>
   rules: Input<Views['rules']>
+  staged: Input<Views['staged']>
 }
 /** What each stream sends. */
 export interface Frames {
@@ -28,6 +30,7 @@ export interface Frames {
   jobs: JobsFrame
   job: JobFrame
   rules: RulesFrame
+  staged: StagedFrame
 }
 export type StreamName = keyof Frames
 
@@ -45,4 +48,5 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   jobs: (client, input, options) => client.views.jobs(input, options),
   job: (client, input, options) => client.views.job(input, options),
   rules: (client, input, options) => client.views.rules(input, options),
+  staged: (client, input, options) => client.views.staged(input, options),
 }

@@ -59,3 +59,14 @@ it('is silent while a dialog or a menu is open', () => {
   press(document.body, 'l')
   expect(live).toHaveBeenCalledOnce()
 })
+
+it('leaves Enter and Space to the button that has the focus', () => {
+  const [pause, edit, live] = [vi.fn(), vi.fn(), vi.fn()]
+  withKeys({ Space: pause, Enter: edit, m: live })
+  const button = document.createElement('button')
+  document.body.append(button)
+  for (const key of [' ', 'Enter', 'm']) press(button, key)
+  expect([pause.mock.calls.length, edit.mock.calls.length, live.mock.calls.length]).toEqual([0, 0, 1])
+  for (const key of [' ', 'Enter']) press(document.body, key)
+  expect([pause.mock.calls.length, edit.mock.calls.length]).toEqual([1, 1])
+})

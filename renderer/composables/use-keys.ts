@@ -12,6 +12,10 @@ export function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)
 }
 
+/** Whether Enter and Space press what `target` is, so that they are no keys of a view there. */
+const isPressable = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('button, a[href], summary, [role="tab"], [role="switch"]') !== null
+
 /** Canonical name of a key press. */
 export function keyName(event: KeyboardEvent): string {
   const isCharacter = event.key.length === 1
@@ -21,13 +25,14 @@ export function keyName(event: KeyboardEvent): string {
 }
 
 /** A dialog or a menu takes the keys for itself. */
-const somethingFloats = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
+export const somethingFloats = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
 
 export function useKeys(bindings: Bindings): void {
   useEventListener(window, 'keydown', (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing) return
     const name = keyName(event)
     if (!name.startsWith('mod+') && (isTyping(event.target) || somethingFloats())) return
+    if ((name === 'Enter' || name === 'Space') && isPressable(event.target)) return
     const act = bindings[name]
     if (!act) return
     event.preventDefault()

@@ -1,10 +1,10 @@
 /** What the window looks at: the status stream's newest frame, and the verbs that change the source. */
-import { ORPCError } from '@orpc/client'
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
+import { refusal } from './refusal.ts'
 
 type Mode = StatusFrame['mode']
 type Controller = StatusFrame['controller']
@@ -17,12 +17,6 @@ export const speeds = [0, 1, 2, 4, 16] as const
 type Change = (frame: StatusFrame) => Partial<StatusFrame>
 /** Longest that a frame from before a verb may still be on its way. */
 const UNDER_WAY_MS = 600
-
-/** What a refused verb has to say, whatever was thrown. */
-function refusal(what: string, error: unknown): Notice {
-  if (error instanceof ORPCError && error.defined) return error.data as Notice // the contract's REFUSED
-  return { code: 'NOT_DONE', what, why: error instanceof Error ? error.message : String(error) }
-}
 
 export const useSourceStore = defineStore('source', () => {
   const connection = useConnectionStore()

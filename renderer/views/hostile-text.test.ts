@@ -13,7 +13,12 @@ import InspectorTargets from './jobs/InspectorTargets.vue'
 import FilterBox from './jobs/FilterBox.vue'
 import JobRow from './jobs/JobRow.vue'
 import { rowsOf } from './jobs/rows.ts'
+import ReviewRules from './rules/review/ReviewRules.vue'
+import RuleRowView from './rules/RuleRowView.vue'
+import { ruleFace } from './rules/rule-face.ts'
+import { ruleRow, stagedFrame } from './rules/sample-frames.ts'
 import ServerText from './rules/ServerText.vue'
+import StagedEntry from './rules/StagedEntry.vue'
 import WhoMoved from './overview/WhoMoved.vue'
 import { jobName } from './job-name.ts'
 
@@ -69,5 +74,27 @@ describe('a hostile job id stays text', () => {
     isText(mount(ServerText, { props: { server } }))
     isText(mount(CommandText, { props: { commands: [HOSTILE] } }))
     isText(mount(NoticeCallout, { props: { notice: { code: 'X', what: HOSTILE } } }))
+  })
+  it('in the rules, in what is staged and in the review of it', () => {
+    const row = ruleRow({ name: HOSTILE, reason: HOSTILE, missing: [HOSTILE], owner: 'operator' })
+    const lint = { code: 'X', level: 'watch' as const, rule: HOSTILE, text: HOSTILE }
+    const face = ruleFace(row, { nowMs: 0, lints: [lint] })
+    isText(mount(RuleRowView, { props: { row, face, rank: 1, spark: [], selected: false, movable: true } }))
+    const item = stagedFrame().items[0]
+    if (!item) throw new Error('no item')
+    const diff = [{ kind: 'add' as const, text: HOSTILE }]
+    const bad = { ...item, rule: HOSTILE, reason: HOSTILE, diff, commands: [HOSTILE] }
+    isText(mount(StagedEntry, { props: { item: bad, nodes: 'OSS', editing: false } }))
+    const list = [{ kind: 'add' as const, rank: 1, name: HOSTILE, text: HOSTILE }]
+    isText(mount(ReviewRules, { props: { list, more: 0 } }))
+  })
+  it('and cannot turn the letters of a name around', () => {
+    const turned = ruleRow({ name: 'safe\u202Egnp' })
+    const face = ruleFace(turned, { nowMs: 0 })
+    const wrapper = mount(RuleRowView, {
+      props: { row: turned, face, rank: 1, spark: [], selected: false, movable: true },
+    })
+    expect(wrapper.text()).not.toContain('\u202E')
+    expect(wrapper.text()).toContain('safe\u2039202E\u203Agnp')
   })
 })

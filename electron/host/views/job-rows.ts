@@ -4,7 +4,7 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn } from '../../cluster/recent.ts'
-import { ruleFinder, RuleMatcher } from '../../cluster/rule-matcher.ts'
+import { ruleFinder, RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
 import type { FilterRow } from '../job-filter.ts'
 import { isPresent, orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
 
@@ -20,12 +20,16 @@ const C = {
   writeBps: jobColumn('writeBps'),
   throttled: jobColumn('throttled'),
   record: jobColumn('record'),
+  mdops: jobColumn('mdops'),
 }
 
 /** Rules of every server at a sample, parsed. */
 export function rulesAt(monitor: ClusterMonitor, sample: number): Map<string, RuleLine[]> {
   return new Map(
-    monitor.servers.map((host) => [host, parseNrsTbfRule(monitor.recent.rulesAt(host, sample)?.text ?? '').rules]),
+    monitor.servers.map((host) => {
+      const kept = monitor.recent.rulesAt(host, sample)
+      return [host, writtenLines(parseNrsTbfRule(kept?.text ?? '').rules, kept?.policy ?? '')]
+    }),
   )
 }
 
@@ -74,6 +78,7 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): 
       rpcs,
       readBps,
       writeBps,
+      mdops: orZero(mean(C.mdops, RATE_SAMPLES)),
       ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
       throttled: orZero(mean(C.throttled, THROTTLED_SAMPLES)),
       record: orNull(jobs.value(job.jobId, C.record, sample)),

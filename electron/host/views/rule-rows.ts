@@ -1,10 +1,12 @@
 /** The rows of the rules view: one for each rule, over all CPTs and the servers shown. */
 import type { RulesFrame } from '#core/api/frames.ts'
+import type { ServiceName } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { jobColumn } from '../../cluster/recent.ts'
+import { jobColumn, type JobMeasure } from '../../cluster/recent.ts'
+import type { RuleDesk } from '../rules/desk.ts'
 import { isPresent, orNull, RATE_SAMPLES } from './position.ts'
 
 const SPARK_POINTS = 40
@@ -47,34 +49,66 @@ function onlyJob(expressions: readonly { field: string; items: readonly string[]
   return id?.includes('*') ? undefined : id
 }
 
+/** What is staged for a row. */
+export interface StagedMark {
+  readonly kind: 'add' | 'mod' | 'del'
+  /** Rate after the change; null when it stays or the rule goes. */
+  readonly rate: number | null
+  /** Classes that would bind, for a rule that is not there yet. */
+  readonly would: number | null
+}
+
+export interface RowPlace {
+  readonly sample: number
+  readonly service: ServiceName
+  /** Servers shown. */
+  readonly hosts: readonly string[]
+  readonly mark: StagedMark | undefined
+}
+
 /** What a rule means for the one job it names, over the last second. */
 function bound(
   monitor: ClusterMonitor,
   jobId: string | undefined,
-  sample: number,
+  { sample, service }: RowPlace,
   ceiling: number,
 ): Pick<RulesFrame['rows'][number], 'ceilingBps' | 'used' | 'spark'> {
-  if (jobId === undefined || sample === 0) return { ceilingBps: null, used: null, spark: [] }
+  if (jobId === undefined || sample === 0 || ceiling === 0) return { ceilingBps: null, used: null, spark: [] }
   const { jobs } = monitor.recent.raw
-  const mean = (m: 'rpcs' | 'readBps' | 'writeBps' | 'allowed'): number =>
-    jobs.mean(jobId, jobColumn(m), sample, RATE_SAMPLES)
-  const served = mean('rpcs')
-  const allowed = mean('allowed')
+  const mean = (m: JobMeasure): number => jobs.mean(jobId, jobColumn(m), sample, RATE_SAMPLES)
+  const measure = service === 'ost_io' ? 'rpcs' : 'mdops'
+  const served = mean(measure)
+  // On OSTs what the rules allow is kept with the sample, where each server may have its own rate.
+  const allowed = service === 'ost_io' ? mean('allowed') : ceiling
   const { from, step } = jobs.window(sample, SPARK_MS, SPARK_POINTS)
+  const bps = service === 'ost_io' && served > 0 ? (ceiling * (mean('readBps') + mean('writeBps'))) / served : NaN
   return {
-    ceilingBps: served > 0 ? orNull((ceiling * (mean('readBps') + mean('writeBps'))) / served) : null,
+    ceilingBps: orNull(bps),
     used: allowed > 0 ? orNull(served / allowed) : null,
-    spark: jobs.downsample(jobId, jobColumn('rpcs'), from, sample, step),
+    spark: jobs.downsample(jobId, jobColumn(measure), from, sample, step),
   }
 }
 
+const hostsOf = (rule: MergedRule, name: string): string[] => [
+  ...new Set(rule.lines.filter((l) => l.line.name === name).map((l) => l.host)),
+]
+
+/** Servers that lack the rule; those that have it with another rate than most are named with it. */
+function missingOn(rule: MergedRule, hosts: readonly string[]): string[] {
+  const rates = rule.lines.map((l) => l.line.rate).sort((a, b) => a - b)
+  const usual = rates[Math.floor(rates.length / 2)]
+  return hosts.flatMap((h) => {
+    const here = rule.lines.filter((l) => l.host === h)
+    if (here.length === 0) return [h]
+    const other = here.find((l) => l.line.rate !== usual)
+    return other ? [`${h}: rate ${other.line.rate}`] : []
+  })
+}
+
 /** A merged rule as the view shows it at a sample. */
-export function ruleRow(
-  monitor: ClusterMonitor,
-  rule: MergedRule,
-  sample: number,
-  serversTotal: number,
-): RulesFrame['rows'][number] {
+export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
+  const { monitor } = desk
+  const { sample, service, hosts: shown, mark } = place
   const expressions = (splitConditions(rule.conditions) ?? []).map((e) => ({ ...e, items: [...e.items] }))
   const jobId = onlyJob(expressions)
   const rates = rule.lines.map((l) => l.line.rate)
@@ -84,27 +118,31 @@ export function ruleRow(
   const isOur = isOurs(rule.name)
   const isNow = isPresent(monitor, sample)
   const lease = isOur && isNow ? hosts.map((h) => monitor.loop.lease(h)?.state).find((s) => s !== undefined) : undefined
+  const operator = hosts.map((h) => desk.rules.find(service, h, rule.name)).find((r) => r !== undefined)
+  const timer = isNow ? operator?.timer : undefined
   const names = new Set(rule.lines.map((l) => l.line.name))
   const idle = [...names].map((n) => monitor.idleRules.since(hostsOf(rule, n), n))
+  const isNew = rule.lines.length === 0
   return {
     name: rule.name,
     conditions: rule.conditions,
     expressions,
-    rateMin: Math.min(...rates),
-    rateMax: Math.max(...rates),
+    rateMin: isNew ? (mark?.rate ?? 0) : Math.min(...rates),
+    rateMax: isNew ? (mark?.rate ?? 0) : Math.max(...rates),
     ceiling,
-    ...bound(monitor, jobId, sample, ceiling),
+    ...bound(monitor, jobId, place, ceiling),
     ref: rule.lines.reduce((n, l) => n + l.line.ref, 0),
-    refZeroMs: !isNow || idle.some((i) => i === undefined) ? null : Math.max(...(idle as number[])),
-    owner: rule.name === 'default' ? 'lustre' : isOur ? 'sluice' : 'other',
+    refZeroMs: !isNow || isNew || idle.some((i) => i === undefined) ? null : Math.max(...(idle as number[])),
+    owner: rule.name === 'default' ? 'lustre' : isOur ? 'sluice' : operator || isNew ? 'operator' : 'other',
     ...(jobId === undefined ? {} : { jobId }),
-    expiresMs: lease ? monitor.source.toUnixMs(lease.expiresNs) : null,
-    createdMs: lease ? monitor.source.toUnixMs(lease.createdNs) : null,
+    expiresMs: timer ? timer.expiresMs : lease ? monitor.source.toUnixMs(lease.expiresNs) : null,
+    createdMs: timer ? (operator?.createdMs ?? null) : lease ? monitor.source.toUnixMs(lease.createdNs) : null,
     servers: hosts.length,
-    serversTotal,
+    serversTotal: shown.length,
+    missing: isOur || isNew ? [] : missingOn(rule, shown),
+    staged: mark?.kind ?? '',
+    rateStaged: mark?.rate ?? null,
+    would: mark?.would ?? null,
+    reason: operator?.reason ?? '',
   }
 }
-
-const hostsOf = (rule: MergedRule, name: string): string[] => [
-  ...new Set(rule.lines.filter((l) => l.line.name === name).map((l) => l.host)),
-]

@@ -1,13 +1,20 @@
-/** The rules in match order, as the servers printed them, and what the controller changed last. */
+/** The rules in match order, as the servers printed them, what is staged for them, and what the controller changed last. */
 import type { RulesFrame } from '#core/api/frames.ts'
+import type { ServiceName } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
+import { driftOf } from '#core/control/drift.ts'
+import { lintRules } from '#core/control/lint.ts'
+import { errnoNumber } from '#core/lustre/errno.ts'
 import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import { errnoNumber } from '#core/lustre/errno.ts'
-import { TBF_RULE } from '../../cluster/collector.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { stand } from './position.ts'
-import { mergeRules, ruleRow } from './rule-rows.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { toLint } from '../rules/check.ts'
+import type { RuleDesk } from '../rules/desk.ts'
+import { liveJobs } from '../rules/servers.ts'
+import { isPresent, stand } from './position.ts'
+import { stagedRows } from './staged-rows.ts'
+import { mergeRules, ruleRow, type MergedRule, type StagedMark } from './rule-rows.ts'
 
 /** Lines of a plan, and of a server's answer, that one frame carries; the rest is counted. */
 const PLAN_LINES = 24
@@ -15,6 +22,7 @@ const SERVER_LINES = 200
 
 export interface RulesQuery {
   readonly at: number | null
+  readonly service: ServiceName
   readonly node: string
   readonly queue: 'reg' | 'hp'
   readonly offset: number
@@ -24,7 +32,7 @@ export interface RulesQuery {
 function planOf(monitor: ClusterMonitor, host: string, atMs: number | null): RulesFrame['plans'] {
   const o = monitor.loop.outcome(host)
   if (!o || (atMs !== null && o.atMs > atMs)) return []
-  const literal = (c: { value: string }): string => setParamCommand(TBF_RULE, c.value)
+  const literal = (c: { value: string }): string => setParamCommand(SERVICES.ost_io.rules, c.value)
   const { diff, commands, inverse } = o.plan
   return [
     {
@@ -41,41 +49,97 @@ function planOf(monitor: ClusterMonitor, host: string, atMs: number | null): Rul
 }
 
 /** What lctl answered on a server, cut to the first lines. */
-function serverText(host: string, text: string | undefined): RulesFrame['server'] {
-  const command = getParamCommand(TBF_RULE)
+function serverText(host: string, parameter: string, text: string | undefined): RulesFrame['server'] {
+  const command = getParamCommand(parameter)
   if (text === undefined) return { node: host, command, text: '', exit: null, more: 0 }
   if (text === '') return { node: host, command, text: '', exit: errnoNumber('ENODEV'), more: 0 }
-  const lines = `${TBF_RULE}=\n${text}`.split('\n')
+  const lines = `${parameter}=\n${text}`.split('\n')
   const more = Math.max(0, lines.length - SERVER_LINES)
   return { node: host, command, text: lines.slice(0, SERVER_LINES).join('\n'), exit: 0, more }
 }
 
-export function rulesFrame(monitor: ClusterMonitor, query: RulesQuery, seq: number): RulesFrame {
+/** Remarks and differences of the present; an old sample has none, because what they need is not kept. */
+function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
+  const { monitor } = desk
+  const servers = desk.servers(service)
+  const drift = driftOf(servers, isOurs)
+  const atMs = monitor.nowMs()
+  const lints = lintRules({
+    servers,
+    service,
+    jobs: liveJobs(monitor, service),
+    isPrivate: isOurs,
+    unboundMs: (name) => {
+      const hosts = servers.filter((s) => s.rules.some((r) => r.name === name)).map((s) => s.server)
+      const since = monitor.idleRules.since(hosts, name)
+      return since === undefined ? undefined : atMs - since
+    },
+  })
+  return {
+    lints: lints.map(toLint),
+    drifting: new Set(drift.map((d) => d.rule)).size,
+    differs: drift.map((d) => d.text).join('; '),
+  }
+}
+
+/** Remarks are read, not watched: they are made anew twice a second at most. */
+const REMARKS_MS = 500
+const kept = new WeakMap<RuleDesk, Map<ServiceName, { atMs: number; found: ReturnType<typeof remarks> }>>()
+
+function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof remarks> {
+  const nowMs = performance.now()
+  const of = kept.get(desk) ?? new Map<ServiceName, { atMs: number; found: ReturnType<typeof remarks> }>()
+  kept.set(desk, of)
+  const last = of.get(service)
+  if (last && nowMs - last.atMs < REMARKS_MS) return last.found
+  const found = remarks(desk, service)
+  of.set(service, { atMs: nowMs, found })
+  return found
+}
+
+export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): RulesFrame {
+  const { monitor } = desk
   const { sample, atMs } = stand(monitor, query.at)
-  const nodes = monitor.servers
+  const nodes = monitor.serversOf(query.service)
   const node = nodes.includes(query.node) ? query.node : ''
   const texts = nodes
     .filter((n) => node === '' || n === node)
     .map((host) => ({ host, kept: monitor.recent.rulesAt(host, sample) }))
-  const servers = texts.map(({ host, kept }) => ({ host, rules: parseNrsTbfRule(kept?.text ?? '').rules }))
+  const servers = texts.map(({ host, kept: text }) => ({ host, rules: parseNrsTbfRule(text?.text ?? '').rules }))
+  const isNow = isPresent(monitor, sample)
   const merged = mergeRules(servers, query.queue)
-  const offset = Math.min(query.offset, Math.max(0, merged.length - 1))
+  const staged = isNow
+    ? stagedRows(desk, query.service, query.queue, merged)
+    : { rows: merged, marks: new Map<MergedRule, StagedMark>() }
+  const offset = Math.min(query.offset, Math.max(0, staged.rows.length - 1))
   const first = texts[0]
+  const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
+  const policies = texts.flatMap(({ host }) => monitor.reading(host)?.policies ?? [])
   return {
     seq,
     sample,
     atMs,
+    services: (['ost_io', 'mdt'] as const).filter((s) => monitor.serversOf(s).length > 0),
+    service: query.service,
     nodes: [...nodes],
     node,
     queue: query.queue,
     policy: first?.kept?.policy ?? '',
     cpts: new Set(servers.flatMap((s) => s.rules.map((r) => r.cpt))).size,
-    known: merged.length,
+    release: monitor.reading(first?.host ?? '')?.version?.text ?? '',
+    queued: isNow ? policies.filter((p) => p.queue === query.queue).reduce((n, p) => n + p.queued, 0) : 0,
+    known: staged.rows.length,
     offset,
-    rows: merged.slice(offset, offset + query.limit).map((m) => ruleRow(monitor, m, sample, servers.length)),
-    // A controller decides per server, so its rules need not be on all of them.
-    drifting: merged.filter((m) => !isOurs(m.name) && new Set(m.lines.map((l) => l.host)).size < servers.length).length,
-    plans: texts.flatMap(({ host }) => planOf(monitor, host, atMs)),
-    server: serverText(first?.host ?? '', first?.kept?.text),
+    rows: staged.rows.slice(offset, offset + query.limit).map((m) =>
+      ruleRow(desk, m, {
+        sample,
+        service: query.service,
+        hosts: texts.map((t) => t.host),
+        mark: staged.marks.get(m),
+      }),
+    ),
+    ...found,
+    plans: query.service === 'ost_io' ? texts.flatMap(({ host }) => planOf(monitor, host, atMs)) : [],
+    server: serverText(first?.host ?? '', SERVICES[query.service].rules, first?.kept?.text),
   }
 }

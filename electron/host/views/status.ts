@@ -24,7 +24,7 @@ export const toNotice = (f: Failure): Notice => ({
 
 export function statusFrame(
   monitor: ClusterMonitor,
-  facts: SourceFacts,
+  facts: SourceFacts & { readonly staged: number },
   query: { at: number | null },
   seq: number,
 ): StatusFrame {
@@ -63,7 +63,7 @@ export function statusFrame(
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,
-    staged: 0,
+    staged: facts.staged,
     history: {
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),

@@ -24,6 +24,7 @@ export const columns: readonly Column[] = [
   sorted('rpcs', 'RPC/s', '114px'),
   sorted('readBps', 'Read', '70px', true, 'MB/s'),
   sorted('writeBps', 'Write', '72px', true, 'MB/s'),
+  sorted('mdops', 'Md op/s', '64px'),
   sorted('ioBytes', 'Avg I/O', '68px'),
   column('topOp', 'Top op', '54px', false),
   sorted('throttled', 'Throttled', '80px'),
@@ -31,7 +32,7 @@ export const columns: readonly Column[] = [
   sorted('record', 'Record', '148px', true, 'tokens, \u221A'),
 ]
 /** Below this width of the table, px, the columns of `spared` give way: the record must stay in sight. */
-export const NARROW_PX = 1000
+export const NARROW_PX = 1064
 const spared = new Set(['ioBytes', 'topOp', 'nodes'])
 /** For `grid-template-columns` of head, rows and foot. */
 export const template = (isNarrow: boolean): string =>

@@ -15,6 +15,7 @@ export interface Row {
   readonly isIdle: boolean
   readonly read: string
   readonly write: string
+  readonly mdops: string
   readonly ioBytes: string
   readonly topOp: string
   readonly throttled: number
@@ -50,7 +51,8 @@ export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
       nodes: formatNumber(rows.nodes[i]),
       colour: rows.colour[i] ?? 0,
       rpcs: formatNumber(rpcs),
-      isIdle: rpcs === 0,
+      isIdle: rpcs === 0 && !rows.mdops[i],
+      mdops: formatNumber(rows.mdops[i] ?? 0),
       read: megabytes(rows.readBps[i] ?? 0),
       write: megabytes(rows.writeBps[i] ?? 0),
       ioBytes: formatBytes(rows.ioBytes[i] ?? null),

@@ -1,31 +1,56 @@
 import { expect, it } from 'vitest'
-import { ruleFace, type RuleRow } from './rule-face.ts'
+import type { Lint } from '#core/api/rule-edits.ts'
+import { ruleFace } from './rule-face.ts'
+import { ruleRow } from './sample-frames.ts'
 
-const row: RuleRow = {
-  ...{ name: 'hog', conditions: 'jobid={4690.*}', expressions: [], rateMin: 170, rateMax: 190, ceiling: 360 },
-  ...{ ceilingBps: 94_400_000, ref: 2, refZeroMs: null, used: 0.75, spark: [], owner: 'sluice', expiresMs: 60_000 },
-  ...{ createdMs: 0, servers: 2, serversTotal: 2 },
-}
+const row = ruleRow({
+  ...{ owner: 'sluice', rateMin: 170, rateMax: 190, ceiling: 360, ceilingBps: 94_400_000, used: 0.75 },
+  ...{ expiresMs: 60_000, createdMs: 0 },
+})
 
 it('says the ceiling, the spread of rates and what is left of the time', () => {
-  const face = ruleFace(row, 45_000)
+  const face = ruleFace(row, { nowMs: 45_000 })
   expect(face).toMatchObject({ rate: '170\u2013190', light: 'on', matching: 'ref 2', expires: '00:15', left: 0.25 })
   expect(face.ceiling).toBe('up to 360 RPC/s per class \u00B7 about 94.4 MB/s')
+  expect(face.whose).toBe('of the controller')
 })
 
 it('warns of a rule that has matched nothing for a minute, and of one that is not everywhere', () => {
   const idle = ruleFace(
-    { ...row, ref: 0, refZeroMs: 6_000, used: null, servers: 1, owner: 'other', expiresMs: null },
-    80_000,
+    { ...row, ref: 0, refZeroMs: 6_000, used: null, servers: 1, owner: 'other', expiresMs: null, missing: ['oss02'] },
+    { nowMs: 80_000 },
   )
   expect(idle).toMatchObject({
-    light: 'warn',
-    matching: 'ref 0, 1 min 14 s',
-    isPartial: true,
-    left: null,
-    expires: 'no expiry',
+    ...{ light: 'warn', matching: 'ref 0, 1 min 14 s', isPartial: true, left: null, expires: 'no expiry' },
+    missing: 'Missing or different on: oss02',
   })
-  expect(ruleFace({ ...row, ref: 0, refZeroMs: 4_000 }, 9_000).light).toBe('off')
-  expect(ruleFace({ ...row, servers: 1 }, 0).isPartial).toBe(false) // the controller decides per server
-  expect(ruleFace({ ...row, owner: 'lustre' }, 0).ceiling).toContain('never touched')
+  expect(ruleFace({ ...row, ref: 0, refZeroMs: 4_000 }, { nowMs: 9_000 }).light).toBe('off')
+  expect(ruleFace({ ...row, servers: 1 }, { nowMs: 0 }).isPartial).toBe(false) // the controller decides per server
+  expect(ruleFace({ ...row, owner: 'lustre' }, { nowMs: 0 }).whose).toContain('never touched')
+})
+
+it('shows a staged rate beside the one that stands, with the ceiling it leads to', () => {
+  const staged = ruleRow({ rateMin: 200, rateMax: 200, ceiling: 9_600, rateStaged: 250, staged: 'mod' })
+  const face = ruleFace({ ...staged, owner: 'operator', reason: 'HPC-2291' }, { nowMs: 0 })
+  expect([face.rate, face.was]).toEqual(['250', '200'])
+  expect(face.ceiling).toBe('up to 12\u202F000 RPC/s per class, was 9\u202F600')
+  expect(face.whose).toBe('by hand: HPC-2291')
+  expect(ruleFace({ ...staged, rateStaged: 200 }, { nowMs: 0 }).was).toBeNull() // only its place is staged
+})
+
+it('says of a rule that is only staged what it would bind and how long it would stand', () => {
+  const fresh = ruleRow({ staged: 'add', would: 48, ref: 0, servers: 0, refZeroMs: 0 })
+  const item = { expiresS: 1800, reason: 'queue' }
+  expect(ruleFace({ ...fresh, owner: 'operator' }, { nowMs: 90_000, item })).toMatchObject({
+    ...{ light: 'would', matching: '48 would', expires: '30:00', left: 1, servers: 'new', isPartial: false },
+    whose: 'by hand: queue',
+  })
+  expect(ruleFace(fresh, { nowMs: 0 })).toMatchObject({ expires: 'no expiry', left: null })
+})
+
+it('keeps the heaviest remark for its row, and leaves out what asks for nothing', () => {
+  const lint = (level: Lint['level'], text: string): Lint => ({ code: 'X', level, rule: 'hog', text })
+  const lints = [lint('info', 'wide'), lint('watch', 'shadowed by a'), lint('ok', 'fine')]
+  expect(ruleFace(row, { nowMs: 0, lints }).lint?.text).toBe('shadowed by a')
+  expect(ruleFace(row, { nowMs: 0, lints: [lint('ok', 'fine'), lint('info', 'wide')] }).lint).toBeNull()
 })

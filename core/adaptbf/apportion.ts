@@ -1,0 +1,80 @@
+/**
+ * Whole tokens from givers to takers: who gave what to whom, when the rows and the columns of that table are known and
+ * nothing else.
+ */
+import { EPS } from './rounding.ts'
+
+/** Cells of a table that is filled in proportion; a larger one is filled along its diagonal. */
+const DENSE_CELLS = 1 << 12
+
+/**
+ * Fills the table with the given sums and calls `move` for every cell that is not 0, row by row.
+ *
+ * Each giver in turn divides its tokens over the takers in proportion to what these still need, by largest remainder, of
+ * equal ones the first taker. The need sums to what is still to be given, so no share exceeds a need, and the last giver
+ * meets every need exactly. A table of more than 4096 cells is filled along its diagonal instead, first giver to first
+ * taker, which is linear and has at most one cell for each row and column.
+ *
+ * Source: the paper gives sums by job only; this attribution is Sluice's own.
+ *
+ * @param given  whole, > 0; sums to the same as `needed`.
+ * @param needed  whole, > 0.
+ */
+export function apportion(
+  given: readonly number[],
+  needed: readonly number[],
+  move: (giver: number, taker: number, tokens: number) => void,
+): void {
+  if (given.length * needed.length > DENSE_CELLS) alongDiagonal(given, needed, move)
+  else inProportion(given, needed, move)
+}
+
+function inProportion(
+  given: readonly number[],
+  needed: readonly number[],
+  move: (giver: number, taker: number, tokens: number) => void,
+): void {
+  const need = Float64Array.from(needed)
+  const part = new Float64Array(need.length)
+  const rest = new Float64Array(need.length)
+  let all = needed.reduce((sum, tokens) => sum + tokens, 0)
+  for (const [g, tokens] of given.entries()) {
+    let left = tokens
+    const open: number[] = []
+    for (let t = 0; t < need.length; t++) {
+      const share = (tokens * need[t]!) / all
+      part[t] = Math.min(need[t]!, Math.floor(share + EPS))
+      // Whole billionths, so that equal fractions stay equal and the order decides.
+      rest[t] = Math.round((share - part[t]!) * 1e9)
+      left -= part[t]!
+      if (part[t]! < need[t]!) open.push(t)
+    }
+    if (left > 0) open.sort((a, b) => rest[b]! - rest[a]! || a - b)
+    // What flooring keeps back is less than the number of fractions, so one more each is enough.
+    for (let i = 0; i < left; i++) part[open[i]!]!++
+    for (let t = 0; t < need.length; t++) {
+      if (part[t] === 0) continue
+      need[t]! -= part[t]!
+      move(g, t, part[t]!)
+    }
+    all -= tokens
+  }
+}
+
+function alongDiagonal(
+  given: readonly number[],
+  needed: readonly number[],
+  move: (giver: number, taker: number, tokens: number) => void,
+): void {
+  let taker = 0
+  let need = needed[0]!
+  for (const [giver, tokens] of given.entries()) {
+    for (let left = tokens; left > 0;) {
+      const moved = Math.min(left, need)
+      move(giver, taker, moved)
+      left -= moved
+      need -= moved
+      if (need === 0) need = needed[++taker] ?? 0
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What counts as a job's demand d in one period. The paper says "RPCs issued to the storage target"; a server can be asked
+ * for several things that this may mean, and they differ where it matters: only a measure that sees RPCs still waiting can
+ * tell a throttled job from a satisfied one.
+ */
+import type { JobDemand, Observation } from '../control/controller.ts'
+import { EPS } from './rounding.ts'
+
+/** One job in one period, with what only some servers can tell. Counts are RPCs of the period. */
+export interface JobMeasure extends JobDemand {
+  /** RPCs that the scheduler handed to a service thread; Lustre does not count them by job. */
+  readonly dispatched?: number | undefined
+  /** RPCs that arrived from the clients; Lustre does not count them by job. */
+  readonly arrivals?: number | undefined
+  /** RPCs that wait for a token at the end of the period; Lustre does not count them by job. */
+  readonly queued?: number | undefined
+}
+
+/** An observation whose source may know more than `job_stats` shows. */
+export interface TargetObservation extends Observation {
+  readonly jobs: readonly JobMeasure[]
+  /** Part of the period in which the device was busy, 0..1; for `autoT`. */
+  readonly deviceBusy?: number | undefined
+}
+
+/**
+ * The measures of demand.
+ *
+ * - `served`: RPCs completed; all that `job_stats` shows, and what the authors used. A job held at its rate sits at a
+ *   utilisation of 1, give or take its bucket.
+ * - `dispatched`: RPCs handed to a thread; as `served`, without the RPCs under way.
+ * - `arrivals`: RPCs that came in, the paper's wording. Clients keep at most 8 RPCs in flight, so it follows `served`.
+ * - `backlog`: dispatched (or served) plus what still waits at the end: what ran and what wants to run.
+ * - `saturation`: served, and where that is nine tenths of the tokens less one or more, the tokens plus 8: a stand-in for
+ *   `backlog` where no queue can be read.
+ *
+ * Source: spec/adaptbf 6 (A24); saturation inference is not in the paper.
+ */
+export const DEMAND_MEASURES = ['served', 'dispatched', 'arrivals', 'backlog', 'saturation'] as const
+export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
+
+/**
+ * Whether the collector clears `job_stats` after each reading. The paper clears; a counter that others read, too, is
+ * better left alone and differenced, which also keeps the RPCs served between reading and clearing (spec/adaptbf A19). It
+ * changes nothing in the controller: both deliver the RPCs of one period.
+ */
+export const STATS_CLEARING = ['never', 'after-each-period'] as const
+export type StatsClearing = (typeof STATS_CLEARING)[number]
+
+/** RPCs added to the demand of a saturated job: what a client keeps in flight. */
+const IN_FLIGHT_RPCS = 8
+
+/** A job's counts of one period, each 0 or more; undefined where the source cannot tell. */
+export type DemandCounts = Pick<JobMeasure, 'served' | 'dispatched' | 'arrivals' | 'queued'>
+
+/**
+ * The demand of one job, RPCs. Where the source does not give what a measure needs, `served` stands in.
+ *
+ * @param previousTokens  tokens of the period that ended; undefined where the job had no rule: what it was served is then
+ *                        what it wanted.
+ */
+export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousTokens: number | undefined): number {
+  const { served, dispatched, arrivals, queued } = counts
+  switch (measure) {
+    case 'served':
+      return served
+    case 'dispatched':
+      return dispatched ?? served
+    case 'arrivals':
+      return arrivals ?? served
+    case 'backlog':
+      return (dispatched ?? served) + (queued ?? 0)
+    case 'saturation': {
+      const isSaturated = served > 0 && previousTokens !== undefined && served >= 0.9 * previousTokens - 1 - EPS
+      return isSaturated ? Math.max(served, previousTokens) + IN_FLIGHT_RPCS : served
+    }
+  }
+}
+
+/** Whether a source gave what a measure needs; otherwise `served` stood in. */
+export function isMeasured(measure: DemandMeasure, { dispatched, arrivals, queued }: DemandCounts): boolean {
+  if (measure === 'dispatched') return dispatched !== undefined
+  if (measure === 'arrivals') return arrivals !== undefined
+  return measure !== 'backlog' || queued !== undefined
+}

@@ -1,0 +1,39 @@
+/** Shapes that several messages of the contract share. */
+import * as z from 'zod'
+
+/** Unix milliseconds on the source's clock. */
+export const ms = z.number()
+const count = z.number().int().nonnegative()
+
+export const level = z.enum(['ok', 'watch', 'bad', 'idle', 'unknown'])
+export type Level = z.infer<typeof level>
+
+/** A failure or a remark that the operator should read; the shape of base/result.ts Failure. */
+export const notice = z.object({
+  code: z.string(),
+  what: z.string(),
+  why: z.string().optional(),
+  unaffected: z.string().optional(),
+  next: z.string().optional(),
+})
+export type Notice = z.infer<typeof notice>
+
+/** What every frame of a stream carries. */
+export const streamHead = {
+  /** Number of this frame in its stream, from 1. */
+  seq: count,
+  /** Sequence number of the sample it shows. */
+  sample: count,
+  /** Instant of that sample; null before the first one. */
+  atMs: ms.nullable(),
+}
+
+/** One expression of a rule's condition; `join` says how it hangs on the one before it. */
+export const expression = z.object({
+  join: z.enum(['', 'and', 'or']),
+  field: z.string(),
+  items: z.array(z.string()),
+})
+export type Expression = z.infer<typeof expression>
+
+export const diffLine = z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })

@@ -1,0 +1,201 @@
+/**
+ * Rules as an operator edits them: what the editor asks the host about a draft, the staged changes, and the review of what
+ * would be sent. Nothing here reaches a server before `rules.commit`, and that only with the review's own plan id.
+ */
+import * as z from 'zod'
+import { diffLine, expression, ms, notice, streamHead } from './parts.ts'
+
+const count = z.number().int().nonnegative()
+const texts = z.array(z.string())
+
+/** The service whose rules are meant: `ost.OSS.ost_io` of the OSSes or `mds.MDS.mdt` of the MDSes. */
+export const service = z.enum(['ost_io', 'mdt'])
+export type ServiceName = z.infer<typeof service>
+
+/** Regular requests, high-priority ones, or both (no selector). */
+export const queueChoice = z.enum(['reg', 'hp', 'both'])
+
+/** A rule as the editor's form holds it. Texts are kept as typed, also wrong ones: the check says what is wrong. */
+export const ruleForm = z.object({
+  verb: z.enum(['start', 'change', 'stop']),
+  name: z.string().max(200),
+  /** Conditions as typed, for example `jobid={4690.*}&opcode={ost_write}`; unused but by start. */
+  conditions: z.string().max(4096),
+  /** RPC/s per class as typed; empty = not given. */
+  rate: z.string().max(20),
+  /** Rule to stand right before; empty = not given. */
+  rank: z.string().max(200),
+  realtime: z.boolean(),
+  queue: queueChoice,
+})
+export type RuleForm = z.infer<typeof ruleForm>
+
+/** Longest time that a rule may stand by its server timer: a week. */
+export const EXPIRY_MAX_S = 604_800
+/** What a change needs beside the rule itself. */
+export const changeTerms = z.object({
+  /** Seconds after which a timer on the server stops a started rule; null = stays until it is stopped. */
+  expiresS: z.number().int().min(30).max(EXPIRY_MAX_S).nullable(),
+  /** Why, for whoever reads the audit. */
+  reason: z.string().max(500),
+})
+
+/** One fault of a draft, with its place in the text of the value. */
+export const ruleFault = z.object({
+  /** Offset and length in `text` of the check's answer. */
+  at: count,
+  length: count,
+  message: z.string(),
+  /** What a server answers; null where only Sluice refuses it, because servers mishandle it. */
+  errno: z.string().nullable(),
+  /** Field of the form that it lies in. */
+  field: z.enum(['verb', 'name', 'conditions', 'rate', 'rank', 'realtime', 'queue']),
+})
+export type RuleFault = z.infer<typeof ruleFault>
+
+export const lint = z.object({
+  code: z.string(),
+  level: z.enum(['info', 'ok', 'watch', 'bad']),
+  /** Rule it is about; empty = the list as a whole. */
+  rule: z.string(),
+  text: z.string(),
+})
+export type Lint = z.infer<typeof lint>
+
+/** A sentence in parts, so that figures can be set off: strong parts are figures with their unit. */
+export const sentence = z.array(z.object({ text: z.string(), strong: z.boolean() }))
+
+/** Which live jobs would come under the draft. */
+export const trial = z.object({
+  /** Instant of the readings it was tried against. */
+  atMs: ms.nullable(),
+  /** Jobs that would bind, most RPCs first, at most 50; `may` where job_stats does not tell all that the rule asks. */
+  jobs: z.array(
+    z.object({
+      jobId: z.string(),
+      how: z.enum(['yes', 'may']),
+      rpcs: z.number(),
+      /** Rule it falls under now; `default` for none. */
+      before: z.string(),
+      /** Change of what it can reach against what it does now, -1..; null where nothing limits it. */
+      change: z.number().nullable(),
+    }),
+  ),
+  jobCount: count,
+  mayCount: count,
+  /** Jobs whose rule or rate becomes another one although the draft does not cover them. */
+  otherCount: count,
+  /** Classes that these jobs make: jobs x CPTs x queues x servers. */
+  classes: count,
+  targets: count,
+  servers: count,
+  /** RPC/s of the jobs now, and at most after the change (null = no limit). */
+  rpcsNow: z.number(),
+  rpcsAfter: z.number().nullable(),
+})
+export type Trial = z.infer<typeof trial>
+
+/** What the host says of a draft, the same for a text and for a form. */
+export const ruleCheck = z.object({
+  /** The value that is written, for example `reg start a jobid={x} rate=5`; as typed where it cannot be read. */
+  text: z.string(),
+  /** The parameter it is written to. */
+  parameter: z.string(),
+  form: ruleForm,
+  expressions: z.array(expression),
+  faults: z.array(ruleFault),
+  /** What a pasted line meant and how it was modernised. */
+  notes: texts,
+  lints: z.array(lint),
+  ceiling: sentence,
+  /** null while the draft has a fault, or stops a rule. */
+  trial: trial.nullable(),
+})
+export type RuleCheck = z.infer<typeof ruleCheck>
+
+export const checkInput = z.object({
+  service,
+  /** The side that was edited last: the text (a value, or any pasted lctl line), or the form. */
+  draft: z.union([z.object({ text: z.string().max(8192) }), z.object({ form: ruleForm })]),
+})
+
+/** End state of one server after a commit. */
+export const nodeEnd = z.object({
+  host: z.string(),
+  state: z.enum(['done', 'failed', 'rolled back', 'unknown', 'not sent']),
+  detail: z.string(),
+})
+export type NodeEnd = z.infer<typeof nodeEnd>
+
+const stagedItem = z.object({
+  id: z.string(),
+  verb: z.enum(['start', 'change', 'stop']),
+  kind: z.enum(['add', 'mod', 'del']),
+  rule: z.string(),
+  form: ruleForm,
+  expiresS: z.number().nullable(),
+  reason: z.string(),
+  stagedMs: ms,
+  servers: count,
+  diff: z.array(diffLine),
+  /** As sent to the first server, timer included. */
+  commands: texts,
+})
+
+/** One node's part of the review. */
+const reviewNode = z.object({
+  host: z.string(),
+  commands: texts,
+  inverse: texts,
+  /** Servers whose commands are the same as this one's. */
+  alike: texts,
+})
+
+export const review = z.object({
+  /** Names exactly these commands on these servers. */
+  planId: z.string(),
+  nodes: z.array(reviewNode),
+  /** Rules of the first server after the commit, in match order; removed and old lines stand where they were. */
+  list: z.array(
+    z.object({ kind: z.enum(['', 'add', 'mod', 'del']), rank: count.nullable(), name: z.string(), text: z.string() }),
+  ),
+  /** Lines of the list beyond those here. */
+  more: count,
+  trial: trial.nullable(),
+  servers: count,
+  serversTotal: count,
+  /** Tokens that the changes hand out at once, because a changed class starts full. */
+  refillTokens: z.number(),
+  /** What the operator types to commit. */
+  typed: z.string(),
+  /** When the first timer stops a rule, if committed now; null without one. */
+  expiresS: z.number().nullable(),
+  /** Why it cannot be committed now. */
+  refused: notice.nullable(),
+})
+export type Review = z.infer<typeof review>
+
+/** A change that was committed, newest first; its inverse can be staged. */
+const pastChange = z.object({
+  id: z.string(),
+  atMs: ms,
+  title: z.string(),
+  reason: z.string(),
+  nodes: z.array(nodeEnd),
+  inverse: texts,
+  expiresMs: ms.nullable(),
+  undone: z.boolean(),
+})
+export type PastChange = z.infer<typeof pastChange>
+
+export const stagedFrame = z.object({
+  ...streamHead,
+  service,
+  items: z.array(stagedItem),
+  inverse: texts,
+  lints: z.array(lint),
+  /** null while nothing is staged. */
+  review: review.nullable(),
+  changes: z.array(pastChange),
+})
+export type StagedFrame = z.infer<typeof stagedFrame>

@@ -1,0 +1,228 @@
+/**
+ * The plan for one server from what an operator staged: the fewest commands in a safe order, their inverse, and what a
+ * read-back must find.
+ *
+ * Rules of somebody else are touched only where an edit names them; `default` is never stopped. Source: spec/lustre 1.2, 2.4;
+ * measured A10 (partial application), B1 (a change refills), B2 (a rank does not match known classes anew).
+ */
+import { shortHash } from '../base/hash.ts'
+import type { Queue } from '../lustre/nrs-policies.ts'
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import type { Field } from '../tbf/request-key.ts'
+import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
+import { checkEdit, queuesOf } from './edit-check.ts'
+import { planList, type HelperRules, type Op } from './list-plan.ts'
+import type { DiffLine } from './plan.ts'
+import { diffOf, previewOf, type PreviewLine, type QueueDiffLine } from './plan-preview.ts'
+import { disagreements, queueList } from './queue-list.ts'
+import { applyEdits, type Item, type Refusal, type RuleEdit } from './rule-edit.ts'
+import { withSelectors, type RuleCommandLine } from './selectors.ts'
+import { listed } from './sentence.ts'
+import { DEFAULT_RULE, QUEUES, typeOn, writtenRules, type ServerRules } from './server-rules.ts'
+import { afterPlan } from './simulate.ts'
+
+export type PlanNoteCode =
+  | 'MATCH_ANEW' // a rule is started and stopped so that a new order takes effect
+  | 'STAND_IN' // a rule is replaced under its name behind a stand-in
+  | 'REALTIME_UNKNOWN' // the inverse starts a rule whose realtime flag nobody can read
+  | 'CPTS_DISAGREE' // the CPTs do not have the same rules; the plan makes them alike where it touches them
+  | 'NOT_THERE' // a rule that is to be stopped is not there
+  | 'NO_CHANGE' // the edits leave everything as it is
+
+export interface PlanNote {
+  readonly code: PlanNoteCode
+  readonly text: string
+}
+
+export interface EditPlan {
+  readonly server: string
+  readonly commands: readonly RuleCommandLine[]
+  /** Restores lists, conditions and rates to the byte; to be sent in this order. */
+  readonly inverse: readonly RuleCommandLine[]
+  readonly diff: readonly (DiffLine & QueueDiffLine)[]
+  /** Edits that a server would refuse, or that cannot be carried out; the plan goes without them. */
+  readonly refused: readonly Refusal[]
+  readonly notes: readonly PlanNote[]
+  /** Tokens that changes of rate hand out at once: depth x classes of each changed rule, all CPTs and queues. */
+  readonly refillTokens: number
+  /** Every head as it must be read back, and as it was: conditions as written; `ref` is that of before. */
+  readonly expected: readonly RuleLine[]
+  readonly before: readonly RuleLine[]
+  /** Names of the rules that the plan writes. */
+  readonly touched: readonly string[]
+  /** The lists of CPT 0 after the plan with what was changed and removed, per queue. */
+  readonly preview: Readonly<Record<Queue, readonly PreviewLine[]>>
+}
+
+/** Our helper rules; each is gone when its plan is through, unless the plan was cut off. */
+const REMATCH_RULE = 'sluice_rematch'
+const standInName = (rule: string): string => `sluice_${shortHash(rule).slice(0, 7)}`
+export const isHelper = (rule: string): boolean => /^sluice_(?:rematch2?|[0-9a-f]{7})$/.test(rule)
+
+/** A condition that no request meets, by the first field of the type; behind all rules and at the rate of `default` anyway. */
+const NOTHING = {
+  jobid: 'jobid={sluice.matches.nothing}',
+  nid: 'nid={255.255.255.255@tcp}',
+  opcode: 'opcode={ost_quotactl}',
+  uid: 'uid={4294967294}',
+  gid: 'gid={4294967294}',
+  projid: 'projid={4294967294}',
+  nodemap: 'nodemap={default}',
+} as const
+
+/**
+ * @param first  field of the TBF type.
+ * @param list   the rules that are there: what an earlier plan left behind keeps its name.
+ */
+export function helpersFor(first: Field | undefined, list: readonly Item[]): HelperRules {
+  const taken = new Set(list.map((i) => i.name))
+  const free = (name: string, other: string): string => (taken.has(name) ? other : name)
+  const rate = list.find((i) => i.name === DEFAULT_RULE)?.rate ?? LUSTRE_DEFAULTS.rate
+  return {
+    rematch: {
+      name: free(REMATCH_RULE, `${REMATCH_RULE}2`),
+      conditions: NOTHING[first ?? 'jobid'],
+      rate,
+    },
+    standIn: (rule) => free(standInName(rule), standInName(`${rule} again`)),
+  }
+}
+
+/** One queue before and after the edits. */
+interface QueuePlan {
+  readonly from: readonly Item[]
+  readonly to: readonly Item[]
+  readonly ops: readonly Op[]
+  readonly inverse: readonly Op[]
+  readonly refused: readonly Refusal[]
+}
+
+const EMPTY: QueuePlan = { from: [], to: [], ops: [], inverse: [], refused: [] }
+
+function planQueue(
+  server: ServerRules,
+  rules: readonly RuleLine[],
+  queue: Queue,
+  edits: readonly Indexed[],
+): QueuePlan {
+  const type = typeOn(server, queue)
+  if (!type) return EMPTY
+  const from = queueList(rules, queue, server.realtime)
+  const mine = edits.filter(({ edit }) => queuesOf(edit, server.hp).includes(queue))
+  const { list: to, refused, ranked } = applyEdits(from, mine)
+  const [first] = type.fields
+  const ops = planList(from, to, ranked, helpersFor(first, from))
+  return { from, to, refused, ops, inverse: planList(to, from, ranked, helpersFor(first, to)) }
+}
+
+interface Indexed {
+  readonly edit: RuleEdit
+  readonly index: number
+}
+
+/** That an inverse must start rules without knowing all of them. */
+export const realtimeUnknown = (names: readonly string[]): string =>
+  `No server tells whether ${listed(names)} ${names.length === 1 ? 'was' : 'were'} realtime: the inverse starts without it.`
+
+/** Restarted by the inverse, with a flag that cannot be read. */
+function restartedUnknown({ from, to }: QueuePlan): string[] {
+  const kept = new Set(to.map((i) => i.id))
+  return from.filter((i) => !kept.has(i.id) && i.realtime === undefined).map((i) => i.name)
+}
+
+function notesOf(
+  server: ServerRules,
+  rules: readonly RuleLine[],
+  plans: readonly QueuePlan[],
+  edits: readonly Indexed[],
+): PlanNote[] {
+  const notes: PlanNote[] = []
+  const ops = plans.flatMap((p) => p.ops)
+  const add = (code: PlanNoteCode, text: string): void => void notes.push({ code, text })
+  const rematch = ops.find((o) => o.step === 'match anew')?.name
+  if (rematch !== undefined) {
+    add(
+      'MATCH_ANEW',
+      `Servers do not match known classes anew when only the order changes. ${rematch} is started last in the list, where it matches nothing, and stopped: its start makes them look again.`,
+    )
+  }
+  const swapped = [...new Set(ops.filter((o) => o.step === 'swap' && o.verb === 'start').map((o) => o.name))]
+  for (const name of swapped) {
+    add(
+      'STAND_IN',
+      `${name} is replaced under its name: ${standInName(name)} holds the new limit while ${name} is gone.`,
+    )
+  }
+  const unknown = [...new Set(plans.flatMap(restartedUnknown))]
+  if (unknown.length > 0) add('REALTIME_UNKNOWN', realtimeUnknown(unknown))
+  const uneven = QUEUES.flatMap((q) => disagreements(rules, q))
+  if (uneven.length > 0) {
+    add(
+      'CPTS_DISAGREE',
+      `On ${server.server} ${uneven.map((u) => u.text).join('; ')}. The inverse does not restore that.`,
+    )
+  }
+  for (const { edit } of edits) {
+    if (edit.verb !== 'stop' || plans.some((p) => [...p.from, ...p.to].some((i) => i.name === edit.name))) continue
+    if (edits.some((e) => e.edit.verb === 'start' && e.edit.name === edit.name)) continue
+    add('NOT_THERE', `${edit.name} is not on ${server.server}.`)
+  }
+  if (ops.length === 0) add('NO_CHANGE', `Nothing changes on ${server.server}.`)
+  return notes
+}
+
+function refillTokens(commands: readonly RuleCommandLine[], rules: readonly RuleLine[], depth: number): number {
+  let tokens = 0
+  for (const c of commands.filter((x) => x.refills)) {
+    for (const r of rules)
+      if (r.name === c.rule && (c.queue === 'both' || c.queue === r.queue)) tokens += depth * Math.max(0, r.ref)
+  }
+  return tokens
+}
+
+/** Refusals of both queues, each once: an edit that one queue refuses is refused. */
+function mergeRefusals(all: readonly Refusal[]): Refusal[] {
+  const seen = new Map<number, Refusal>()
+  for (const r of all) if (!seen.has(r.edit)) seen.set(r.edit, r)
+  return [...seen.values()].sort((a, b) => a.edit - b.edit)
+}
+
+/**
+ * Plans staged edits on one server.
+ *
+ * Edits are taken together: what cancels out is not sent, and a change to what is there already is not sent, because every
+ * change fills the buckets of the rule's classes. An edit that a server would refuse is left out on both queues and named.
+ */
+export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): EditPlan {
+  const rules = writtenRules(server)
+  const refused: Refusal[] = []
+  let taken: Indexed[] = []
+  edits.forEach((edit, index) => {
+    const checked = checkEdit(edit, server)
+    if (checked.ok) taken.push({ edit: checked.value, index })
+    else refused.push({ edit: index, ...checked.error })
+  })
+  let plans = QUEUES.map((q) => planQueue(server, rules, q, taken))
+  for (let found = mergeRefusals(plans.flatMap((p) => p.refused)); found.length > 0;) {
+    refused.push(...found)
+    taken = taken.filter((t) => !found.some((r) => r.edit === t.index))
+    plans = QUEUES.map((q) => planQueue(server, rules, q, taken))
+    found = mergeRefusals(plans.flatMap((p) => p.refused))
+  }
+  const [reg, hp] = plans as [QueuePlan, QueuePlan]
+  const commands = withSelectors({ reg: reg.ops, hp: hp.ops }, server)
+  const values = commands.map((c) => c.value)
+  return {
+    server: server.server,
+    commands,
+    inverse: withSelectors({ reg: reg.inverse, hp: hp.inverse }, server),
+    diff: diffOf({ reg, hp }),
+    refused: mergeRefusals(refused),
+    notes: notesOf(server, rules, plans, taken),
+    refillTokens: refillTokens(commands, rules, server.depth ?? LUSTRE_DEFAULTS.depth),
+    expected: afterPlan(server, values),
+    before: rules,
+    touched: [...new Set(commands.map((c) => c.rule))].filter((name) => !isHelper(name)),
+    preview: { reg: previewOf(reg), hp: previewOf(hp) },
+  }
+}

@@ -1,0 +1,110 @@
+/** Remarks on rules by the others of their list: what stands before them, and what the other queue has. */
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
+import type { TbfType } from '../tbf/tbf-type.ts'
+import { Clause, covers, exactJobIds, shapeOf, type Shape } from './condition-shape.ts'
+import type { Lint } from './lint-codes.ts'
+import { DEFAULT_RULE } from './server-rules.ts'
+
+/** A rule of a head with its structure. */
+export interface ShapedRule {
+  readonly line: RuleLine
+  readonly shape: Shape | undefined
+}
+
+/** The rules of one head without the built-in one. */
+export const shaped = (head: readonly RuleLine[], type: TbfType): ShapedRule[] =>
+  head.filter((r) => r.name !== DEFAULT_RULE).map((line) => ({ line, shape: shapeOf(line.conditions, type) }))
+
+/** For each rule the first one before it that matches all that it does, judged by structure. */
+export function shadows(rules: readonly ShapedRule[], isAbout: (rule: string) => boolean): Map<string, string> {
+  const out = new Map<string, string>()
+  /** Rules so far that may match unnamed job ids, and the others by each job id that they name. */
+  const open: ShapedRule[] = []
+  const byId = new Map<string, ShapedRule[]>()
+  for (const rule of rules) {
+    const { shape, line } = rule
+    if (!shape) continue
+    const ids = exactJobIds(shape)
+    if (isAbout(line.name)) {
+      const before = [...open, ...((ids?.[0] !== undefined && byId.get(ids[0])) || [])]
+      const found = before.find((b) => b.shape && covers(b.shape, shape))
+      if (found) out.set(line.name, found.line.name)
+    }
+    if (!ids) open.push(rule)
+    for (const id of ids ?? []) byId.set(id, [...(byId.get(id) ?? []), rule])
+  }
+  return out
+}
+
+/** A name that only a `*` takes in: the program of any job. */
+const ANY_NAME = '\u0100'
+const ROOT = { jobId: `${ANY_NAME}.0`, uid: 0, gid: 0 }
+const USER = { jobId: `${ANY_NAME}.1000`, uid: 1000, gid: 1000 }
+const NAMES_USER: readonly string[] = ['jobid', 'uid', 'gid']
+
+/** Whether the clauses that tell users apart hold for root; job ids as `%e.%u` makes them. */
+const holdsForRoot = (all: readonly Clause[]): boolean =>
+  all.every((c) => !NAMES_USER.includes(c.field) || c.holds(ROOT) === true)
+/** Whether a rule is meant for root alone: one of its clauses takes root and nobody else. */
+const isForRoot = (all: readonly Clause[]): boolean =>
+  all.some(({ field, items }) => {
+    const isRoot = (item: string): boolean => {
+      const one = new Clause(field, [item])
+      return one.holds(ROOT) === true && one.holds(USER) === false
+    }
+    return NAMES_USER.includes(field) && items.every(isRoot)
+  })
+
+/** Rules that limit root although they are not meant for root, with no rule before them that takes all of root's RPCs. */
+function rootLints(rules: readonly ShapedRule[], type: TbfType, isAbout: (rule: string) => boolean): Lint[] {
+  const byUid = type.fields.includes('uid')
+  if (!byUid && !type.fields.includes('jobid')) return []
+  const out: Lint[] = []
+  for (const { line, shape } of rules) {
+    const limiting = shape?.filter(holdsForRoot) ?? []
+    const isLimit = line.rate < LUSTRE_DEFAULTS.rate && limiting.some((all) => !isForRoot(all))
+    if (isLimit && isAbout(line.name)) {
+      const what = byUid ? 'uid 0' : "root's jobs (*.0)"
+      const text = `limits root too: no rule before it takes ${what}`
+      out.push({ code: 'ROOT_NOT_EXEMPT', level: 'watch', rule: line.name, text })
+    }
+    if (limiting.some((all) => all.every((c) => NAMES_USER.includes(c.field)))) break
+  }
+  return out
+}
+
+/** Remarks on one head. `shadowed` comes from `shadows`. */
+export function listLints(
+  rules: readonly ShapedRule[],
+  type: TbfType,
+  shadowed: ReadonlyMap<string, string>,
+  isAbout: (rule: string) => boolean,
+): Lint[] {
+  const out: Lint[] = []
+  for (const [rule, by] of shadowed) {
+    out.push({
+      code: 'SHADOWED',
+      level: 'watch',
+      rule,
+      text: `never used: ${by} stands before it and matches all that it does`,
+    })
+  }
+  return [...out, ...rootLints(rules, type, isAbout)]
+}
+
+/** Rules of `reg` whose RPCs are not limited on `hp` (measured part 2, 7). */
+export function hpLints(
+  reg: readonly ShapedRule[],
+  hp: readonly ShapedRule[],
+  isAbout: (rule: string) => boolean,
+): Lint[] {
+  const out: Lint[] = []
+  for (const { line, shape } of reg) {
+    if (!isAbout(line.name) || !shape) continue
+    if (hp.some((h) => h.line.conditions === line.conditions || (h.shape && covers(h.shape, shape)))) continue
+    const text = 'on reg alone: write-back that lock callbacks force arrives on hp and passes it by'
+    out.push({ code: 'HP_NOT_COVERED', level: 'info', rule: line.name, text })
+  }
+  return out
+}

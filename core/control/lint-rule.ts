@@ -1,0 +1,105 @@
+/** Remarks on one rule by itself, as it is drafted or as it stands. */
+import { parseRuleCommand, RULE_NAME_MAX } from '../tbf/rule-command.ts'
+import { NS_PER_S } from '../base/units.ts'
+import { nsPerToken } from '../tbf/bucket.ts'
+import { clausesOf, shapeOf } from './condition-shape.ts'
+import { queuesOf, valueOf } from './edit-check.ts'
+import type { Lint, LintContext } from './lint-codes.ts'
+import type { StartEdit } from './rule-edit.ts'
+import { grouped } from './sentence.ts'
+import { typeOn, type ServerRules } from './server-rules.ts'
+
+/** From the instant a token is due until a service thread looks, on bare metal (spec/lustre-pacing 3). */
+const WAKE_UP_NS = 50_000
+/** Rates from which the loss shows, and from which a rule is meant as no limit at all. */
+const LOSES_FROM = 1_000
+const NO_LIMIT_FROM = 100_000
+
+/** What of a rule this looks at. */
+interface OneRule {
+  readonly name: string
+  readonly rate: number
+  readonly realtime?: boolean | undefined
+}
+
+/**
+ * A bucket loses the fraction of a token at each dequeue, so a saturated class runs at 1/(N + L) (spec/lustre 2.3). Realtime
+ * rules lose nothing.
+ */
+function rateLints({ name, rate, realtime }: OneRule): Lint[] {
+  if (realtime || rate < LOSES_FROM) return []
+  const held = NS_PER_S / (nsPerToken(rate) + WAKE_UP_NS)
+  const about = grouped(Math.round(held / 10) * 10)
+  if (rate >= NO_LIMIT_FROM) {
+    const text = `acts as no limit: one class reaches about ${about} RPC/s at most`
+    return [{ code: 'RATE_LOSES', level: 'info', rule: name, text }]
+  }
+  const lost = Math.round((1 - held / rate) * 100)
+  const text = `${grouped(rate)} RPC/s holds about ${about}: a wake-up costs 50 µs at every RPC, ${lost} % here`
+  return [{ code: 'RATE_LOSES', level: lost >= 25 ? 'watch' : 'info', rule: name, text }]
+}
+
+/** Realtime credit gathers without cap while a class is idle (measured part 2, 2). */
+function realtimeLints({ name, rate, realtime }: OneRule): Lint[] {
+  if (!realtime) return []
+  const text = `realtime: after 60 s without RPCs ${grouped(rate * 60)} pass at once, and more after a longer pause`
+  return [{ code: 'REALTIME_BURST', level: 'watch', rule: name, text }]
+}
+
+/** Longer names are refused, or cut where a release does not check them. */
+function nameLints(name: string, server: ServerRules): Lint[] {
+  if (name.length <= RULE_NAME_MAX) return []
+  const what = server.profile.rules.checksNames ? 'refused' : `cut to ${name.slice(0, RULE_NAME_MAX)}`
+  const text = `the name has ${name.length} of at most ${RULE_NAME_MAX} characters: ${what}`
+  return [{ code: 'NAME_TOO_LONG', level: 'bad', rule: name, text }]
+}
+
+const typeWords = (arg: string | undefined): string =>
+  arg === undefined ? 'no TBF' : arg === '' ? 'generic tbf' : `tbf ${arg}`
+
+/** Fields that the running type does not have, and what servers take and mishandle. */
+function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
+  const { rules } = server.profile
+  const out: Lint[] = []
+  for (const queue of queuesOf(edit, server.hp)) {
+    const type = typeOn(server, queue)
+    if (!type) continue
+    const shape = shapeOf(edit.conditions, type) ?? shapeOf(edit.conditions, { ...type, isList: false }) ?? []
+    const strange = [...new Set(shape.flat().map((c) => c.field))].filter((f) => !type.fields.includes(f))
+    for (const field of strange) {
+      const text = `asks for ${field}, but ${server.server} runs ${typeWords(server.tbf[queue])} on ${queue}: refused`
+      out.push({ code: 'TYPE_MISMATCH', level: 'bad', rule: edit.name, text })
+    }
+    const read = parseRuleCommand(valueOf({ ...edit, queue }), { rules, type, hp: server.hp })
+    if (!read.ok || read.value.verb !== 'start') continue
+    for (const { why, ours } of read.value.parsed?.cautions ?? []) {
+      out.push({ code: ours ? 'MISHANDLED' : 'ODD', level: ours ? 'bad' : 'watch', rule: edit.name, text: why })
+    }
+  }
+  return out
+}
+
+/** Creates are opens with intent: `opcode={mds_reint}` does not limit them (measured B5). */
+function createLints(
+  rule: { name: string; conditions: string },
+  server: ServerRules,
+  service: LintContext['service'],
+): Lint[] {
+  const type = typeOn(server, 'reg')
+  if (service !== 'mdt' || !type) return []
+  const names = clausesOf(shapeOf(rule.conditions, type) ?? [], 'opcode').flatMap((c) => c.items)
+  if (!names.includes('mds_reint') || names.includes('ldlm_enqueue')) return []
+  const text = 'opens and creates travel as ldlm_enqueue: mds_reint limits mkdir, unlink, rename and setattr alone'
+  return [{ code: 'CREATE_NOT_LIMITED', level: 'watch', rule: rule.name, text }]
+}
+
+/** Remarks on one rule of a server, drafted or present. */
+export function lintRule(rule: StartEdit, server: ServerRules, service: LintContext['service']): Lint[] {
+  return [
+    ...nameLints(rule.name, server),
+    ...conditionLints(rule, server),
+    ...createLints(rule, server, service),
+    ...rateLints(rule),
+    ...realtimeLints(rule),
+  ]
+}

@@ -1,0 +1,79 @@
+/** A job as it is seen now, as far as its RPCs can be told apart. What job_stats does not tell is absent. */
+export interface LiveJob {
+  readonly jobId: string
+  /** NIDs that it sends from. */
+  readonly nids?: readonly string[] | undefined
+  /** Compute nodes of the job, where its NIDs are not known. */
+  readonly nodes?: number | undefined
+  /** RPC names that it sends; see `opcodesOf`. */
+  readonly opcodes?: readonly string[] | undefined
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
+  readonly projid?: number | undefined
+  /** Name of its clients' nodemap. */
+  readonly nodemap?: string | undefined
+  /** Servers that it sends to, and their targets. */
+  readonly servers: readonly string[]
+  readonly targets?: readonly string[] | undefined
+  /** RPC/s now, all servers. */
+  readonly rpcs: number
+  /** Hosts that it runs on, for jobs that share a client. */
+  readonly hosts?: readonly string[] | undefined
+}
+
+/** RPC names behind the operations that job_stats counts on an OST. */
+const OST_OPCODES: Readonly<Record<string, string>> = {
+  read: 'ost_read',
+  write: 'ost_write',
+  getattr: 'ost_getattr',
+  setattr: 'ost_setattr',
+  punch: 'ost_punch',
+  sync: 'ost_sync',
+  destroy: 'ost_destroy',
+  create: 'ost_create',
+  statfs: 'ost_statfs',
+  get_info: 'ost_get_info',
+  set_info: 'ost_set_info',
+  quotactl: 'ost_quotactl',
+  ladvise: 'ost_ladvise',
+}
+
+/**
+ * RPC names behind the operations that job_stats counts on an MDT. Opens and lookups with intent travel as ldlm_enqueue, and
+ * create with them (measured B5); attributes are read by either.
+ */
+const MDT_OPCODES: Readonly<Record<string, string>> = {
+  open: 'ldlm_enqueue',
+  mkdir: 'mds_reint',
+  mknod: 'mds_reint',
+  link: 'mds_reint',
+  unlink: 'mds_reint',
+  rmdir: 'mds_reint',
+  rename: 'mds_reint',
+  samedir_rename: 'mds_reint',
+  crossdir_rename: 'mds_reint',
+  parallel_rename_file: 'mds_reint',
+  parallel_rename_dir: 'mds_reint',
+  setattr: 'mds_reint',
+  setxattr: 'mds_reint',
+  sync: 'mds_sync',
+  statfs: 'mds_statfs',
+}
+
+/**
+ * RPC names that a job sends to a service, from the operations that job_stats counted.
+ *
+ * @returns  undefined when one of them may be any of several RPCs (getattr of an MDT): then nothing is known for certain.
+ */
+export function opcodesOf(service: 'ost_io' | 'mdt', ops: Iterable<string>): string[] | undefined {
+  const table = service === 'mdt' ? MDT_OPCODES : OST_OPCODES
+  const out = new Set<string>()
+  for (const op of ops) {
+    // Close and readdir run on mdt_readpage, past the rules of mdt.
+    if (service === 'mdt' && (op === 'close' || op === 'readdir' || op === 'readpage')) continue
+    const name = table[op]
+    if (name === undefined) return undefined
+    out.add(name)
+  }
+  return [...out]
+}

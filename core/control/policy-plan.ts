@@ -1,0 +1,211 @@
+/**
+ * From the policy that schedules a service to TBF of some type, or away from it. A server that changes its type forgets all
+ * rules, so the inverse holds them all.
+ *
+ * Source: spec/lustre 1.1 (state machine); measured B8: on releases that do not wait for what is queued, a direct change of
+ * type loses those RPCs for good and hangs the server, so they go to fifo first, wait until TBF is stopped, and start the new
+ * type then; B9: right after fifo a server may answer EAGAIN, so the wait is part of every such plan.
+ */
+import { errnoText } from '../lustre/errno.ts'
+import { primaryPolicy, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
+import { isSameType, parseTbfType } from '../tbf/tbf-type.ts'
+import { queuesOf } from './edit-check.ts'
+import { realtimeUnknown } from './edit-plan.ts'
+import { disagreements } from './queue-list.ts'
+import type { QueueChoice } from './rule-edit.ts'
+import { areAlike } from './selectors.ts'
+import { counted, listed } from './sentence.ts'
+import { cptsOf, DEFAULT_RULE, headOf, QUEUES, typeOn, writtenRules, type ServerRules } from './server-rules.ts'
+
+/** A policy by name with its argument; empty for none. */
+export interface PolicyChoice {
+  readonly name: string
+  readonly arg: string
+}
+
+export type PolicyStep =
+  | { readonly kind: 'write'; readonly parameter: 'nrs_policies' | 'nrs_tbf_rule'; readonly value: string }
+  /** nrs_policies is read until `policy` is stopped on all of these queues. */
+  | { readonly kind: 'wait'; readonly policy: string; readonly queues: readonly Queue[] }
+
+export interface PolicyPlan {
+  readonly server: string
+  readonly steps: readonly PolicyStep[]
+  /** Restores policies, rules, rates and order. */
+  readonly inverse: readonly PolicyStep[]
+  /** Rules that are gone after it, `default` left out; the same in both queues once. */
+  readonly lost: readonly string[]
+  readonly notes: readonly string[]
+  /** Why it cannot be carried out; there are no steps then. */
+  readonly refused: string | undefined
+}
+
+const NONE: Omit<PolicyPlan, 'server'> = { steps: [], inverse: [], lost: [], notes: [], refused: undefined }
+const writePolicy = (value: string): PolicyStep => ({ kind: 'write', parameter: 'nrs_policies', value })
+
+/** The value that selects a policy on a queue; none on both is written without selector. */
+function policyValue({ name, arg }: PolicyChoice, queue: QueueChoice): string {
+  const words = [name, queue === 'both' ? '' : queue, arg]
+  return words.filter((w) => w !== '').join(' ')
+}
+
+const wordsOf = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
+
+/** What a queue runs now. */
+function policyOf(policies: readonly PolicyStatus[], queue: Queue): PolicyChoice {
+  const p = primaryPolicy(policies, queue)
+  return { name: p?.name ?? 'fifo', arg: p?.arg ?? '' }
+}
+
+/** Selects policies on queues: the same one on both in one command. */
+function select(choices: readonly { readonly queue: Queue; readonly policy: PolicyChoice }[]): PolicyStep[] {
+  const [a, b] = choices
+  const isShared = a && b && wordsOf(a.policy) === wordsOf(b.policy)
+  if (isShared) return [writePolicy(policyValue(a.policy, 'both'))]
+  return choices.map((c) => writePolicy(policyValue(c.policy, c.queue)))
+}
+
+/** Starts the rules of one queue as they stand: the last one first, because a started rule goes before the others. */
+function startAll({ realtime }: Pick<ServerRules, 'realtime'>, rules: readonly RuleLine[], queue: Queue): string[] {
+  const head = headOf(rules, queue, cptsOf(rules, queue)[0] ?? 0)
+  const values = head
+    .filter((r) => r.name !== DEFAULT_RULE)
+    .toReversed()
+    .map((r) => `start ${r.name} ${r.conditions} rate=${r.rate}${realtime?.get(r.name) ? ' realtime=1' : ''}`)
+  const at = head.findIndex((r) => r.name === DEFAULT_RULE)
+  const next = head[at + 1]
+  if (at >= 0 && (head[at]?.rate !== LUSTRE_DEFAULTS.rate || next)) {
+    const rate = head[at]?.rate === LUSTRE_DEFAULTS.rate ? '' : ` rate=${head[at]?.rate ?? 0}`
+    values.push(`change ${DEFAULT_RULE}${rate}${next ? ` rank=${next.name}` : ''}`)
+  }
+  return values
+}
+
+/** Rules of several queues; lists that are alike are written to both at once. */
+function restoreRules(server: ServerRules, rules: readonly RuleLine[], queues: readonly Queue[]): PolicyStep[] {
+  const of = (queue: Queue): string[] => (queues.includes(queue) ? startAll(server, rules, queue) : [])
+  const [reg, hp] = [of('reg'), of('hp')]
+  const isShared = queues.length === 2 && areAlike(server) && reg.join('\n') === hp.join('\n')
+  const values = isShared ? reg : [...reg.map((v) => `reg ${v}`), ...hp.map((v) => `hp ${v}`)]
+  return values.map((value) => ({ kind: 'write', parameter: 'nrs_tbf_rule', value }))
+}
+
+function lostRules(rules: readonly RuleLine[], queues: readonly Queue[]): string[] {
+  const mine = rules.filter((r) => queues.includes(r.queue) && r.name !== DEFAULT_RULE)
+  return [...new Set(mine.map((r) => `${r.name} ${r.conditions} ${r.rate}`))]
+}
+
+function refusal(
+  server: ServerRules,
+  policies: readonly PolicyStatus[],
+  queues: readonly Queue[],
+  to: PolicyChoice,
+): string | undefined {
+  const { rules } = server.profile
+  if (queues.includes('hp') && !server.hp) {
+    return `the service has no high-priority queue: ${errnoText('ENODEV')}`
+  }
+  const name = policies.find((p) => p.name === to.name)
+  if (!name) return `${server.server} has no policy ${to.name}: ${errnoText('ENOENT')}`
+  const type = to.name === 'tbf' ? parseTbfType(to.arg === '' ? undefined : to.arg, rules) : undefined
+  if (type && !type.ok) return `${type.error.why}: ${errnoText(type.error.errno)}`
+  const busy = policies.filter((p) => queues.includes(p.queue) && (p.state === 'stopping' || p.state === 'starting'))
+  if (busy.length === 0) return undefined
+  return `${busy[0]?.name ?? ''} is ${busy[0]?.state ?? ''} on ${busy[0]?.queue ?? ''}: ${errnoText('EAGAIN')}`
+}
+
+/** What leaving TBF does to the RPCs that wait in it. */
+function drainNotes(server: ServerRules, policies: readonly PolicyStatus[], queues: readonly Queue[]): string[] {
+  const tbf = policies.filter((p) => p.name === 'tbf' && p.state === 'started' && queues.includes(p.queue))
+  const queued = tbf.reduce((n, p) => n + p.queued, 0)
+  if (queued === 0) return []
+  const { drainsByForce } = server.profile.rules
+  return [
+    drainsByForce
+      ? `${counted(queued, 'queued RPC')} pass at once, without limit.`
+      : `${counted(queued, 'queued RPC')} leave at the rates of their rules before TBF is stopped.`,
+  ]
+}
+
+/**
+ * Plans a policy for a service.
+ *
+ * @param server    with its rules as read; empty where TBF does not run.
+ * @param policies  of nrs_policies.
+ * @param to        for example `tbf` with `jobid`, or `fifo`.
+ */
+export function planPolicy(
+  server: ServerRules,
+  policies: readonly PolicyStatus[],
+  to: PolicyChoice,
+  choice: QueueChoice = 'both',
+): PolicyPlan {
+  const queues = queuesOf({ queue: choice }, server.hp)
+  const refused = refusal(server, policies, queues, to)
+  if (refused !== undefined) return { ...NONE, server: server.server, refused }
+  const now = QUEUES.filter((q) => queues.includes(q)).map((queue) => ({ queue, policy: policyOf(policies, queue) }))
+  const changed = now.filter(({ queue, policy }) => !isThere(server, queue, policy, to))
+  if (changed.length === 0) {
+    return { ...NONE, server: server.server, notes: [`${server.server} runs ${wordsOf(to)} already; its rules stay.`] }
+  }
+  const left = changed.filter((c) => c.policy.name === 'tbf').map((c) => c.queue)
+  const isTbf = to.name === 'tbf'
+  const wait: PolicyStep = { kind: 'wait', policy: 'tbf', queues: left }
+  const fifo = left.map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
+  // From one type to another, there and back.
+  const between = isTbf && left.length > 0 && !server.profile.rules.waitsOnRestart ? [...select(fifo), wait] : []
+  const wanted = changed.map(({ queue }) => ({ queue, policy: to }))
+  const steps = [...between, ...select(wanted), ...(isTbf || left.length === 0 ? [] : [wait])]
+  const rules = writtenRules(server)
+  const inverse = [...between, ...select(changed), ...restoreRules(server, rules, left)]
+  const lost = lostRules(rules, left)
+  const notes = policyNotes(server, rules, lost, left, between.length > 0)
+  const runsTbf = (q: Queue): boolean => (queues.includes(q) ? isTbf : server.tbf[q] !== undefined)
+  if (server.hp && runsTbf('reg') && !runsTbf('hp')) {
+    notes.push('Rules of reg cannot be read while hp does not run TBF: run it on both queues.')
+  }
+  return {
+    server: server.server,
+    steps,
+    inverse,
+    lost,
+    notes: [...notes, ...drainNotes(server, policies, left)],
+    refused: undefined,
+  }
+}
+
+/** Whether a queue runs the policy; a TBF type in other words classifies alike and is left alone with its rules. */
+function isThere(server: ServerRules, queue: Queue, policy: PolicyChoice, to: PolicyChoice): boolean {
+  if (policy.name !== to.name) return false
+  if (to.name !== 'tbf') return true
+  const wanted = parseTbfType(to.arg === '' ? undefined : to.arg, server.profile.rules)
+  const running = typeOn(server, queue)
+  return wanted.ok && running !== undefined && isSameType(wanted.value, running)
+}
+
+function policyNotes(
+  server: ServerRules,
+  rules: readonly RuleLine[],
+  lost: readonly string[],
+  left: readonly Queue[],
+  isBetween: boolean,
+): string[] {
+  const notes: string[] = []
+  if (lost.length > 0)
+    notes.push(`${counted(lost.length, 'rule')} ${lost.length === 1 ? 'is' : 'are'} lost: ${listed(lost)}.`)
+  if (isBetween) {
+    notes.push(
+      'A direct change of type loses queued RPCs for good on this release: fifo first, then TBF once it is stopped.',
+    )
+  }
+  const unknown = rules.filter(
+    (r) => left.includes(r.queue) && r.name !== DEFAULT_RULE && !server.realtime?.has(r.name),
+  )
+  const names = [...new Set(unknown.map((r) => r.name))]
+  if (names.length > 0) notes.push(realtimeUnknown(names))
+  const uneven = left.flatMap((q) => disagreements(rules, q))
+  if (uneven.length > 0) notes.push(`${uneven.map((u) => u.text).join('; ')}. The inverse makes the CPTs alike.`)
+  return notes
+}

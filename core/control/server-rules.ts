@@ -1,0 +1,94 @@
+/**
+ * The rules of one service on one server as they were read, on all CPTs and queues, with what is needed to read them: the
+ * running TBF type and the release.
+ */
+import { primaryPolicy, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import type { Profile } from '../lustre/profile.ts'
+import { fullConditions } from '../tbf/conditions.ts'
+import { isField } from '../tbf/request-key.ts'
+import { parseTbfType, type TbfType } from '../tbf/tbf-type.ts'
+
+export const QUEUES = ['reg', 'hp'] as const
+/** The built-in rule; it cannot be stopped. */
+export const DEFAULT_RULE = 'default'
+
+export interface ServerRules {
+  readonly server: string
+  /** As read from nrs_tbf_rule: every queue and CPT, in match order. */
+  readonly rules: readonly RuleLine[]
+  /** Argument of the TBF that runs on a queue: `jobid`, `jobid+opcode`, empty for generic; undefined where it does not run. */
+  readonly tbf: Readonly<Record<Queue, string | undefined>>
+  readonly profile: Profile
+  readonly cpts: number
+  /** Whether the service has a high-priority queue. */
+  readonly hp: boolean
+  /** Realtime flags by rule name, of rules started from here. No server tells them: a missing name is unknown. */
+  readonly realtime?: ReadonlyMap<string, boolean> | undefined
+  /** tbf_depth: tokens of a full bucket. @default 3 */
+  readonly depth?: number | undefined
+}
+
+/** Puts together what one reading of a server tells. */
+export function serverRules(
+  server: string,
+  policies: readonly PolicyStatus[],
+  rules: readonly RuleLine[],
+  profile: Profile,
+  more: Pick<ServerRules, 'realtime' | 'depth'> = {},
+): ServerRules {
+  const hp = policies.some((p) => p.queue === 'hp')
+  const typeOf = (queue: Queue): string | undefined => {
+    const primary = primaryPolicy(policies, queue)
+    return primary?.name === 'tbf' ? primary.arg : undefined
+  }
+  const cpts = rules.reduce((n, r) => Math.max(n, r.cpt + 1), 1)
+  return { server, rules, tbf: { reg: typeOf('reg'), hp: typeOf('hp') }, profile, cpts, hp, ...more }
+}
+
+/** The TBF type that runs on a queue; undefined where TBF does not run. A type that the release should not have is read too. */
+export function typeOn({ tbf, profile }: Pick<ServerRules, 'tbf' | 'profile'>, queue: Queue): TbfType | undefined {
+  const arg = tbf[queue]
+  if (arg === undefined) return undefined
+  const read = parseTbfType(arg === '' ? undefined : arg, profile.rules)
+  return read.ok ? read.value : { fields: [...new Set(arg.split('+').filter(isField))], isList: false }
+}
+
+/** What is needed to read a server's rules. */
+export type ReadableRules = Pick<ServerRules, 'rules' | 'tbf' | 'profile'>
+
+/**
+ * The lines of a server with their conditions in the form in which they are written. Releases up to 2.17.0 print the rules of
+ * a single-type TBF without their field, `{dd.*}`, and the built-in rule as `{*}` (measured A4); only the running type tells
+ * which field is meant. The built-in rule has `*`.
+ */
+export function writtenRules(server: ReadableRules): RuleLine[] {
+  const types = { reg: typeOn(server, 'reg'), hp: typeOn(server, 'hp') }
+  return server.rules.map((r) => {
+    const conditions = r.name === DEFAULT_RULE ? '*' : fullConditions(r.conditions, types[r.queue]?.fields ?? [])
+    return conditions === r.conditions ? r : { ...r, conditions }
+  })
+}
+
+/** The rules of one head, in match order. */
+export const headOf = (rules: readonly RuleLine[], queue: Queue, cpt: number): RuleLine[] =>
+  rules.filter((r) => r.queue === queue && r.cpt === cpt)
+
+/** CPTs that have rules on a queue, ascending. */
+export const cptsOf = (rules: readonly RuleLine[], queue: Queue): number[] =>
+  [...new Set(rules.filter((r) => r.queue === queue).map((r) => r.cpt))].sort((a, b) => a - b)
+
+/** Everything but the number of classes: equal texts mean equal heads. */
+export const headText = (head: readonly RuleLine[]): string =>
+  head.map((r) => `${r.name} ${r.conditions} ${r.rate}\n`).join('')
+
+/** Whether two heads have the same rules in the same order, classes left aside. */
+export const isSameHead = (a: readonly RuleLine[], b: readonly RuleLine[]): boolean =>
+  a.length === b.length &&
+  a.every((r, i) => r.name === b[i]?.name && r.rate === b[i].rate && r.conditions === b[i].conditions)
+
+/** Whether all CPTs of a queue have the same rules. */
+export function areCptsAlike(rules: readonly RuleLine[], queue: Queue): boolean {
+  const [first, ...rest] = cptsOf(rules, queue).map((cpt) => headOf(rules, queue, cpt))
+  return first === undefined || rest.every((h) => isSameHead(h, first))
+}

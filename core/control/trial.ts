@@ -1,0 +1,221 @@
+/**
+ * A plan tried against the jobs that run now, before anything is sent: who would come under which rule, what that leaves them,
+ * and who else is hit.
+ *
+ * What is not known of a job gives "may", never a guess. Ceilings and classes follow spec/lustre 2.5.
+ */
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import type { Field } from '../tbf/request-key.ts'
+import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
+import { sharesOf, type Binding, type Share } from './binding.ts'
+import { cptsReached } from './ceiling.ts'
+import type { LiveJob } from './live-job.ts'
+import { DEFAULT_RULE } from './server-rules.ts'
+import { classesOf, groupServers, type Group, type JobClasses, type TriedServer } from './trial-groups.ts'
+
+export type { TriedServer } from './trial-groups.ts'
+
+export interface TriedJob {
+  readonly jobId: string
+  /** How surely a tried rule comes over it on any server: over all its RPCs, some, or perhaps; none when they only leave it. */
+  readonly how: Share | 'none'
+  /** RPC/s now. */
+  readonly rpcs: number
+  /** Rules that it falls under, in match order, `default` included. */
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  /**
+   * Most RPC/s that its rules let through, all servers; undefined where nothing but an untouched `default` limits it, and
+   * where it is not known how many classes it makes.
+   */
+  readonly ceilingBefore: number | undefined
+  readonly ceilingAfter: number | undefined
+  /** The ceiling after against the RPC/s now, -1.. ; undefined without a ceiling, or for a job that is idle. */
+  readonly change: number | undefined
+  /** Servers on which its rules or their rates differ after the plan, or that a tried rule covers it on. */
+  readonly servers: readonly string[]
+}
+
+export interface TrialResult {
+  /** Jobs that a tried rule covers, or whose rule or rate becomes another one; most RPC/s first. */
+  readonly jobs: readonly TriedJob[]
+  /** Jobs surely covered by a tried rule, at least in part; jobs perhaps covered; jobs that change although none covers them. */
+  readonly sure: number
+  readonly may: number
+  readonly others: number
+  /** Classes that the covered jobs make: jobs x CPTs x queues x servers, as the type tells jobs apart; at most that many. */
+  readonly classes: number
+  /** Whether all that makes a class was known of these jobs; else there may be more. */
+  readonly knowsClasses: boolean
+  readonly targets: readonly string[]
+  readonly servers: readonly string[]
+  /** RPC/s of the covered jobs now, and the most that is left to them; undefined where one of them has no ceiling. */
+  readonly rpcsNow: number
+  readonly rpcsAfter: number | undefined
+}
+
+const isUntouchedDefault = (r: RuleLine | undefined): boolean =>
+  r === undefined || (r.name === DEFAULT_RULE && r.rate >= LUSTRE_DEFAULTS.rate)
+
+/**
+ * The most that a job reaches on one queue of one server: each kind at the loosest rule that it may fall under; undefined
+ * without a limit, and where it is not known how many classes it makes.
+ */
+function reach(
+  bindings: readonly Binding<RuleLine>[],
+  fallback: RuleLine | undefined,
+  classes: JobClasses,
+): number | undefined {
+  if (!classes.isCounted) return undefined
+  let sum = 0
+  for (const { sure, may } of bindings) {
+    const last = sure ?? fallback
+    if (isUntouchedDefault(last)) return undefined
+    sum += Math.max(last?.rate ?? 0, ...may.map((r) => r.rate))
+  }
+  // Kinds are classes, or several classes of one kind, or several kinds of one class.
+  return (sum / bindings.length) * classes.count
+}
+
+const namesOf = (bindings: readonly Binding<RuleLine>[]): string[] =>
+  [...sharesOf(bindings).keys()].map((r) => r?.name ?? DEFAULT_RULE)
+
+const signature = (bindings: readonly Binding<RuleLine>[], fallback: RuleLine | undefined): string =>
+  JSON.stringify(bindings.map((b) => [...b.may, b.sure ?? fallback].map((r) => [r?.name, r?.rate])))
+
+const STRENGTH = { none: 0, may: 1, some: 2, all: 3 } as const
+const stronger = (a: Share | 'none', b: Share | 'none'): Share | 'none' => (STRENGTH[b] > STRENGTH[a] ? b : a)
+
+class JobTrial {
+  readonly #job: LiveJob
+  readonly #index: number
+  readonly #tried: ReadonlySet<string>
+  readonly before = new Set<string>()
+  readonly after = new Set<string>()
+  readonly servers = new Set<string>()
+  how: Share | 'none' = 'none'
+  #ceilings: { before: number | undefined; after: number | undefined } = { before: 0, after: 0 }
+  /** Classes, where the type tells jobs apart; else their keys, because jobs may share them. */
+  classes = 0
+  readonly classKeys: string[] = []
+  knowsClasses = true
+
+  constructor(job: LiveJob, index: number, tried: ReadonlySet<string>) {
+    this.#job = job
+    this.#index = index
+    this.#tried = tried
+  }
+
+  /** Judges the job on the servers of a group that it sends to. */
+  look(group: Group): void {
+    const on = group.servers.filter((s) => this.#job.servers.includes(s))
+    if (on.length === 0) return
+    for (const [q, { before, after, fields, cpts }] of group.queues.entries()) {
+      const was = before.binder.bindJob(this.#job)
+      const will = after.binder.bindJob(this.#job)
+      const classes = classesOf(this.#job, fields, this.#index)
+      const covered = this.#cover(will)
+      const isChanged = signature(was, before.fallback) !== signature(will, after.fallback)
+      if (isChanged || covered !== 'none') for (const s of on) this.servers.add(s)
+      const reached = cptsReached(fields, cpts)
+      if (covered !== 'none') {
+        if (!classes.isKnown) this.knowsClasses = false
+        this.#count(on, q, fields, reached, classes, will)
+      }
+      // On the high-priority queue `default` goes without saying.
+      for (const name of namesOf(was)) if (q === 0 || name !== DEFAULT_RULE) this.before.add(name)
+      for (const name of namesOf(will)) if (q === 0 || name !== DEFAULT_RULE) this.after.add(name)
+      // High-priority RPCs are few: what limits the regular ones is the ceiling, and a rule there adds its own.
+      const scale = reached * on.length
+      const isHp = q > 0
+      this.#add('before', reach(was, before.fallback, classes), scale, isHp)
+      this.#add('after', reach(will, after.fallback, classes), scale, isHp)
+    }
+  }
+
+  #count(
+    on: readonly string[],
+    queue: number,
+    fields: readonly Field[],
+    cpts: number,
+    classes: JobClasses,
+    bindings: readonly Binding<RuleLine>[],
+  ): void {
+    if (!fields.includes('jobid')) {
+      for (const s of on)
+        for (const k of classes.keys()) for (let c = 0; c < cpts; c++) this.classKeys.push(`${s} ${queue} ${c} ${k}`)
+      return
+    }
+    const isTried = (r: RuleLine | undefined): boolean => this.#tried.has(r?.name ?? DEFAULT_RULE)
+    const kinds = bindings.filter((b) => isTried(b.sure) || b.may.some(isTried)).length
+    this.classes += Math.round((on.length * cpts * classes.count * kinds) / bindings.length)
+  }
+
+  #cover(bindings: readonly Binding<RuleLine>[]): Share | 'none' {
+    let how: Share | 'none' = 'none'
+    for (const [rule, share] of sharesOf(bindings))
+      if (this.#tried.has(rule?.name ?? DEFAULT_RULE)) how = stronger(how, share)
+    this.how = stronger(this.how, how)
+    return how
+  }
+
+  #add(side: 'before' | 'after', most: number | undefined, scale: number, isHp: boolean): void {
+    if (most === undefined && isHp) return
+    const sum = this.#ceilings[side]
+    this.#ceilings[side] = most === undefined || sum === undefined ? undefined : sum + most * scale
+  }
+
+  result(): TriedJob {
+    const { before: ceilingBefore, after: ceilingAfter } = this.#ceilings
+    const { jobId, rpcs } = this.#job
+    return {
+      jobId,
+      how: this.how,
+      rpcs,
+      before: [...this.before],
+      after: [...this.after],
+      ceilingBefore,
+      ceilingAfter,
+      change: ceilingAfter === undefined || !(rpcs > 0) ? undefined : (ceilingAfter - rpcs) / rpcs,
+      servers: [...this.servers],
+    }
+  }
+}
+
+/**
+ * Tries a plan.
+ *
+ * @param rules  names of the rules that are tried: those that the plan starts or changes.
+ */
+export function tryAgainstLive(
+  servers: readonly TriedServer[],
+  jobs: readonly LiveJob[],
+  rules: Iterable<string>,
+): TrialResult {
+  const groups = groupServers(servers)
+  const tried = new Set(rules)
+  const found: { job: LiveJob; trial: JobTrial; result: TriedJob }[] = []
+  jobs.forEach((job, index) => {
+    const trial = new JobTrial(job, index, tried)
+    for (const g of groups) trial.look(g)
+    if (trial.servers.size > 0) found.push({ job, trial, result: trial.result() })
+  })
+  found.sort((a, b) => b.result.rpcs - a.result.rpcs)
+  const covered = found.filter((f) => f.result.how !== 'none')
+  const sure = covered.filter((f) => f.result.how !== 'may')
+  return {
+    jobs: found.map((f) => f.result),
+    sure: sure.length,
+    may: covered.length - sure.length,
+    others: found.length - covered.length,
+    classes: covered.reduce((n, f) => n + f.trial.classes, 0) + new Set(covered.flatMap((f) => f.trial.classKeys)).size,
+    knowsClasses: covered.every((f) => f.trial.knowsClasses),
+    targets: [...new Set(found.flatMap((f) => f.job.targets ?? []))].sort(),
+    servers: [...new Set(found.flatMap((f) => f.result.servers))].sort(),
+    rpcsNow: covered.reduce((n, f) => n + f.result.rpcs, 0),
+    rpcsAfter: covered.reduce<number | undefined>(
+      (n, f) => (n === undefined || f.result.ceilingAfter === undefined ? undefined : n + f.result.ceilingAfter),
+      0,
+    ),
+  }
+}

@@ -1,0 +1,18 @@
+/** What a target counts of each client: `obdfilter.*.exports.NID.stats` and `mdt.*.exports.NID.stats`. */
+import { CounterTable } from './live-counter.ts'
+
+/** Connections of a target by the client's NID; one is made when the first RPC comes. */
+export class Connections {
+  readonly #byNid = new Map<string, CounterTable>()
+
+  get byNid(): ReadonlyMap<string, CounterTable> {
+    return this.#byNid
+  }
+
+  /** Counters of the client at a NID. */
+  at(now: number, nid: string): CounterTable {
+    let c = this.#byNid.get(nid)
+    if (!c) this.#byNid.set(nid, (c = new CounterTable(now)))
+    return c
+  }
+}

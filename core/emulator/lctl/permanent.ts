@@ -1,0 +1,57 @@
+/**
+ * Permanent parameters: `set_param -P`, `conf_param` and the log that holds them.
+ *
+ * Nothing is checked when they are stored, nothing is printed, and nobody hears of an error when they are applied some
+ * seconds later (measured A32, B11). Only the MGS takes them.
+ */
+import { errnoNumber, errnoText } from '../../lustre/errno.ts'
+import { done, exitWith, type ExecResult } from '../exec.ts'
+import { isLoaded, type LctlHost } from './host.ts'
+
+const notHere = (command: string): ExecResult =>
+  exitWith(
+    errnoNumber('ENODEV'),
+    `No device found for name MGS: ${errnoText('EINVAL')}\nThis command must be run on the MGS.\n` +
+      `error: ${command}: ${errnoText('ENODEV')}\n`,
+  )
+
+function store(host: LctlHost, command: string, words: readonly string[], isDelete: boolean): ExecResult {
+  const log = isLoaded(host) ? host.paramsLog : undefined
+  if (!log) return notHere(command)
+  for (const word of words) {
+    const eq = word.indexOf('=')
+    if (isDelete) log.delete(eq < 0 ? word : word.slice(0, eq))
+    else if (eq > 0) log.set(word.slice(0, eq), word.slice(eq + 1))
+    else return exitWith(errnoNumber('EINVAL'), `error: ${command}: ${errnoText('EINVAL')}\n`)
+  }
+  return done()
+}
+
+/** `lctl set_param -P [-d] NAME=VALUE ...`. */
+export const setPermanently = (host: LctlHost, words: readonly string[], isDelete: boolean): ExecResult =>
+  store(host, 'set_param', words, isDelete)
+
+/** `lctl conf_param FSNAME.sys.NAME=VALUE`: what `-P` replaced; of its names, those of the whole system are known. */
+export function confParam(host: LctlHost, args: readonly string[]): ExecResult {
+  const isDelete = args[0] === '-d'
+  const words = isDelete ? args.slice(1) : args
+  const known = words.map((w) => /^[\w-]+\.sys\.([^=]+.*)$/s.exec(w)?.[1])
+  if (words.length === 0 || known.includes(undefined)) {
+    return exitWith(1, 'lctl conf_param: only FSNAME.sys.NAME is known to this emulated node\n')
+  }
+  return store(host, 'conf_param', known as string[], isDelete)
+}
+
+/** `lctl --device MGS llog_print params`. */
+export function printParamsLog(host: LctlHost): ExecResult {
+  if (!isLoaded(host) || !host.paramsLog) return notHere('llog_print')
+  return done(
+    host.paramsLog
+      .records()
+      .map((r) => {
+        const fields = [`index: ${r.index}`, 'event: set_param', 'device: general', `parameter: ${r.name}`]
+        return `- { ${fields.join(', ')}, value: ${r.value} }\n`
+      })
+      .join(''),
+  )
+}

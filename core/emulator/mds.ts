@@ -1,0 +1,115 @@
+/**
+ * An emulated MDS: the services `mdt` and `mdt_readpage`, and the MDTs behind them.
+ *
+ * Source: measured part 2, 9. An MDT works on so many operations at once as it has channels, each for the time that its
+ * kind takes; there are no directories or files behind it.
+ */
+import { profileOf, type Profile } from '../lustre/profile.ts'
+import { parseVersion } from '../lustre/version.ts'
+import { FifoServer } from '../sim/fifo-server.ts'
+import type { Simulation } from '../sim/simulation.ts'
+import { Nodemaps } from '../tbf/nodemaps.ts'
+import { OTHER_POLICIES } from '../tbf/policy-command.ts'
+import { loadedModule } from '../tbf/tbf-module.ts'
+import { Connections } from './connections.ts'
+import { JobStatsTable } from './job-stats-table.ts'
+import { CounterTable } from './live-counter.ts'
+import { METADATA_RPCS, type MetadataOperation } from './operations.ts'
+import type { ServerContext } from './oss.ts'
+import { EmulatedService, type ServerSide, type ServiceKind } from './ptlrpc-service.ts'
+import type { Rpc, RpcTarget } from './rpc.ts'
+import type { MdsScenario } from './scenario.ts'
+
+export class EmulatedMdt implements RpcTarget {
+  readonly name: string
+  readonly host: string
+  readonly cpts: number
+  readonly mds: EmulatedMds
+  readonly station: FifoServer
+  readonly jobStats: JobStatsTable
+  /** `mdt.NAME.md_stats`, microseconds. */
+  readonly stats: CounterTable
+  /** `mdt.NAME.exports.NID.stats`. */
+  readonly connections = new Connections()
+  readonly #sim: Simulation
+  readonly #opNs: (op: MetadataOperation) => number
+
+  constructor(sim: Simulation, mds: EmulatedMds, scenario: MdsScenario['mdts'][number], context: ServerContext) {
+    this.#sim = sim
+    this.name = scenario.name
+    this.host = mds.name
+    this.cpts = mds.cpts
+    this.mds = mds
+    this.station = new FifoServer(sim, scenario.channels)
+    this.jobStats = new JobStatsTable(context.epochSeconds, {
+      target: 'mdt',
+      profile: mds.profile,
+      clock: () => sim.now,
+    })
+    this.stats = new CounterTable(sim.now)
+    this.#opNs = (op) => (scenario.op_us[op] ?? scenario.per_op_us) * 1000
+  }
+
+  receive(rpc: Rpc, cpt: number, reply: () => void): void {
+    const { service } = METADATA_RPCS[rpc.op as MetadataOperation]
+    this.mds[service].receive(rpc, cpt, 'reg', reply)
+  }
+
+  /** Does what an RPC asks for, and counts it. */
+  operate({ op, jobId, nid }: Rpc, end: () => void): void {
+    const started = this.#sim.now
+    this.station.submit(this.#opNs(op as MetadataOperation), () => {
+      const { now } = this.#sim
+      for (const counter of METADATA_RPCS[op as MetadataOperation].counters) {
+        const usecs = Math.round((now - started) / 1000)
+        this.stats.counter(counter).add(usecs)
+        this.connections.at(now, nid).counter(counter).add(usecs)
+        this.jobStats.count(now, jobId, counter, now - started)
+      }
+      end()
+    })
+  }
+}
+
+export class EmulatedMds {
+  readonly name: string
+  readonly version: string
+  readonly profile: Profile
+  readonly cpts: number
+  /** Parameters of the ptlrpc module; a write changes them in place. */
+  readonly module: ReturnType<typeof loadedModule>
+  readonly nodemaps = new Nodemaps()
+  /** `mds.MDS.mdt`. */
+  readonly mdt: EmulatedService<Rpc>
+  /** `mds.MDS.mdt_readpage`. */
+  readonly readpage: EmulatedService<Rpc>
+  readonly mdts: readonly EmulatedMdt[]
+
+  constructor(sim: Simulation, scenario: MdsScenario, context: ServerContext) {
+    this.name = scenario.name
+    this.version = scenario.version
+    this.profile = profileOf(parseVersion(scenario.version))
+    this.cpts = scenario.cpts
+    this.module = loadedModule(scenario.timer_latency_us * 1000)
+    const { profile, module, nodemaps, cpts } = this
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed }
+    const serviceOf = (name: string, hp: boolean): EmulatedService<Rpc> => {
+      const kind: ServiceKind<Rpc> = {
+        path: ['mds', 'MDS', name],
+        threads: scenario.threads,
+        hp,
+        policies: OTHER_POLICIES,
+        serve: (rpc, end) => (rpc.to as EmulatedMdt).operate(rpc, end),
+        rows: (rpc) => METADATA_RPCS[rpc.op as MetadataOperation].rows,
+      }
+      return new EmulatedService<Rpc>(sim, server, kind)
+    }
+    this.mdt = serviceOf('mdt', true)
+    this.readpage = serviceOf('mdt_readpage', false)
+    this.mdts = scenario.mdts.map((m) => new EmulatedMdt(sim, this, m, context))
+  }
+
+  get services(): readonly EmulatedService<Rpc>[] {
+    return [this.mdt, this.readpage]
+  }
+}

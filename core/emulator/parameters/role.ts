@@ -1,0 +1,86 @@
+/**
+ * What a node is, part by part: OSS, MDS, client or several of them, and its Lustre as a whole.
+ *
+ * lctl builds its tree of files once for each list that it is given, so a list keeps its identity until a file comes or
+ * goes.
+ */
+import type { LustreSide, ObdDevice } from '../lctl/host.ts'
+import type { Parameter } from '../parameter.ts'
+import { device, devicesParameter, uuidOf } from './devices.ts'
+import { ldlmParameters, type LocksOf, type Namespace } from './ldlm.ts'
+import { moduleParameters, type Module } from './module.ts'
+import { nodeParameters, type NodeState } from './node.ts'
+import { serviceParameters, type ServiceView } from './services.ts'
+
+export interface Role {
+  /** Lists of files; each keeps its identity until one of its files comes or goes. */
+  readonly parameters: () => readonly (readonly Parameter[])[]
+  /** In the order in which they are set up; those that come when everything is mounted are late. */
+  readonly devices: () => readonly ObdDevice[]
+  readonly lateDevices?: () => readonly ObdDevice[]
+  readonly namespaces: readonly Namespace[]
+  readonly lateNamespaces?: readonly Namespace[]
+}
+
+/** A list that is made again whenever its key is another. */
+export function growing(key: () => unknown, make: () => readonly Parameter[]): () => readonly Parameter[] {
+  let last: { readonly key: unknown; readonly list: readonly Parameter[] } | undefined
+  return () => {
+    const now = key()
+    if (!last || last.key !== now) last = { key: now, list: make() }
+    return last.list
+  }
+}
+
+export interface LustreOptions {
+  readonly node: NodeState
+  readonly roles: readonly Role[]
+  readonly module: Module
+  /** Services of the lock manager. */
+  readonly services: readonly ServiceView[]
+  /** NID of the MGS, and whether it is this node. */
+  readonly mgsNid: string
+  readonly isMgs?: boolean
+  /** Absent where no locks are played. */
+  readonly locksOf?: LocksOf
+}
+
+/** Lustre on a node, as lctl sees it. */
+export function lustreSide(options: LustreOptions): Pick<LustreSide, 'version' | 'parameters' | 'devices'> {
+  const { node, roles, mgsNid, isMgs = false } = options
+  const mgc = `MGC${mgsNid}`
+  const devices = (): ObdDevice[] => {
+    const own = roles.flatMap((r) => r.devices())
+    const management = [
+      ...(isMgs ? [device(node, 'mgs', 'MGS', 'MGS', { exports: 1 })] : []),
+      device(node, 'mgc', mgc, uuidOf(`${mgc} of ${node.version}`)),
+    ]
+    // A server opens the disk of its first target before it asks the MGS what to make of it.
+    const first = own[0]?.type.startsWith('osd-') ? 1 : 0
+    const late = roles.flatMap((r) => r.lateDevices?.() ?? [])
+    return [...own.slice(0, first), ...management, ...own.slice(first), ...late]
+  }
+  const namespaces: Namespace[] = [
+    { name: mgc, side: 'server connection' },
+    ...(isMgs ? [{ name: 'MGS', side: 'server' as const }] : []),
+    ...roles.flatMap((r) => r.namespaces),
+    ...roles.flatMap((r) => r.lateNamespaces ?? []),
+  ]
+  const fixed = [
+    ...nodeParameters(node),
+    ...moduleParameters(options.module),
+    ...ldlmParameters(node, namespaces, options.locksOf ?? (() => undefined)),
+    ...options.services.flatMap((s) => serviceParameters(node, s)),
+    devicesParameter(node, devices),
+  ]
+  let last: { readonly lists: readonly (readonly Parameter[])[]; readonly all: readonly Parameter[] } | undefined
+  return {
+    version: node.version,
+    devices,
+    parameters: () => {
+      const lists = roles.flatMap((r) => r.parameters())
+      if (!last || lists.some((l, i) => l !== last?.lists[i])) last = { lists, all: [...fixed, ...lists.flat()] }
+      return last.all
+    },
+  }
+}

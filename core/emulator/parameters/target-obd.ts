@@ -1,0 +1,11 @@
+/** `lov.*.target_obd`: the OSTs of a file system, in the words of whoever is connected to them. */
+import type { Parameter } from '../parameter.ts'
+import { file, text } from './file.ts'
+
+/** The file of one `lov` device; all OSTs are active. */
+export const targetObdParameter = (lov: string, osts: readonly string[]): Parameter =>
+  file(
+    'proc',
+    ['lov', lov, 'target_obd'],
+    text(() => osts.map((ost, i) => `${i}: ${ost}_UUID ACTIVE\n`).join('')),
+  )

@@ -1,0 +1,168 @@
+/**
+ * An emulated ptlrpc service, such as `ost.OSS.ost_io`: its scheduler, its threads on every CPT, and its counters.
+ *
+ * A thread that is free asks the scheduler of its CPT for an RPC; when every queue is empty or throttled, a one-shot timer
+ * wakes the CPT at the instant that the scheduler names. Counters as running servers move them (spec/lustre 6.1, measured
+ * part 2, 8): req_waittime is from arrival to a thread, the wait in the NRS included; what waits in the NRS is not in
+ * req_qdepth.
+ */
+import { NS_PER_US } from '../base/units.ts'
+import type { Queue } from '../lustre/nrs-policies.ts'
+import type { Profile } from '../lustre/profile.ts'
+import type { Simulation } from '../sim/simulation.ts'
+import type { Dispatched } from '../tbf/nrs-head.ts'
+import { NrsService } from '../tbf/nrs-service.ts'
+import type { Nodemaps } from '../tbf/nodemaps.ts'
+import type { PolicyName } from '../tbf/policy-command.ts'
+import type { ScheduledRequest } from '../tbf/scheduler.ts'
+import type { TbfModule } from '../tbf/tbf-module.ts'
+import { CounterTable, type LiveCounter } from './live-counter.ts'
+import { atMin, ServiceEstimate } from './service-estimate.ts'
+
+/** Request buffers that a service has posted. */
+const BUFFERS = 64
+
+/** What the services of one server share. */
+export interface ServerSide {
+  readonly profile: Profile
+  readonly module: TbfModule
+  readonly nodemaps: Nodemaps
+  readonly cpts: number
+  readonly seed: number
+}
+
+export interface ServiceKind<R> {
+  /** Directories of its parameters: `ost`, `OSS`, `ost_io`. */
+  readonly path: readonly [string, string, string]
+  /** Threads of all CPTs together; every CPT has at least one. */
+  readonly threads: number
+  readonly hp: boolean
+  readonly policies: readonly PolicyName[]
+  /** Does what the RPC asks for; `end` is called when it is done. */
+  readonly serve: (rpc: R, end: () => void) => void
+  /** Rows that count an RPC as one; without any the row of its opcode counts its time. */
+  readonly rows?: (rpc: R) => readonly string[] | undefined
+}
+
+interface Arrival {
+  readonly atNs: number
+  readonly reply: () => void
+}
+
+export class EmulatedService<R extends ScheduledRequest> {
+  readonly path: ServiceKind<R>['path']
+  readonly threads: number
+  readonly nrs: NrsService<R>
+  readonly stats: CounterTable
+  /** By CPT. */
+  readonly estimates: readonly ServiceEstimate[]
+  readonly #sim: Simulation
+  readonly #kind: ServiceKind<R>
+  readonly #arrivals = new Map<R, Arrival>()
+  readonly #threadsOf: readonly number[]
+  readonly #idleThreads: number[]
+  /** Instants at which each CPT is woken. */
+  readonly #alarms: readonly Set<number>[]
+  readonly #counts: Readonly<Record<'wait' | 'depth' | 'active' | 'timeout' | 'buffers', LiveCounter>>
+  #active = 0
+
+  constructor(sim: Simulation, server: ServerSide, kind: ServiceKind<R>) {
+    const { cpts, profile, module, nodemaps, seed } = server
+    this.#sim = sim
+    this.#kind = kind
+    this.path = kind.path
+    this.nrs = new NrsService<R>({ cpts, hp: kind.hp, policies: kind.policies, profile, module, nodemaps, seed })
+    this.stats = new CounterTable(sim.now)
+    this.#counts = {
+      wait: this.stats.counter('req_waittime'),
+      depth: this.stats.counter('req_qdepth'),
+      active: this.stats.counter('req_active'),
+      timeout: this.stats.counter('req_timeout'),
+      buffers: this.stats.counter('reqbuf_avail'),
+    }
+    this.estimates = Array.from({ length: cpts }, () => new ServiceEstimate(atMin(profile)))
+    this.#threadsOf = Array.from({ length: cpts }, (_, i) =>
+      Math.max(1, Math.floor(kind.threads / cpts) + (i < kind.threads % cpts ? 1 : 0)),
+    )
+    this.threads = this.#threadsOf.reduce((a, b) => a + b, 0)
+    this.#idleThreads = [...this.#threadsOf]
+    this.#alarms = this.#threadsOf.map(() => new Set<number>())
+  }
+
+  /** RPCs that threads work on, all CPTs. */
+  get active(): number {
+    return this.#active
+  }
+
+  /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
+  receive(rpc: R, cpt: number, queue: Queue, reply: () => void): void {
+    this.#arrivals.set(rpc, { atNs: this.#sim.now, reply })
+    this.#countBuffers()
+    this.nrs.enqueue(this.#sim.now, cpt, queue, rpc)
+    this.#dispatch(cpt)
+  }
+
+  /** Lets every CPT look again, after rules or policies changed. */
+  readonly kick = (): void => {
+    for (let cpt = 0; cpt < this.nrs.cpts; cpt++) this.#dispatch(cpt)
+  }
+
+  #dispatch(cpt: number): void {
+    while ((this.#idleThreads[cpt] as number) > 0) {
+      const next = this.nrs.dequeue(this.#sim.now, cpt)
+      if (!next) break
+      this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) - 1
+      this.#serve(cpt, next)
+    }
+    if ((this.#idleThreads[cpt] as number) > 0) this.#arm(cpt)
+  }
+
+  #arm(cpt: number): void {
+    const alarms = this.#alarms[cpt] as Set<number>
+    const at = Math.max(this.nrs.wakeAt(cpt), this.#sim.now)
+    // An alarm that is no longer needed rings for nothing; one for the same instant is not set twice.
+    if (at === Infinity || alarms.has(at)) return
+    alarms.add(at)
+    this.#sim.at(at, () => {
+      alarms.delete(at)
+      this.#dispatch(cpt)
+    })
+  }
+
+  #serve(cpt: number, { request, queue, policy }: Dispatched<R>): void {
+    const started = this.#sim.now
+    const arrival = this.#arrivals.get(request) as Arrival
+    this.#active++
+    this.#countStart(cpt, started - arrival.atNs)
+    this.#kind.serve(request, () => {
+      const { now } = this.#sim
+      this.#active--
+      this.#countEnd(request, now - started)
+      ;(this.estimates[cpt] as ServiceEstimate).add(now, now - arrival.atNs)
+      this.#arrivals.delete(request)
+      this.nrs.finished(cpt, queue, policy)
+      this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1
+      arrival.reply()
+      this.#dispatch(cpt)
+    })
+  }
+
+  #countBuffers(): void {
+    const isWaiting = this.#arrivals.size > this.#active
+    this.#counts.buffers.add(BUFFERS - (isWaiting ? 1 : 0))
+  }
+
+  #countStart(cpt: number, waitedNs: number): void {
+    this.#counts.wait.add(Math.round(waitedNs / NS_PER_US))
+    this.#counts.depth.add(0)
+    this.#counts.active.add((this.#threadsOf[cpt] as number) - (this.#idleThreads[cpt] as number))
+    this.#counts.timeout.add((this.estimates[cpt] as ServiceEstimate).current)
+    this.#countBuffers()
+  }
+
+  #countEnd(rpc: R, serviceNs: number): void {
+    const rows = this.#kind.rows?.(rpc)
+    if (rows) for (const row of rows) this.stats.counter(row).add(1)
+    else this.stats.counter(rpc.opcode ?? 'unknown').add(Math.round(serviceNs / NS_PER_US))
+  }
+}

@@ -1,0 +1,29 @@
+/** One RPC on its way from a client to a target and back, and where it can go. */
+import type { ScheduledRequest } from '../tbf/scheduler.ts'
+import type { Operation } from './operations.ts'
+
+export interface Rpc extends ScheduledRequest {
+  readonly op: Operation
+  /** Bulk data; 0 for metadata. */
+  readonly bytes: number
+  /** Place of its first byte in the object. */
+  readonly offset: number
+  readonly to: RpcTarget
+  /** The sending process among those of its client. */
+  readonly sender: number
+  /** Write-back that another client's lock waits for: servers put it in their high-priority queue. */
+  readonly isForced?: boolean
+  /** Called at the client when the reply is there. */
+  readonly done: () => void
+}
+
+/** An OST or an MDT as clients see it. */
+export interface RpcTarget {
+  readonly name: string
+  /** Name of its server. */
+  readonly host: string
+  /** CPTs of its server. */
+  readonly cpts: number
+  /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
+  receive(rpc: Rpc, cpt: number, reply: () => void): void
+}

@@ -1,0 +1,78 @@
+/** The jobs of a scenario: who runs what from where, and in which pattern. */
+import * as z from 'zod'
+import { JOB_ID_MAX } from '../lustre/job-id.ts'
+import { isData, OPERATIONS } from './operations.ts'
+import { positive, whole } from './scenario-servers.ts'
+
+/** Up to eleven days: virtual time stays exact for longer than any run. */
+const seconds = z.number().nonnegative().max(1e6)
+/** uid, gid, projid: 2^32-1 is what stands for an unknown one. */
+const id = z.number().int().nonnegative().max(0xffff_fffe).default(0)
+
+const pattern = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('continuous') }),
+  z.strictObject({
+    kind: z.literal('bursts'),
+    rpcs: whole.describe('RPCs of each process in one burst'),
+    every_s: positive.min(1e-6).max(1e6),
+    /** Share of the interval by which each burst may be late, drawn evenly. */
+    jitter: z.number().min(0).max(1).default(0),
+  }),
+  z.strictObject({ kind: z.literal('poisson'), rate: positive.min(1e-6).max(1e6).describe('RPC/s of each process') }),
+])
+
+/** One operation, or several that a process does in turn. */
+const operations = z.preprocess(
+  (v) => (Array.isArray(v) || v === undefined ? v : [v]),
+  z.array(z.enum(OPERATIONS)).min(1).max(64),
+)
+
+export const job = z
+  .strictObject({
+    id: z
+      .string()
+      .min(1)
+      .max(JOB_ID_MAX)
+      .regex(/^[\u0001-\u00ff]*$/, 'a job id is bytes: characters up to U+00FF'),
+    user: z.string().max(64).default(''),
+    account: z.string().max(64).default(''),
+    /** What TBF classifies its RPCs by, besides job id, NID and opcode; 0 unless said. */
+    uid: id,
+    gid: id,
+    projid: id,
+    /** Client numbers from 1; their count is what Slurm reports as the job's nodes. */
+    clients: z.array(whole).min(1),
+    /** false: not started by Slurm, so its node count is unknown to the console. */
+    in_slurm: z.boolean().default(true),
+    processes: whole.max(100_000).default(1),
+    outstanding: whole.max(1024).default(1).describe('RPCs that one process keeps under way'),
+    op: operations.describe('read, write, or a metadata operation; or a list that a process does in turn'),
+    size_kib: whole.max(65_536).optional().describe('of one read or write'),
+    /** Writes go into the clients' caches; they reach the target when another client's lock asks for them, or after 5 s. */
+    cached: z.boolean().default(false),
+    /** Name of the range that cached writes go to: jobs (and clients) that share it take its lock from each other. */
+    shared: z
+      .string()
+      .regex(/^[\w.-]{1,40}$/, 'a name of letters, digits, ., - and _')
+      .optional(),
+    targets: z.array(z.string()).default([]).describe('empty: all'),
+    start_s: seconds.default(0),
+    stop_s: seconds.optional(),
+    total_rpcs: whole.optional().describe('all processes together; the job ends when they are served'),
+    pattern,
+  })
+  .superRefine((j, context) => {
+    const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
+    if (j.stop_s !== undefined && j.stop_s <= j.start_s) issue('stop_s', 'must lie after start_s')
+    if (j.op.some(isData) && j.size_kib === undefined) issue('size_kib', 'a job that reads or writes needs it')
+    if (j.cached !== (j.shared !== undefined)) {
+      issue(j.cached ? 'cached' : 'shared', 'cached: true and shared: NAME belong together')
+    }
+    if (j.cached) {
+      if (j.op.some((op) => op !== 'write')) issue('op', 'cached jobs only write')
+      if (j.targets.length !== 1) issue('targets', 'a shared range lies on one target: name it')
+      if (j.total_rpcs !== undefined)
+        issue('total_rpcs', 'a cached job has no number of RPCs: its clients decide when to write')
+    }
+  })
+  .transform((j) => ({ ...j, size_kib: j.size_kib ?? 0 }))

@@ -1,0 +1,100 @@
+/**
+ * A range of a file that several clients write through their caches, one of them at a time under a PW lock.
+ *
+ * The client that holds the lock writes to its cache. When another one wants it, the lock is called back: the holder writes
+ * back what it has, in the server's high-priority queue, and gives the lock up (measured part 2, 7). What nobody asks for is
+ * written back after some seconds, like all dirty pages, in the regular queue. Of the lock manager only this is played: the
+ * range is one lock, clients wait in order of arrival, and a callback or an enqueue takes one or two network latencies.
+ */
+import { NS_PER_S } from '../base/units.ts'
+import type { Simulation } from '../sim/simulation.ts'
+import type { EmulatedClient } from './client.ts'
+import type { Rpc } from './rpc.ts'
+
+/** How long a write into the cache takes: a system call, and a copy at 5 GB/s. */
+const CALL_NS = 20_000
+const COPY_NS_PER_BYTE = 0.2
+/** Age at which dirty pages are written back unasked. */
+const DIRTY_NS = 5 * NS_PER_S
+
+/** A write into the range: the RPC that writes it back, and what happens when it is in the cache. */
+export interface CachedWrite {
+  readonly client: EmulatedClient
+  /** What writes it back, at once if it is asked for. */
+  readonly rpc: Rpc
+  /** Called when the data is in the cache. */
+  readonly cached: () => void
+}
+
+export class SharedRange {
+  readonly #sim: Simulation
+  #holder: EmulatedClient | undefined
+  /** The newest write that is in the holder's cache alone; earlier ones to the same range are under it. */
+  #dirty: CachedWrite | undefined
+  #dirtySinceNs = 0
+  #isCalledBack = false
+  #waiting: CachedWrite[] = []
+
+  constructor(sim: Simulation) {
+    this.#sim = sim
+  }
+
+  /** Clients that wait for the lock now, each write for itself. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  write(w: CachedWrite): void {
+    if (w.client === this.#holder && !this.#isCalledBack) return this.#intoCache(w)
+    this.#waiting.push(w)
+    if (this.#holder) this.#callBack()
+    else if (this.#waiting.length === 1) this.#sim.after(2 * w.client.latencyNs, () => this.#grant())
+  }
+
+  #intoCache(w: CachedWrite): void {
+    if (!this.#dirty) {
+      this.#dirtySinceNs = this.#sim.now
+      this.#sim.after(DIRTY_NS, () => this.#writeBackAged())
+    }
+    this.#dirty = w
+    this.#sim.after(CALL_NS + w.rpc.bytes * COPY_NS_PER_BYTE, w.cached)
+  }
+
+  #writeBackAged(): void {
+    const isAged = this.#dirty && this.#sim.now - this.#dirtySinceNs >= DIRTY_NS
+    if (isAged && !this.#isCalledBack) this.#flush(false, () => undefined)
+  }
+
+  #callBack(): void {
+    if (this.#isCalledBack) return
+    this.#isCalledBack = true
+    const { latencyNs } = this.#holder as EmulatedClient
+    this.#sim.after(latencyNs, () => {
+      const release = (): void => void this.#sim.after(latencyNs, () => this.#grant())
+      if (this.#dirty) this.#flush(true, release)
+      else release()
+    })
+  }
+
+  #flush(isForced: boolean, then: () => void): void {
+    const { client, rpc } = this.#dirty as CachedWrite
+    this.#dirty = undefined
+    const done = (): void => {
+      rpc.done()
+      then()
+    }
+    client.issue({ ...rpc, isForced, done })
+  }
+
+  /** The lock goes to the client that waits first, for all of its writes that wait. */
+  #grant(): void {
+    const next = this.#waiting[0]
+    this.#isCalledBack = false
+    this.#holder = next?.client
+    if (!next) return
+    const mine = this.#waiting.filter((w) => w.client === next.client)
+    this.#waiting = this.#waiting.filter((w) => w.client !== next.client)
+    for (const w of mine) this.#intoCache(w)
+    if (this.#waiting.length > 0) this.#callBack()
+  }
+}

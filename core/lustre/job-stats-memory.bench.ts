@@ -1,0 +1,70 @@
+/**
+ * Memory of reading 1 GB of job_stats whose entries are dropped as they come: the largest resident size of a process of
+ * its own, above what it had before the first byte. Run as a program with a file's name, it is that process.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { JobStatsScanner } from './job-stats-scanner.ts'
+
+const BYTES = 1e9
+const CHUNK = 65_536
+const JOBS = 10_000
+
+interface Streamed {
+  readonly rssMb: number
+  readonly mbPerS: number
+}
+
+/** Streams one target's table again and again, as a server with some dozens of targets prints theirs. */
+function stream(file: string): Streamed {
+  const fd = openSync(file, 'r')
+  const buffer = Buffer.alloc(CHUNK)
+  const before = process.memoryUsage.rss()
+  let rss = before
+  let entries = 0
+  let bytes = 0
+  const scanner = new JobStatsScanner({ entry: () => void entries++ }, { zeros: true })
+  const began = performance.now()
+  while (bytes < BYTES) {
+    for (let at = 0; ;) {
+      const n = readSync(fd, buffer, 0, CHUNK, at)
+      if (n === 0) break
+      scanner.push(buffer.subarray(0, n))
+      rss = Math.max(rss, process.memoryUsage.rss())
+      at += n
+      bytes += n
+    }
+  }
+  scanner.end()
+  const seconds = (performance.now() - began) / 1000
+  if (entries % JOBS !== 0 || scanner.skipped.count > 0) throw new Error('every job is read, every line understood')
+  return { rssMb: (rss - before) / 1e6, mbPerS: bytes / 1e6 / seconds }
+}
+
+async function measured(): Promise<number> {
+  // Not loaded by the process that is measured.
+  const { mixedJobStats } = await import('./job-stats-sample.bench.ts')
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  try {
+    const file = join(folder, 'job_stats')
+    writeFileSync(file, mixedJobStats(JOBS), 'latin1')
+    const out = execFileSync(process.execPath, [fileURLToPath(import.meta.url), file], { encoding: 'utf8' })
+    return (JSON.parse(out) as Streamed).rssMb
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export const benches = [
+  {
+    id: 'lustre.stream-job-stats.memory',
+    unit: 'MB',
+    run: measured,
+    note: 'largest resident size above the start while 1 GB goes through, counters without samples kept',
+  },
+] as const
+
+if (import.meta.main) process.stdout.write(`${JSON.stringify(stream(process.argv[2] as string))}\n`)

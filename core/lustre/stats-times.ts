@@ -1,0 +1,64 @@
+/**
+ * The first lines of every table of counters: when it was read, since when it counts, and the time between.
+ *
+ * Source: spec/lustre 4.3, 6.1, 6.5. Times are texts `secs.nsecs`: nanoseconds since 1970 are more than a double holds.
+ */
+import { NS_PER_S } from '../base/units.ts'
+import type { TextDialect } from './text-dialect.ts'
+
+/** Times of a table as `secs.nsecs`; without a start when the server's tables have no such lines. */
+export interface StatsTimes {
+  readonly snapshot: string
+  readonly start?: string | undefined
+  readonly elapsed?: string | undefined
+}
+
+/** How the lines look: the name's column, a colon behind the name, and the unit behind the time. */
+export interface TimesLayout {
+  readonly width: number
+  readonly colon: ':' | ''
+  readonly unit: string
+  readonly indent: string
+}
+
+/** `secs.nsecs` of a span, or of an instant when `epochSeconds` is Unix time at 0. */
+export function formatSeconds(ns: number, epochSeconds = 0): string {
+  const whole = Math.floor(ns / NS_PER_S)
+  return `${epochSeconds + whole}.${String(ns - whole * NS_PER_S).padStart(9, '0')}`
+}
+
+/** Times of a table that counts since `startNs` and is read at `now`, both virtual ns after `epochSeconds`. */
+export const statsTimes = (epochSeconds: number, now: number, startNs: number | undefined): StatsTimes => ({
+  snapshot: formatSeconds(now, epochSeconds),
+  start: startNs === undefined ? undefined : formatSeconds(startNs, epochSeconds),
+  elapsed: startNs === undefined ? undefined : formatSeconds(now - startNs),
+})
+
+/** Whether a server prints start_time and elapsed_time, given the value of its enable_stats_header. */
+export const showsStart = (dialect: TextDialect, statsHeader: boolean): boolean =>
+  dialect.hasStartTime && (statsHeader || !dialect.hasStatsHeaderSwitch)
+
+const LINES = [
+  ['snapshot_time', 'snapshot'],
+  ['start_time', 'start'],
+  ['elapsed_time', 'elapsed'],
+] as const
+
+/** The lines, newlines included. */
+export function formatTimes(times: StatsTimes, layout: TimesLayout): string {
+  let out = ''
+  for (const [name, field] of LINES) {
+    const time = times[field]
+    if (time === undefined) continue
+    out += `${layout.indent}${`${name}${layout.colon}`.padEnd(layout.width)} ${time}${layout.unit}\n`
+  }
+  return out
+}
+
+const LINE = /^\s*(snapshot|start|elapsed)_time:?\s+(\d+(?:\.\d+)?)(?: \(?secs\.[nu]secs\)?)?$/
+
+/** Reads one of the lines, of any release; undefined when it is none. */
+export function parseTimesLine(line: string): { readonly field: keyof StatsTimes; readonly time: string } | undefined {
+  const m = LINE.exec(line)
+  return m ? { field: m[1] as keyof StatsTimes, time: m[2] as string } : undefined
+}

@@ -1,0 +1,98 @@
+/** A job's client node: its processes, and the 8 RPCs that it keeps in flight to the OST for all of them. */
+import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
+import type { Simulation } from '../../sim/simulation.ts'
+import type { IdealOst, Rpc } from './ideal-ost.ts'
+import type { JobSetup, ProcessSetup } from './workload.ts'
+
+/** max_rpcs_in_flight. */
+const IN_FLIGHT = 8
+/** One way over the network. */
+const NETWORK_NS = 0.1 * NS_PER_MS
+/** What a process does between a reply and its next RPC. */
+const CLIENT_NS = 0.2 * NS_PER_MS
+
+export class Client {
+  /** When the last process ended, s; undefined while one runs. */
+  endS: number | undefined
+  /** How long each burst took, s, in the order in which they ended. */
+  readonly burstSeconds: number[] = []
+  readonly #sim: Simulation
+  #inFlight = 0
+  readonly #waiting: Process[] = []
+  #running: number
+
+  constructor(sim: Simulation, ost: IdealOst, job: number, setup: JobSetup) {
+    this.#sim = sim
+    this.#running = setup.processes.length
+    for (const process of setup.processes) new Process(sim, this, ost, job, process)
+  }
+
+  issue(process: Process): void {
+    if (this.#inFlight === IN_FLIGHT) {
+      this.#waiting.push(process)
+      return
+    }
+    this.#inFlight++
+    process.send()
+  }
+
+  /** A reply makes room for the next RPC that waits. */
+  replied(): void {
+    this.#inFlight--
+    const next = this.#waiting.shift()
+    if (next) this.issue(next)
+  }
+
+  ended(): void {
+    if (--this.#running === 0) this.endS = this.#sim.now / NS_PER_S
+  }
+}
+
+class Process {
+  readonly #sim: Simulation
+  readonly #client: Client
+  readonly #setup: ProcessSetup
+  #left: number
+  #leftOfBurst = 0
+  #burstAtNs = 0
+  /** One RPC is outstanding at a time, so one object and one callback for each of its stations are enough. */
+  readonly #arrive: () => void
+  readonly #reply: () => void
+  readonly #issue: () => void
+
+  constructor(sim: Simulation, client: Client, ost: IdealOst, job: number, setup: ProcessSetup) {
+    this.#sim = sim
+    this.#client = client
+    this.#setup = setup
+    this.#left = setup.rpcs
+    const rpc: Rpc = { job, served: () => sim.after(NETWORK_NS, this.#reply) }
+    this.#arrive = () => ost.receive(rpc)
+    this.#reply = () => this.#replied()
+    this.#issue = () => client.issue(this)
+    sim.at(sToNs(setup.startS), () => this.#begin())
+  }
+
+  send(): void {
+    this.#sim.after(NETWORK_NS, this.#arrive)
+  }
+
+  #begin(): void {
+    this.#leftOfBurst = Math.min(this.#left, this.#setup.burst?.rpcs ?? this.#left)
+    this.#burstAtNs = this.#sim.now
+    this.#issue()
+  }
+
+  #replied(): void {
+    this.#client.replied()
+    this.#left--
+    this.#leftOfBurst--
+    if (this.#leftOfBurst > 0) {
+      this.#sim.after(CLIENT_NS, this.#issue)
+      return
+    }
+    const { burst } = this.#setup
+    if (burst) this.#client.burstSeconds.push((this.#sim.now - this.#burstAtNs) / NS_PER_S)
+    if (this.#left === 0) this.#client.ended()
+    else this.#sim.after(sToNs(burst?.thinkS ?? 0), () => this.#begin())
+  }
+}

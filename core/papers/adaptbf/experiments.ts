@@ -1,0 +1,22 @@
+/** The experiments of the AdapTBF paper, and those on what it leaves open, in the paper's order. */
+import type { Experiment } from '../experiment.ts'
+import { extensions } from './extensions.ts'
+import { ivD } from './iv-d.ts'
+import { ivE } from './iv-e.ts'
+import { ivF, ivFEndless } from './iv-f.ts'
+import { ivG } from './iv-g.ts'
+import { ivH } from './iv-h.ts'
+import { bucketReset, measurement, tSensitivity } from './own.ts'
+
+export const experiments: readonly Experiment[] = [
+  ivD,
+  ivE,
+  ivF,
+  ivFEndless,
+  ivG,
+  ivH,
+  tSensitivity,
+  measurement,
+  bucketReset,
+  extensions,
+]

@@ -1,0 +1,25 @@
+/** Variants of the AdapTBF experiments as parts. */
+import { invariant } from '../../base/result.ts'
+import type { Part } from '../experiment.ts'
+import type { RunSetup } from './run.ts'
+import { type Run, simulate } from './run.ts'
+
+/** Runs by the last word of their part: `none`, `static`, `T=0.8`. */
+export type Runs = (name: string) => Run
+
+const idOf = (scene: string, name: string): string => `adaptbf/${scene}/${name}`
+
+/** One variant of a scene as a part. */
+export const runPart = (scene: string, name: string, setup: RunSetup): Part<Run> => ({
+  id: idOf(scene, name),
+  run: (seed) => simulate(setup, seed),
+})
+
+/** The runs of one scene, by name. */
+export const runsOf = (runs: ReadonlyMap<string, Run>, scene: string): Runs => {
+  return (name) => {
+    const run = runs.get(idOf(scene, name))
+    invariant(run !== undefined, `the part ${idOf(scene, name)} has run`)
+    return run
+  }
+}

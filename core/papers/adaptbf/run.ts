@@ -1,0 +1,74 @@
+/** One run of the model: jobs on an ideal OST under one controller, from a seed to everything that a claim asks for. */
+import { invariant } from '../../base/result.ts'
+import { randomStream } from '../../base/random.ts'
+import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
+import { Simulation } from '../../sim/simulation.ts'
+import { Client } from './client.ts'
+import { type ControlSetup, Control, type ControlTrace } from './control.ts'
+import { IdealOst } from './ideal-ost.ts'
+import type { SchedulerSetup } from './tbf-queues.ts'
+import type { JobSetup } from './workload.ts'
+
+/** One variant of an experiment. */
+export interface RunSetup {
+  /** RPC/s that the device can serve. */
+  readonly capacity: number
+  readonly jobs: readonly JobSetup[]
+  readonly scheduler?: Partial<SchedulerSetup> | undefined
+  readonly control: ControlSetup
+  /** End of the run, s; undefined: when every job has ended. */
+  readonly horizonS?: number | undefined
+}
+
+/** Length of a bin of the timeline, ns. */
+const BIN_NS = 100 * NS_PER_MS
+/** A run without a horizon ends by itself; this is the fence for one that does not, s. */
+const LONGEST_S = 100_000
+
+/** What came of a run. */
+export interface Run {
+  readonly capacity: number
+  readonly jobs: readonly JobSetup[]
+  /** RPCs served, shape [jobs][bins of 100 ms]. */
+  readonly served: readonly (readonly number[])[]
+  /** Completion of each job, s; the horizon where it did not end. */
+  readonly ends: readonly number[]
+  /** Mean length of each job's bursts, s; NaN for a job without. */
+  readonly burstMeans: readonly number[]
+  readonly trace: ControlTrace
+}
+
+/** The scheduler that the paper describes: 3 tokens a bucket, nothing lost, unruled RPCs on idle threads. */
+const PAPER_SCHEDULER: SchedulerSetup = { depth: 3, bucket: 'carried', fallback: 'idle', spill: false }
+
+/** Runs one variant. Same setup and seed: same result. */
+export function simulate(setup: RunSetup, seed: number): Run {
+  const { capacity, jobs, horizonS } = setup
+  const sim = new Simulation()
+  const scheduler = { ...PAPER_SCHEDULER, ...setup.scheduler }
+  const ost = new IdealOst(sim, jobs.length, capacity, scheduler, randomStream(seed, 'device'))
+  const clients = jobs.map((job, number) => new Client(sim, ost, number, job))
+  const control = new Control(sim, ost, jobs, setup.control)
+  const served: number[][] = jobs.map(() => [])
+  const before = jobs.map(() => 0)
+  let isOver = false
+  for (let bin = 1; !isOver; bin++) {
+    sim.runUntil(bin * BIN_NS)
+    for (const [job, counts] of ost.counts.entries()) {
+      served[job]!.push(counts.served - before[job]!)
+      before[job] = counts.served
+    }
+    isOver = horizonS === undefined ? clients.every(({ endS }) => endS !== undefined) : bin * BIN_NS >= sToNs(horizonS)
+    invariant((bin * BIN_NS) / NS_PER_S < LONGEST_S, 'a run without a horizon ends when its jobs do')
+  }
+  return {
+    capacity,
+    jobs,
+    served,
+    ends: clients.map(({ endS }) => endS ?? horizonS ?? NaN),
+    burstMeans: clients.map(({ burstSeconds }) => mean(burstSeconds)),
+    trace: control.trace,
+  }
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,0 +1,77 @@
+/**
+ * The jobs of the paper's experiments. The paper gives patterns and priorities; burst sizes, pauses, capacities and T are
+ * chosen here so that the patterns can be told apart (spec/adaptbf A25, A26).
+ */
+import type { AdapTbfSetup, ControlSetup } from './control.ts'
+import type { RunSetup } from './run.ts'
+import { bursts, continuous, type JobSetup, processes } from './workload.ts'
+
+const named = (jobs: readonly Omit<JobSetup, 'id'>[]): JobSetup[] =>
+  jobs.map((job, i) => ({ id: `Job${i + 1}`, ...job }))
+
+/** Capacity, T = capacity, and jobs: a setup but for its controller. */
+export type Scene = Pick<RunSetup, 'capacity' | 'jobs' | 'horizonS'>
+
+/** IV-D: four jobs that do the same, at priorities of 10, 10, 30 and 50 %. */
+export const IV_D: Scene = {
+  capacity: 500,
+  jobs: named([1, 1, 3, 5].map((nodes) => ({ nodes, processes: processes(16, continuous()) }))),
+}
+
+/** IV-E: three jobs of 30 % that burst, one of 10 % that streams. */
+export const IV_E: Scene = {
+  capacity: 500,
+  jobs: named([
+    { nodes: 3, processes: processes(2, bursts(32, 1, 0.35)) },
+    { nodes: 3, processes: processes(2, bursts(64, 2.2, 0.8)) },
+    { nodes: 3, processes: processes(2, bursts(96, 3.3, 1.7)) },
+    { nodes: 1, processes: processes(16, continuous()) },
+  ]),
+}
+
+/** IV-F: equal priorities; three jobs burst, and begin to stream at 20, 50 and 80 s. A slow OST keeps Job4 alive until then. */
+export const IV_F: Scene = {
+  capacity: 250,
+  jobs: named([
+    { nodes: 1, processes: [bursts(64, 2.5, 0.3), continuous(20)] },
+    { nodes: 1, processes: [bursts(40, 2.2, 0.9), continuous(50)] },
+    { nodes: 1, processes: [bursts(24, 2, 1.4), continuous(80)] },
+    { nodes: 1, processes: processes(16, continuous()) },
+  ]),
+}
+
+/** IV-F with processes that never end, for 120 s. */
+export const IV_F_ENDLESS: Scene = {
+  capacity: 500,
+  horizonS: 120,
+  jobs: named([
+    { nodes: 1, processes: [bursts(48, 1.5, 0.3, Infinity), continuous(20, Infinity)] },
+    { nodes: 1, processes: [bursts(32, 2, 0.9, Infinity), continuous(50, Infinity)] },
+    { nodes: 1, processes: [bursts(16, 2.5, 1.4, Infinity), continuous(80, Infinity)] },
+    { nodes: 1, processes: processes(16, continuous(0, Infinity)) },
+  ]),
+}
+
+/** AdapTBF as the paper runs it: every 100 ms, T = capacity; demand is what ran plus what waits. */
+export const adaptbf = ({ capacity }: Scene, changes: Partial<AdapTbfSetup> = {}): AdapTbfSetup => ({
+  kind: 'adaptbf',
+  maxRatePerSec: capacity,
+  dtSeconds: 0.1,
+  demand: 'backlog',
+  ...changes,
+})
+
+/** The three controllers of the paper's figures. */
+export const controllersOf = (scene: Scene): Readonly<Record<'none' | 'static' | 'adaptbf', ControlSetup>> => ({
+  none: { kind: 'none' },
+  static: { kind: 'static', maxRatePerSec: scene.capacity },
+  adaptbf: adaptbf(scene),
+})
+
+/** What the setups have in common, in words. */
+export const COMMON_SETUP: readonly string[] = [
+  'OST: 16 I/O threads, one device that serves in order, 1 MiB an RPC, service time uniform within 20 % of its mean.',
+  'Clients: one a job with 8 RPCs in flight; a process has 1 RPC outstanding; 0.1 ms network each way, 0.2 ms in the client.',
+  'TBF: buckets of 3 tokens, carried over changes of the rate; unruled RPCs in one line, served when no ruled queue is due.',
+  'Demand: RPCs dispatched in the period and RPCs still queued at its end; period 100 ms; T = capacity.',
+]

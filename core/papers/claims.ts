@@ -1,0 +1,148 @@
+/** Claims judged: experiments on several seeds, published beside measured. */
+import type { Experiment, Figure, Host } from './experiment.ts'
+import { type Bound, type Comparator, type Expectation, type Measured, holds } from './expectation.ts'
+
+/** One claim and what became of it. Names as in the machine interface. */
+export interface Claim {
+  readonly id: string
+  readonly system: string
+  readonly ref: string
+  readonly what: string
+  readonly metric: string
+  /** The paper's figure or words; null where it says nothing. */
+  readonly published: number | string | null
+  /** Median over the seeds. */
+  readonly measured: Measured
+  /** Least and most over the seeds; null for information that is not one number. */
+  readonly range: readonly [number, number] | null
+  readonly comparator: Comparator
+  readonly bound: Bound
+  /** Whether the median keeps the bound. */
+  readonly ok: boolean
+  /** Seeds that alone do not keep it. */
+  readonly failed_seeds: readonly number[]
+  /** What a prototype measured on seeds 1 to 5. */
+  readonly prototype: Measured
+  readonly note?: string
+}
+
+/** How far a run is. */
+export interface Progress {
+  readonly done: number
+  readonly of: number
+  readonly part: string
+  readonly seed: number
+}
+
+export interface PapersResult {
+  readonly claims: readonly Claim[]
+  /** By experiment, from the first seed. */
+  readonly figures: ReadonlyMap<string, readonly Figure[]>
+}
+
+/**
+ * Runs experiments on several seeds. A part that several experiments name runs once a seed. Yields before every part, so that
+ * the caller may show progress, let others run, or stop.
+ *
+ * @param seeds  at least one; the order changes nothing but whose figures are kept.
+ */
+export function* runPapers(
+  experiments: readonly Experiment[],
+  seeds: readonly number[],
+  host: Host,
+): Generator<Progress, PapersResult> {
+  const parts = new Map(experiments.flatMap((e) => e.parts.map((part) => [part.id, part] as const)))
+  const values = new Map<string, Measured[]>()
+  const figures = new Map<string, readonly Figure[]>()
+  const of = parts.size * seeds.length
+  let done = 0
+  for (const seed of seeds) {
+    const runs = new Map<string, unknown>()
+    for (const part of parts.values()) {
+      yield { done: done++, of, part: part.id, seed }
+      runs.set(part.id, part.run(seed, host))
+    }
+    for (const experiment of experiments) {
+      for (const [id, value] of experiment.measure(runs)) values.set(id, [...(values.get(id) ?? []), value])
+      if (!figures.has(experiment.id)) figures.set(experiment.id, experiment.figures(runs))
+    }
+  }
+  const claims = experiments.flatMap((experiment) =>
+    experiment.expectations.map((expectation) =>
+      judge(experiment, expectation, seeds, values.get(expectation.id) ?? []),
+    ),
+  )
+  return { claims, figures }
+}
+
+function judge(
+  experiment: Experiment,
+  expectation: Expectation,
+  seeds: readonly number[],
+  values: readonly Measured[],
+): Claim {
+  const { id, ref, claim: what, metric, comparator, bound, prototype } = expectation
+  const failed = seeds.filter((_, i) => !holds(comparator, bound, values[i] ?? NaN))
+  const numbers = values.filter((value) => typeof value === 'number')
+  const measured = medianOf(values)
+  const { value: published, note } = experiment.published(expectation)
+  return {
+    id,
+    system: experiment.system,
+    ref,
+    what,
+    metric,
+    published,
+    measured,
+    range: numbers.length > 0 ? [Math.min(...numbers), Math.max(...numbers)] : null,
+    comparator,
+    bound,
+    ok: holds(comparator, bound, measured),
+    failed_seeds: failed,
+    prototype,
+    ...(note === undefined ? {} : { note }),
+  }
+}
+
+/** Of numbers the median; of tables the median of each entry. */
+function medianOf(values: readonly Measured[]): Measured {
+  const numbers = values.filter((value) => typeof value === 'number')
+  if (numbers.length > 0 || values.length === 0) return median(numbers)
+  const tables = values as readonly Readonly<Record<string, number>>[]
+  return Object.fromEntries(Object.keys(tables[0]!).map((key) => [key, median(tables.map((table) => table[key]!))]))
+}
+
+/** NaN for no values. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/**
+ * The experiments that ids ask for: a system (`adaptbf`), an experiment with or without it (`IV-D`, `adaptbf.IV-D`) or a
+ * claim (`adaptbf.IV-D.4`). A claim brings its experiment with it, reduced to the claims asked for.
+ *
+ * @returns  the ids that name nothing, otherwise.
+ */
+export function select(
+  experiments: readonly Experiment[],
+  ids: readonly string[],
+): { readonly experiments: Experiment[]; readonly unknown: string[] } {
+  const names = ({ id, system }: Experiment): string[] => [system, id, id.slice(system.length + 1)]
+  const unknown = ids.filter(
+    (id) => !experiments.some((e) => names(e).includes(id) || e.expectations.some((x) => x.id === id)),
+  )
+  const selected = experiments.flatMap((e) => {
+    if (names(e).some((name) => ids.includes(name))) return [e]
+    const expectations = e.expectations.filter((x) => ids.includes(x.id))
+    return expectations.length > 0 ? [restricted(e, expectations)] : []
+  })
+  return { experiments: selected, unknown }
+}
+
+const restricted = (experiment: Experiment, expectations: readonly Expectation[]): Experiment => ({
+  ...experiment,
+  expectations,
+  measure: (runs) => new Map([...experiment.measure(runs)].filter(([id]) => expectations.some((x) => x.id === id))),
+})

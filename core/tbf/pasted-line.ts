@@ -1,0 +1,236 @@
+/**
+ * What a person pastes into the editor: any lctl line, a redirection into a parameter's file, what get_param or set_param
+ * printed, a bare value, or the syntax of 2013. The value comes out as it would be written today.
+ *
+ * Nothing is checked here beyond what is needed to find the value; `diagnoseRule` does that. Text in, text out: what is
+ * written to a server are the UTF-8 bytes of the value.
+ */
+import { ok, type Result } from '../base/result.ts'
+import type { Queue } from '../lustre/nrs-policies.ts'
+import { isPolicyValue, isRuleValue, modernRule, withField } from './old-syntax.ts'
+import type { Field } from './request-key.ts'
+import { fault, shown, type RuleFault } from './rule-fault.ts'
+import { isOperator, splitWords, type ShellWord } from './shell-words.ts'
+
+/** A value that was found, or why none was; `notes` say what was changed or left away. */
+export type PastedLine = { readonly notes: readonly string[] } & (
+  | {
+      readonly parameter: 'nrs_tbf_rule' | 'nrs_policies'
+      /** Service that the line names, for example `ost_io` or `mdt`; absent when it names none, or several. */
+      readonly service?: string
+      /** Queue that the value selects. */
+      readonly queue?: Queue
+      /** What is written to the parameter. */
+      readonly value: string
+      readonly fault?: undefined
+    }
+  | {
+      /** With its place in the text. */
+      readonly fault: RuleFault
+      readonly value?: undefined
+      readonly service?: undefined
+      readonly queue?: undefined
+    }
+)
+
+const TEXT_MAX = 16_384
+const SERVICES =
+  /^(?:ost|ost_io|ost_create|ost_out|ost_seq|mdt|mdt_readpage|mdt_out|mdt_seqs|mdt_seqm|mdt_fld|mdt_io|ldlm_canceld|ldlm_cbd|mgs)$/
+const PRINTED_RULE = /^(\S+) (.*) (\d+), ref -?\d+$/
+/** `[root@oss1 ~]# `, `root@oss1:~# `, `oss1# `, `$ `, `> `. */
+const PROMPT = /^(?:\[[^\]\n]{1,80}\] ?|[\w.@:~/-]{0,80})[#$%>] +/
+
+interface Found {
+  readonly value: string
+  /** Name or path of the parameter, when there is one. */
+  readonly name?: string
+}
+
+/** Typographic quotes, odd blanks and broken lines as a terminal would have them. */
+function straighten(text: string, notes: string[]): string {
+  const straight = text
+    .replace(/[\u2018\u2019\u201a\u2032]/g, "'")
+    .replace(/[\u201c\u201d\u201e\u2033\u00ab\u00bb]/g, '"')
+    .replace(/[\u00a0\u2007\u202f]/g, ' ')
+    .replace(/[\u200b-\u200d\ufeff]/g, '')
+    .replace(/[\u2013\u2014](?=[nPtdF]\b)/g, '-')
+  if (straight !== text) notes.push('typographic quotes, dashes and blanks were replaced')
+  return straight
+    .replace(/\r\n?/g, '\n')
+    .replace(/\\\n[ \t]*/g, ' ')
+    .trim()
+}
+
+const isAssignment = (text: string): boolean => /^[\w.*?/{},[\]-]*nrs_(?:tbf_rule|policies)=/.test(text)
+
+/** Words behind `lctl set_param`: `NAME=VALUE`, quoted or not, or `NAME VALUE`. */
+function ofSetParam(words: readonly ShellWord[], notes: string[]): Result<Found, RuleFault> {
+  let i = 0
+  for (; (words[i]?.text ?? '').startsWith('-'); i++) {
+    const option = (words[i] as ShellWord).text
+    if (/^-[a-zA-Z]*P/.test(option)) notes.push('-P, which stores the value for every mount, is left away')
+    if (/^-[a-zA-Z]*[dF]/.test(option))
+      return fault((words[i] as ShellWord).at, option.length, `${option} writes no value`)
+  }
+  const first = words[i]
+  if (!first) return fault(0, 0, 'set_param writes nothing')
+  const end = words.findIndex((w, k) => k > i && (isOperator(w) || isAssignment(w.text)))
+  if (end > 0 && !isOperator(words[end] as ShellWord)) notes.push('only the first of several assignments is taken')
+  const more = words.slice(i + 1, end < 0 ? undefined : end).map((w) => w.text)
+  const equals = first.text.indexOf('=')
+  if (equals < 0)
+    return more.length === 0
+      ? fault(first.at, first.text.length, `${shown(first.text)} has no value`)
+      : ok({ name: first.text, value: more.join(' ') })
+  if (more.length > 0) notes.push('a shell needs quotes around the value')
+  return ok({ name: first.text.slice(0, equals), value: [first.text.slice(equals + 1), ...more].join(' ') })
+}
+
+/** `echo VALUE > PATH`, `echo VALUE | sudo tee PATH`, `tee PATH <<< VALUE`, printf likewise. */
+function ofRedirection(words: readonly ShellWord[]): Found | undefined {
+  const path = words.find((w) => /\/nrs_(?:tbf_rule|policies)$/.test(w.text))
+  const command = words[0]?.text
+  if (!path) return undefined
+  if (command === 'tee') {
+    const from = words.findIndex((w) => w.text === '<<<')
+    return from < 0
+      ? undefined
+      : {
+          name: path.text,
+          value: words
+            .slice(from + 1)
+            .map((w) => w.text)
+            .join(' '),
+        }
+  }
+  if (command !== 'echo' && command !== 'printf') return undefined
+  const end = words.findIndex((w) => isOperator(w) || (!w.isQuoted && w.text.startsWith('>')))
+  const said = words.slice(1, end < 0 ? undefined : end).map((w) => w.text)
+  while (command === 'echo' && /^-[neE]+$/.test(said[0] ?? '')) said.shift()
+  let value = said.join(' ')
+  while (value.endsWith('\\n')) value = value.slice(0, -2)
+  return { name: path.text, value }
+}
+
+/** Programs that run the rest of the line, with their options. */
+function skipWrappers(words: readonly ShellWord[]): readonly ShellWord[] {
+  let i = 0
+  for (;;) {
+    const word = words[i]?.text ?? ''
+    if (word === 'sudo') {
+      i++
+      while ((words[i]?.text ?? '').startsWith('-')) i += /^-[ugh]$/.test((words[i] as ShellWord).text) ? 2 : 1
+    } else if (/^(?:ssh|pdsh|clush)$/.test(word)) {
+      const takesHost = word === 'ssh'
+      i++
+      while ((words[i]?.text ?? '').startsWith('-'))
+        i += /^-(?:[lpiwoFJgx])$/.test((words[i] as ShellWord).text) ? 2 : 1
+      if (takesHost) i++
+    } else if (word === 'time' || word === 'exec' || /^[A-Z_]+=\S*$/.test(word)) i++
+    else return words.slice(i)
+  }
+}
+
+function find(line: string, notes: string[], depth = 0): Result<Found, RuleFault> {
+  const { words, isOpen } = splitWords(line)
+  if (isOpen) notes.push('a closing quote was missing')
+  const rest = skipWrappers(words)
+  const [first, second] = rest
+  if (!first) return fault(0, line.length, 'nothing was pasted')
+  // A command in quotes, as ssh and pdsh take it, or a whole value in quotes.
+  if (rest.length === 1 && first.isQuoted && /\s/.test(first.text) && depth < 3)
+    return find(first.text.trim(), notes, depth + 1)
+  if (/(?:^|\/)lctl$/.test(first.text)) {
+    if (second?.text === 'set_param') return ofSetParam(rest.slice(2), notes)
+    return fault(
+      first.at,
+      first.text.length,
+      `lctl ${shown(second?.text ?? '')} writes nothing, expected lctl set_param`,
+    )
+  }
+  if (first.text === 'set_param') return ofSetParam(rest.slice(1), notes)
+  const redirected = ofRedirection(rest)
+  if (redirected) return ok(redirected)
+  const from = line.slice(first.at)
+  if (isAssignment(from)) {
+    const equals = from.indexOf('=')
+    const value = from.slice(equals + 1)
+    return ok({ name: from.slice(0, equals), value: first.isQuoted ? (splitWords(value).words[0]?.text ?? '') : value })
+  }
+  if (isRuleValue(from) || isPolicyValue(from)) return ok({ value: from })
+  return fault(0, line.length, `${shown(line)} is no lctl set_param line, no rule and no command`)
+}
+
+/** The rule of what get_param printed, when it is one: head lines are passed over. */
+function printedRule(
+  lines: readonly string[],
+  type: readonly Field[],
+  notes: string[],
+): Result<Found, RuleFault> | undefined {
+  const rules = lines.filter((l) => PRINTED_RULE.test(l))
+  const heads = lines.filter((l) => /^(?:CPT \d+:|regular_requests:|high_priority_requests:|.*nrs_tbf_rule=)$/.test(l))
+  if (rules.length === 0 || rules.length + heads.length !== lines.length) return undefined
+  if (rules.length > 1) return fault(0, 0, `${rules.length} rules were pasted, expected one`)
+  const [, name = '', conditions = '', rate = ''] = PRINTED_RULE.exec(rules[0] as string) ?? []
+  const title = heads.find((l) => l.endsWith('='))
+  const named = title === undefined ? {} : { name: title.slice(0, -1) }
+  if (name === 'default') {
+    notes.push('the built-in rule is always there: its rate is changed')
+    return ok({ ...named, value: `change default rate=${rate}` })
+  }
+  notes.push('a printed rule does not say whether it is realtime, nor where it stands')
+  return ok({ ...named, value: `start ${name} ${withField(conditions, type, notes)} rate=${rate}` })
+}
+
+/** Parameter and service of a name with dots, or of a path. */
+function parameterOf(name: string): { parameter: 'nrs_tbf_rule' | 'nrs_policies'; service?: string } | undefined {
+  const parts = name.split(/[./]/)
+  const parameter = parts.pop()
+  if (parameter !== 'nrs_tbf_rule' && parameter !== 'nrs_policies') return undefined
+  const service = parts.pop() ?? ''
+  return { parameter, ...(SERVICES.test(service) ? { service } : {}) }
+}
+
+/**
+ * Reads what was pasted.
+ *
+ * @param type  fields of the running TBF type, for lists without a field.
+ */
+export function readPastedLine(text: string, type: readonly Field[] = []): PastedLine {
+  const notes: string[] = []
+  const refuse = (fault: RuleFault): PastedLine => ({ fault, notes })
+  if (text.length > TEXT_MAX) {
+    return refuse(fault(TEXT_MAX, text.length - TEXT_MAX, `more than ${TEXT_MAX} characters were pasted`).error)
+  }
+  const straight = straighten(text, notes)
+  const lines = straight.split('\n').map((l) => l.trim())
+  const line = straight.replace(PROMPT, '').trimStart()
+  const printed = lines.filter((l) => l !== '')
+  const found = printedRule(printed, type, notes) ?? find(line, notes)
+  if (!found.ok) {
+    const shift = Math.max(0, text.indexOf(line))
+    return refuse({ ...found.error, at: Math.min(text.length, found.error.at + shift) })
+  }
+  const { name, value } = found.value
+  const named = name === undefined ? undefined : parameterOf(name)
+  if (name !== undefined && !named) {
+    const why = `${shown(name)} is neither nrs_tbf_rule nor nrs_policies`
+    return refuse(fault(Math.max(0, text.indexOf(name)), name.length, why).error)
+  }
+  const isRule = isRuleValue(value)
+  const parameter = isRule
+    ? 'nrs_tbf_rule'
+    : isPolicyValue(value)
+      ? 'nrs_policies'
+      : (named?.parameter ?? 'nrs_tbf_rule')
+  if (named && named.parameter !== parameter) notes.push(`it is written to ${parameter}, not to ${named.parameter}`)
+  const modern = isRule ? modernRule(value, type, notes) : value.trim()
+  const selector = (isRule ? /^(reg|hp) /.exec(modern) : /^\S+ (reg|hp)(?: |$)/.exec(modern))?.[1]
+  return {
+    parameter,
+    ...(named?.service === undefined ? {} : { service: named.service }),
+    ...(selector === undefined ? {} : { queue: selector as Queue }),
+    value: modern,
+    notes: [...new Set(notes)],
+  }
+}

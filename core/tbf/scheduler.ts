@@ -1,0 +1,44 @@
+/** What a policy needs of the room that holds its RPCs. */
+import type { RequestKey } from './request-key.ts'
+import { Ring } from './ring.ts'
+
+/** An RPC with what the policies beside TBF look at. */
+export interface ScheduledRequest extends RequestKey {
+  /** Object that it reads or writes, for `orr`. */
+  readonly object?: string
+  /** Target that it is for, for `trr`. */
+  readonly target?: string
+}
+
+export interface Scheduler<R extends ScheduledRequest> {
+  /** RPCs waiting. */
+  readonly queued: number
+  /** Earliest instant at which `dequeue` can succeed: 0 = now, Infinity when nothing is queued. */
+  readonly wakeAt: number
+  /** Whether the policy wants this RPC; what it does not want goes to the fallback. Absent: it wants all. */
+  accepts?(request: R): boolean
+  enqueue(now: number, request: R): void
+  /** @param force  the policy is stopping: it gives an RPC when it has one. */
+  dequeue(now: number, force?: boolean): R | undefined
+}
+
+/** First in, first out. */
+export class FifoQueue<R extends ScheduledRequest> implements Scheduler<R> {
+  readonly #ring = new Ring<R>()
+
+  get queued(): number {
+    return this.#ring.size
+  }
+
+  get wakeAt(): number {
+    return this.#ring.size > 0 ? 0 : Infinity
+  }
+
+  enqueue(_now: number, request: R): void {
+    this.#ring.push(request)
+  }
+
+  dequeue(): R | undefined {
+    return this.#ring.shift()
+  }
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+
+const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
+const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
+
+async function papers(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [LAUNCHER, 'papers', ...args], { stdio: 'pipe', env })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
+  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
+  child.stdin.end()
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}
+
+describe('sluice papers', () => {
+  it('answers one JSON document of claims, with the seeds that were asked for', async () => {
+    const { code, stdout, stderr } = await papers('--only', 'IV-E', '--seeds', '7,8,9', '--json')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { claims, seconds } = JSON.parse(stdout) as { claims: Record<string, unknown>[]; seconds: number }
+    expect(seconds).toBeGreaterThan(0)
+    expect(claims).toHaveLength(16)
+    expect(claims[0]).toMatchObject({
+      id: 'adaptbf.IV-E.1',
+      system: 'adaptbf',
+      ref: 'IV-E3, Fig 6(b)',
+      what: 'Job1 (bursty, high priority) gains over No BW',
+      published: 'significant gain',
+      comparator: '>=',
+      bound: 0.15,
+      ok: true,
+    })
+    for (const { id, measured } of claims) expect(measured, String(id)).toBeTypeOf('number')
+  })
+
+  it('prints a table otherwise: published beside measured, and why a figure cannot be reached', async () => {
+    const { code, stdout } = await papers('--only', 'adaptbf.IV-F-endless.10', '--seeds', '1')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/adaptbf\.IV-F-endless\.10 +minimal loss +-0\.\d+ +-0\.55 to -0\.3 +ok/)
+    expect(stdout).toContain('Cannot be reached')
+    expect(stdout).toContain('1 of 1 claims hold')
+  })
+
+  it.each([
+    ['--only', 'IV-Z', 'no claim IV-Z'],
+    ['--seeds', '1,x', 'Whole numbers'],
+    ['--seeds', '', 'Whole numbers'],
+  ])('refuses %s %s as usage', async (option, value, message) => {
+    const { code, stdout, stderr } = await papers(option, value)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+})

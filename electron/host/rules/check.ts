@@ -1,0 +1,161 @@
+/** What the editor is told about a draft: the other side, its faults, what it would come to and whom it would hit. */
+import type { Lint, RuleCheck, RuleForm, ServiceName, Trial } from '#core/api/rule-edits.ts'
+import { ceiling } from '#core/control/ceiling.ts'
+import { planEdits } from '#core/control/edit-plan.ts'
+import { lintDraft } from '#core/control/lint.ts'
+import type { Lint as ControlLint } from '#core/control/lint-codes.ts'
+import type { RuleEdit, StartEdit } from '#core/control/rule-edit.ts'
+import { sizeOfHistogram, sizeOfMean, type RpcSize } from '#core/control/rpc-size.ts'
+import { spans } from '#core/control/sentence.ts'
+import { typeOn, type ServerRules } from '#core/control/server-rules.ts'
+import { tryAgainstLive, type TrialResult, type TriedServer } from '#core/control/trial.ts'
+import { splitConditions } from '#core/tbf/conditions.ts'
+import { readPastedLine } from '#core/tbf/pasted-line.ts'
+import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import type { RuleDesk } from './desk.ts'
+import { diagnoseDraft } from './diagnosis.ts'
+import { editOfCommand, formOfValue, valueOfForm } from './draft.ts'
+import { liveJobs, rateOf } from './servers.ts'
+
+/** Jobs of a trial that are named. */
+const JOBS_NAMED = 50
+
+export const toLint = (l: ControlLint): Lint => ({
+  code: l.code,
+  level: l.level,
+  rule: l.rule,
+  text: l.servers && l.servers.length > 0 ? `${l.text} (${l.servers.join(', ')})` : l.text,
+})
+
+/** A trial as the contract carries it. */
+export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
+  atMs,
+  jobs: r.jobs
+    .filter((j) => j.how !== 'none')
+    .slice(0, JOBS_NAMED)
+    .map((j) => ({
+      jobId: j.jobId,
+      how: j.how === 'may' ? 'may' : 'yes',
+      rpcs: j.rpcs,
+      before: j.before.join(', '),
+      change: j.change ?? null,
+    })),
+  jobCount: r.sure,
+  mayCount: r.may,
+  otherCount: r.others,
+  classes: r.classes,
+  targets: r.targets.length,
+  servers: r.servers.length,
+  rpcsNow: r.rpcsNow,
+  rpcsAfter: r.rpcsAfter ?? null,
+})
+
+/** Mean size of a job's RPCs: exact sums where they are printed, else the bins. */
+export function rpcSizeOf(desk: RuleDesk, jobId: string): RpcSize | undefined {
+  let bytes = 0
+  let samples = 0
+  const hist = new Map<number, number>()
+  for (const host of desk.monitor.serversOf('ost_io')) {
+    for (const t of desk.monitor.reading(host)?.targets ?? []) {
+      const entry = t.entries.find((e) => e.jobId === jobId)
+      for (const name of ['read_bytes', 'write_bytes']) {
+        const c = entry?.counters.get(name)
+        if (!c) continue
+        bytes += c.sum
+        samples += c.samples
+        for (const [bin, n] of c.hist ?? []) hist.set(bin, (hist.get(bin) ?? 0) + n)
+      }
+    }
+  }
+  return sizeOfMean(bytes, samples) ?? sizeOfHistogram(hist)
+}
+
+/** The rate that a rule has, or would have. */
+function rateOfEdit(edit: RuleEdit, servers: readonly ServerRules[]): number | undefined {
+  if (edit.verb === 'stop') return undefined
+  if (edit.rate !== undefined) return edit.rate
+  return servers.flatMap((s) => s.rules).find((r) => r.name === edit.name)?.rate
+}
+
+function ceilingOf(
+  desk: RuleDesk,
+  service: ServiceName,
+  edit: RuleEdit,
+  servers: readonly ServerRules[],
+  trial: Trial,
+): RuleCheck['ceiling'] {
+  const rate = rateOfEdit(edit, servers)
+  const first = servers[0]
+  if (rate === undefined || !first) return []
+  const [only] = trial.jobs
+  const job = trial.jobCount === 1 && trial.mayCount === 0 ? only?.jobId : undefined
+  const queues = edit.queue === 'both' && first.hp ? 2 : 1
+  const { sentence } = ceiling({
+    rate,
+    cpts: Math.max(...servers.map((s) => s.cpts)),
+    servers: servers.length,
+    queues,
+    fields: typeOn(first, edit.queue === 'hp' ? 'hp' : 'reg')?.fields ?? [],
+    ...(job === undefined ? {} : { now: rateOf(desk.monitor, service, job) }),
+    ...(job === undefined || service !== 'ost_io' ? {} : { rpcSize: rpcSizeOf(desk, job) }),
+    server: service === 'ost_io' ? 'OSS' : 'MDS',
+  })
+  return spans(sentence)
+}
+
+/** The servers as they are, and as they would be with edits. */
+export const tried = (servers: readonly ServerRules[], edits: readonly RuleEdit[]): TriedServer[] =>
+  servers.map((before) => ({ before, after: planEdits(before, edits).expected }))
+
+const expressionsOf = (conditions: string): RuleCheck['expressions'] =>
+  (splitConditions(conditions) ?? []).map((e) => ({ join: e.join, field: e.field, items: [...e.items] }))
+
+/** The start that a draft comes to, as far as it can be read, so that remarks can be made also on a faulty one. */
+function startOf(form: RuleForm): StartEdit | undefined {
+  if (form.verb !== 'start') return undefined
+  const { name, conditions, queue, realtime } = form
+  const rate = form.rate === '' ? LUSTRE_DEFAULTS.rate : Number(form.rate)
+  return Number.isInteger(rate) ? { verb: 'start', name, conditions, queue, realtime, rate } : undefined
+}
+
+/** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
+export function checkDraft(
+  desk: RuleDesk,
+  service: ServiceName,
+  draft: { readonly text: string } | { readonly form: RuleForm },
+): RuleCheck {
+  const servers = desk.servers(service)
+  const fields = servers[0] && (typeOn(servers[0], 'reg') ?? typeOn(servers[0], 'hp'))?.fields
+  const pasted = 'text' in draft ? readPastedLine(draft.text, fields ?? []) : undefined
+  const isRule = pasted?.fault === undefined && pasted?.parameter === 'nrs_tbf_rule'
+  const text = 'text' in draft ? (isRule ? pasted.value : draft.text) : valueOfForm(draft.form)
+  const form = 'text' in draft ? formOfValue(text) : draft.form
+  const others = desk.othersThan(service, form)
+  const { command, faults, warnings } = diagnoseDraft(servers, others, text)
+  const edit = command && editOfCommand(command, LUSTRE_DEFAULTS.rate)
+  const start = edit?.verb === 'start' ? edit : startOf(form)
+  const lints: Lint[] = [
+    ...warnings.map((w): Lint => ({ code: 'ODD', level: 'watch', rule: form.name, text: w.why })),
+    // A fault of the editor says the same in its place.
+    ...(start ? lintDraft(start, { servers, service }) : []).filter((l) => l.level !== 'bad').map(toLint),
+  ]
+  const edits = edit ? [...others.map((o) => o.edit), edit] : []
+  const result =
+    edit && edit.verb !== 'stop'
+      ? tryAgainstLive(tried(servers, edits), liveJobs(desk.monitor, service), [edit.name])
+      : undefined
+  const trial = result ? toTrial(result, desk.monitor.sample === 0 ? null : desk.monitor.nowMs()) : null
+  const { sample } = desk.monitor
+  return {
+    text,
+    parameter: SERVICES[service].rules,
+    form,
+    expressions: expressionsOf(form.conditions),
+    faults: [...faults],
+    notes: [...(pasted?.notes ?? [])],
+    lints,
+    ceiling: edit && trial && sample > 0 ? ceilingOf(desk, service, edit, servers, trial) : [],
+    trial,
+  }
+}

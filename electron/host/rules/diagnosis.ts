@@ -1,0 +1,92 @@
+/** What stands against a draft: the first fault that any server finds, and what Sluice itself does not send. */
+import type { RuleFault as Fault } from '#core/api/rule-edits.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { isHelper } from '#core/control/edit-plan.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
+import { diagnoseRule } from '#core/tbf/diagnose-rule.ts'
+import type { RuleCommand } from '#core/tbf/rule-command.ts'
+import type { RuleFault } from '#core/tbf/rule-fault.ts'
+import type { StagedChange } from './staged-changes.ts'
+
+export interface DraftDiagnosis {
+  /** The command, where every server takes the text. */
+  readonly command: RuleCommand | undefined
+  readonly faults: readonly Fault[]
+  /** What is taken and hardly meant. */
+  readonly warnings: readonly RuleFault[]
+}
+
+const toFault = (f: RuleFault): Fault => ({
+  at: f.at,
+  length: f.length,
+  message: f.why,
+  errno: f.ours ? null : f.errno,
+  field: f.part ?? 'verb',
+})
+
+/** Rule names of a queue as the staged changes would leave them. */
+function namesAfter(server: ServerRules, staged: readonly StagedChange[]): string[] {
+  const names = new Set(server.rules.map((r) => r.name))
+  for (const { edit } of staged) {
+    if (edit.verb === 'start') names.add(edit.name)
+    else if (edit.verb === 'stop') names.delete(edit.name)
+  }
+  return [...names]
+}
+
+const ofOurs = (value: string, name: string, field: Fault['field'], message: string): Fault => ({
+  at: Math.max(0, value.lastIndexOf(name)),
+  length: name.length,
+  message,
+  errno: null,
+  field,
+})
+
+/** Names that a person may not give, and rules that only seem to be a good place to stand before. */
+function ownFault(value: string, c: RuleCommand): Fault | undefined {
+  if (c.verb === 'start' && (isOurs(c.name) || isHelper(c.name))) {
+    return ofOurs(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
+  }
+  const rank = c.verb === 'stop' ? undefined : c.rank
+  if (rank === undefined || !isOurs(rank)) return undefined
+  return ofOurs(value, rank, 'rank', 'a controller starts and stops this rule; name one that stays')
+}
+
+/**
+ * Diagnoses the value of a draft on every server that differs.
+ *
+ * @param staged  changes that are sent before it; the one it replaces is not among them.
+ */
+export function diagnoseDraft(
+  servers: readonly ServerRules[],
+  staged: readonly StagedChange[],
+  value: string,
+): DraftDiagnosis {
+  const wide = [...value].findIndex((c) => c.charCodeAt(0) > 255)
+  if (wide >= 0) {
+    const message = 'job ids and rules are bytes; this character is more than one'
+    return {
+      command: undefined,
+      warnings: [],
+      faults: [{ at: wide, length: 1, message, errno: 'EINVAL', field: 'conditions' }],
+    }
+  }
+  const queueOf = value.startsWith('hp ') ? 'hp' : 'reg'
+  const seen = new Set<string>()
+  let first: ReturnType<typeof diagnoseRule> | undefined
+  for (const server of servers) {
+    const { profile, hp, tbf } = server
+    const names = namesAfter(server, staged)
+    const key = JSON.stringify([profile.release, hp, tbf[queueOf], names])
+    if (seen.has(key)) continue
+    seen.add(key)
+    const found = diagnoseRule(value, { type: tbf[queueOf] ?? null, profile, hp, names })
+    if (found.fault) return { command: undefined, faults: [toFault(found.fault)], warnings: found.warnings }
+    first ??= found
+  }
+  // Without a server only the form of the command can be judged.
+  first ??= diagnoseRule(value, { type: '' })
+  if (first.fault) return { command: undefined, faults: [toFault(first.fault)], warnings: first.warnings }
+  const own = first.command && ownFault(value, first.command)
+  return { command: own ? undefined : first.command, faults: own ? [own] : [], warnings: first.warnings }
+}

@@ -1,0 +1,68 @@
+/** A rule as text and as a form: each side is made from the other, also while what was typed cannot be read. */
+import type { RuleForm } from '#core/api/rule-edits.ts'
+import type { QueueChoice, RuleEdit } from '#core/control/rule-edit.ts'
+import type { RuleCommand } from '#core/tbf/rule-command.ts'
+
+/** The value that a form stands for, as it is written to nrs_tbf_rule. */
+export function valueOfForm(f: RuleForm): string {
+  const selector = f.queue === 'both' ? '' : `${f.queue} `
+  const rate = f.rate === '' ? '' : ` rate=${f.rate}`
+  const rank = f.rank === '' ? '' : ` rank=${f.rank}`
+  if (f.verb === 'stop') return `${selector}stop ${f.name}`
+  if (f.verb === 'change') return `${selector}change ${f.name}${rate}${rank}`
+  return `${selector}start ${f.name} ${f.conditions}${rate}${rank}${f.realtime ? ' realtime=1' : ''}`
+}
+
+const WORDS = /^(?:(reg|hp) )?\s*(start|change|stop)\b ?/
+const pairOf = (text: string, key: string): string => new RegExp(`(?:^| )${key}=(\\S*)`).exec(text)?.[1] ?? ''
+
+/** A form from a value, part by part; what is not there is empty, so that a half-typed rule keeps what it has. */
+export function formOfValue(value: string): RuleForm {
+  const head = WORDS.exec(value)
+  const queue = (head?.[1] ?? 'both') as QueueChoice
+  const verb = (head?.[2] ?? 'start') as RuleForm['verb']
+  const rest = value.slice(head?.[0].length ?? 0)
+  const nameEnd = rest.indexOf(' ')
+  const name = nameEnd < 0 ? rest : rest.slice(0, nameEnd)
+  const tail = nameEnd < 0 ? '' : rest.slice(nameEnd + 1)
+  const brace = verb === 'start' ? tail.lastIndexOf('}') : -1
+  const pairs = tail.slice(brace + 1)
+  return {
+    verb,
+    queue,
+    name,
+    conditions:
+      verb === 'start'
+        ? (brace < 0 ? tail.replace(/ ?\b(?:rate|rank|realtime)=.*$/, '') : tail.slice(0, brace + 1)).trim()
+        : '',
+    rate: pairOf(pairs, 'rate'),
+    rank: pairOf(pairs, 'rank'),
+    realtime: Number(pairOf(pairs, 'realtime')) > 0,
+  }
+}
+
+/** The edit that a command stands for; a start without a rate gets the server's default for its rules. */
+export function editOfCommand(c: RuleCommand, defaultRate: number): RuleEdit {
+  const head = { name: c.name, queue: c.queue ?? ('both' as const) }
+  if (c.verb === 'stop') return { verb: 'stop', ...head }
+  if (c.verb === 'change') return { verb: 'change', ...head, rate: c.rate, rank: c.rank }
+  return {
+    verb: 'start',
+    ...head,
+    conditions: c.conditions.trim(),
+    rate: c.rate ?? defaultRate,
+    rank: c.rank,
+    realtime: c.realtime,
+  }
+}
+
+/** The form that shows an edit. */
+export const formOfEdit = (e: RuleEdit): RuleForm => ({
+  verb: e.verb,
+  queue: e.queue,
+  name: e.name,
+  conditions: e.verb === 'start' ? e.conditions : '',
+  rate: e.verb === 'stop' || e.rate === undefined ? '' : String(e.rate),
+  rank: e.verb === 'stop' ? '' : (e.rank ?? ''),
+  realtime: e.verb === 'start' ? (e.realtime ?? false) : false,
+})

@@ -1,0 +1,75 @@
+/** The servers of a service as the planner takes them, and the jobs that run on them, at the newest sample. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { opcodesOf, type LiveJob } from '#core/control/live-job.ts'
+import { serverRules, type ServerRules } from '#core/control/server-rules.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { profileOf } from '#core/lustre/profile.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { jobColumn } from '../../cluster/recent.ts'
+import { orZero, RATE_SAMPLES } from '../views/position.ts'
+import type { OperatorRules } from './operator-rules.ts'
+
+/** Servers that answered, with their rules as they stand after what the controller wrote last. */
+export function presentServers(monitor: ClusterMonitor, service: ServiceName, rules: OperatorRules): ServerRules[] {
+  return monitor.serversOf(service).flatMap((host) => {
+    const reading = monitor.missing.has(host) ? undefined : monitor.reading(host)
+    if (!reading) return []
+    const text = monitor.recent.rulesAt(host, monitor.sample)?.text ?? reading.rulesText
+    return serverRules(host, reading.policies, parseNrsTbfRule(text).rules, profileOf(reading.version), {
+      realtime: rules.realtime(service, host),
+    })
+  })
+}
+
+/**
+ * What a job does on a service per second, over the last second: RPCs on OSTs. On MDTs job_stats counts operations, of which
+ * one RPC may be several (a create is an open and a mknod).
+ */
+export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: string): number {
+  const column = jobColumn(service === 'ost_io' ? 'rpcs' : 'mdops')
+  return orZero(monitor.recent.raw.jobs.mean(jobId, column, monitor.sample, RATE_SAMPLES))
+}
+
+/** Jobs with RPCs on a service in the last second. */
+export function liveJobs(monitor: ClusterMonitor, service: ServiceName): LiveJob[] {
+  const hostOf = new Map<string, string>()
+  for (const host of monitor.serversOf(service)) {
+    for (const t of monitor.reading(host)?.targets ?? []) hostOf.set(t.target, host)
+  }
+  const out: LiveJob[] = []
+  for (const job of monitor.jobs.all) {
+    const targets = [...job.targets].filter((t) => hostOf.has(t))
+    const rpcs = rateOf(monitor, service, job.jobId)
+    if (targets.length === 0 || rpcs === 0) continue
+    out.push({
+      jobId: job.jobId,
+      nodes: job.nodes,
+      // Operations of a second are those of both services; a job that does nothing else is known for certain.
+      opcodes: opcodesOf(
+        service,
+        [...job.lastSecond.ops.keys()].filter((op) => isOpOf(service, op)),
+      ),
+      servers: [...new Set(targets.map((t) => hostOf.get(t) as string))],
+      targets,
+      rpcs,
+    })
+  }
+  return out
+}
+
+const DATA_OPS = new Set([
+  'read',
+  'write',
+  'punch',
+  'create',
+  'destroy',
+  'get_info',
+  'set_info',
+  'quotactl',
+  'prealloc',
+])
+const METADATA_OPS =
+  /^(?:open|close|mknod|link|unlink|mkdir|rmdir|rename|getxattr|setxattr|readpage|readdir|.*_rename|parallel_.*|migrate|fallocate)$/
+/** Whether job_stats of the service counts the operation; some, such as getattr, are counted by both. */
+const isOpOf = (service: ServiceName, op: string): boolean =>
+  service === 'ost_io' ? !METADATA_OPS.test(op) : !DATA_OPS.has(op)

@@ -1,0 +1,149 @@
+/** Staged changes as they would be sent now, their review, and the changes committed before. */
+import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
+import type { DiffLine } from '#core/control/plan.ts'
+import { lintRules } from '#core/control/lint.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { tryAgainstLive } from '#core/control/trial.ts'
+import { commandsOf, inverseOf, type ServerChange } from '../../enforce/change.ts'
+import { SERVICES, type Service } from '../../cluster/service.ts'
+import type { DeskPlan, PastChange, RuleDesk } from '../rules/desk.ts'
+import { toLint, toTrial } from '../rules/check.ts'
+import type { StagedChange } from '../rules/staged-changes.ts'
+import { liveJobs } from '../rules/servers.ts'
+import { stand } from './position.ts'
+import { toNotice } from './status.ts'
+
+export interface StagedQuery {
+  readonly service: ServiceName
+}
+
+/** Lines of a list that a review carries; changed ones are always among them. */
+const LIST_LINES = 120
+
+const kindOf = { start: 'add', change: 'mod', stop: 'del' } as const
+
+/** Commands of the first server that are about one rule, its timer included. */
+function commandsFor(service: Service, change: ServerChange | undefined, rule: string): string[] {
+  if (!change) return []
+  const { plan, timers, found } = change
+  const own = { ...plan, commands: plan.commands.filter((c) => c.rule === rule) }
+  return commandsOf(service, { plan: own, found, timers: timers.filter((t) => t.rule === rule), endTimers: [] })
+}
+
+const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
+  (change?.plan.diff ?? []).filter((d) => d.text.startsWith(`${rule} `)).map(({ kind, text }) => ({ kind, text }))
+
+function itemOf(service: Service, { changes }: DeskPlan, s: StagedChange): StagedFrame['items'][number] {
+  const { edit } = s
+  const on = changes.filter((c) => c.plan.commands.some((x) => x.rule === edit.name))
+  const first = on[0] ?? changes[0]
+  return {
+    id: s.id,
+    verb: edit.verb,
+    kind: kindOf[edit.verb],
+    rule: edit.name,
+    form: s.form,
+    expiresS: s.terms.expiresS,
+    reason: s.terms.reason,
+    stagedMs: s.stagedMs,
+    servers: on.length,
+    diff: diffFor(first, edit.name),
+    commands: commandsFor(service, first, edit.name),
+  }
+}
+
+/** Servers with the same commands stand together, the first of them named. */
+function nodesOf(service: Service, changes: readonly ServerChange[]): Review['nodes'] {
+  const groups = new Map<string, Review['nodes'][number]>()
+  for (const c of changes) {
+    const [commands, inverse] = [commandsOf(service, c), inverseOf(service, c)]
+    const key = JSON.stringify(commands)
+    const group = groups.get(key)
+    if (group) group.alike.push(c.plan.server)
+    else groups.set(key, { host: c.plan.server, commands, inverse, alike: [] })
+  }
+  return [...groups.values()]
+}
+
+function listOf(change: ServerChange | undefined): { list: Review['list']; more: number } {
+  if (!change) return { list: [], more: 0 }
+  const { preview, commands } = change.plan
+  const isHpOnly = commands.length > 0 && commands.every((c) => c.queue === 'hp')
+  const all = preview[isHpOnly ? 'hp' : 'reg']
+  const list = all
+    .filter((l, i) => i < LIST_LINES || l.kind !== '')
+    .map((l) => ({ kind: l.kind, rank: l.rank ?? null, name: l.name, text: `${l.conditions} ${l.rate}` }))
+  return { list, more: all.length - list.length }
+}
+
+function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
+  const { monitor } = desk
+  const service = SERVICES[query.service]
+  const changes = plan.changes.filter((c) => c.plan.commands.length > 0)
+  const names = plan.staged.filter((s) => s.edit.verb !== 'stop').map((s) => s.edit.name)
+  const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
+  const trial = tryAgainstLive(servers, liveJobs(monitor, query.service), names)
+  const seconds = plan.changes.flatMap((c) => c.timers.map((t) => t.seconds))
+  const refused = desk.refusal(query.service, plan)
+  return {
+    planId: plan.planId,
+    nodes: nodesOf(service, changes),
+    ...listOf(changes[0] ?? plan.changes[0]),
+    trial: toTrial(trial, monitor.sample === 0 ? null : monitor.nowMs()),
+    servers: changes.length,
+    serversTotal: monitor.serversOf(query.service).length,
+    refillTokens: plan.changes.reduce((n, c) => n + c.plan.refillTokens, 0),
+    typed: desk.typedTarget(query.service),
+    expiresS: seconds.length === 0 ? null : Math.min(...seconds),
+    refused: refused ? toNotice(refused) : null,
+  }
+}
+
+/** Remarks on the lists as they would be, on the rules that are staged; and what the plans have to say. */
+function lintsOf(desk: RuleDesk, query: StagedQuery, { changes, staged }: DeskPlan): Lint[] {
+  const names = new Set(staged.map((s) => s.edit.name))
+  const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
+  const jobs = liveJobs(desk.monitor, query.service)
+  const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isOurs })
+  const notes = new Map(changes.flatMap((c) => c.plan.notes).map((n) => [n.text, n]))
+  const refused = new Map(changes.flatMap((c) => c.plan.refused).map((r) => [r.text, r]))
+  return [
+    ...[...refused.keys()].map((text): Lint => ({ code: 'REFUSED', level: 'bad', rule: '', text })),
+    ...found.filter((l) => names.has(l.rule)).map(toLint),
+    ...[...notes.values()].map((n): Lint => ({ code: n.code, level: 'info', rule: '', text: n.text })),
+  ]
+}
+
+const pastOf = ({
+  id,
+  atMs,
+  title,
+  reason,
+  nodes,
+  inverse,
+  expiresMs,
+  undone,
+}: PastChange): StagedFrame['changes'][number] => ({
+  ...{ id, atMs, title, reason, expiresMs, undone },
+  nodes: [...nodes],
+  inverse: [...inverse],
+})
+
+export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): StagedFrame {
+  const { sample, atMs } = stand(desk.monitor, null)
+  const service = SERVICES[query.service]
+  const plan = desk.plan(query.service)
+  const isAny = plan.staged.length > 0
+  const first = plan.changes.find((c) => c.plan.commands.length > 0)
+  return {
+    seq,
+    sample,
+    atMs,
+    service: query.service,
+    items: plan.staged.map((s) => itemOf(service, plan, s)),
+    inverse: first ? inverseOf(service, first) : [],
+    lints: isAny ? lintsOf(desk, query, plan) : [],
+    review: isAny ? reviewOf(desk, query, plan) : null,
+    changes: desk.changesOf(query.service).map(pastOf),
+  }
+}

@@ -1,0 +1,156 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RuleCheck, RuleForm } from '#core/api/rule-edits.ts'
+import { opcodeFault, ruleCheck, ruleForm, valueOf } from '../views/rules/sample-frames.ts'
+import type { Client } from './client.ts'
+import { useConnectionStore } from './connection.ts'
+import { useRuleDraftStore } from './rule-draft.ts'
+
+type Question = { service: string; draft: { text: string } | { form: RuleForm } }
+
+/** A host whose answers come when the test says so. */
+function fakeHost() {
+  const asked: { question: Question; answer: (check: RuleCheck) => Promise<void> }[] = []
+  const staged: unknown[] = []
+  const check = (question: Question): Promise<RuleCheck> =>
+    new Promise((resolve) => {
+      const answer = async (a: RuleCheck): Promise<void> => {
+        resolve(a)
+        await vi.advanceTimersByTimeAsync(0)
+      }
+      asked.push({ question, answer })
+    })
+  const stage = async (input: unknown): Promise<{ id: string }> => {
+    staged.push(input)
+    return { id: 's9' }
+  }
+  useConnectionStore().opened({ api: { rules: { check, stage } } as unknown as Client })
+  return { asked, staged, last: () => asked.at(-1)! }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  setActivePinia(createPinia())
+})
+afterEach(() => vi.useRealTimers())
+
+describe('the draft of a rule', () => {
+  it('asks once for a burst of keys, with the side that was edited last', async () => {
+    const { asked } = fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm() })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(asked.map((a) => a.question.draft)).toEqual([{ form: ruleForm() }])
+    for (const rate of ['4', '40', '401']) store.editForm({ rate })
+    await vi.advanceTimersByTimeAsync(119)
+    expect(asked).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(asked.at(-1)?.question.draft).toEqual({ form: ruleForm({ rate: '401' }) })
+    store.editText('reg start a jobid={x} rate=5')
+    await vi.advanceTimersByTimeAsync(120)
+    expect(asked.at(-1)?.question).toEqual({ service: 'ost_io', draft: { text: 'reg start a jobid={x} rate=5' } })
+  })
+
+  it('fills the form from a text without touching the text, and the text from a form', async () => {
+    const { last } = fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm() })
+    await vi.advanceTimersByTimeAsync(0)
+    await last().answer(ruleCheck(ruleForm()))
+    expect(store.draft?.text).toBe(valueOf(ruleForm()))
+    store.editText('reg start hog4690  jobid={4690.*} rate=99')
+    await vi.advanceTimersByTimeAsync(120)
+    await last().answer(ruleCheck(ruleForm({ rate: '99' })))
+    expect(store.draft?.form.rate).toBe('99')
+    expect(store.draft?.text).toBe('reg start hog4690  jobid={4690.*} rate=99')
+    expect(store.sentAs).toBe('reg start hog4690 jobid={4690.*} rate=99')
+    store.tidyText()
+    expect([store.draft?.text, store.sentAs]).toEqual(['reg start hog4690 jobid={4690.*} rate=99', null])
+  })
+
+  it('drops an answer that a newer edit has overtaken', async () => {
+    const { asked } = fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm() })
+    await vi.advanceTimersByTimeAsync(0)
+    store.editForm({ rate: '7' })
+    await vi.advanceTimersByTimeAsync(120)
+    await asked[1]?.answer(ruleCheck(ruleForm({ rate: '7' })))
+    await asked[0]?.answer(ruleCheck(ruleForm({ rate: '400' })))
+    expect([store.draft?.text, store.check?.form.rate]).toEqual([valueOf(ruleForm({ rate: '7' })), '7'])
+    store.editText('reg stop hog4690')
+    await vi.advanceTimersByTimeAsync(120)
+    store.cancel()
+    await asked[2]?.answer(ruleCheck(ruleForm()))
+    expect([store.draft, store.check]).toEqual([null, null])
+  })
+
+  it('shows a pasted line of 2013 in the form that servers take today', async () => {
+    const { last } = fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', text: 'start loginnode {192.168.1.1@tcp} 100' })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(last().question.draft).toEqual({ text: 'start loginnode {192.168.1.1@tcp} 100' })
+    const modern = ruleForm({ name: 'loginnode', conditions: 'nid={192.168.1.1@tcp}', rate: '100', queue: 'both' })
+    await last().answer(ruleCheck(modern, { notes: ['Syntax of 2013: nid= and rate= were added.'] }))
+    expect(store.draft?.text).toBe('start loginnode nid={192.168.1.1@tcp} rate=100')
+    expect(store.draft?.form.conditions).toBe('nid={192.168.1.1@tcp}')
+  })
+
+  it('stages nothing that has a fault, waits for the answer to the last key, and sends what it replaces', async () => {
+    const { asked, staged } = fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm(), replaces: 's1', terms: { expiresS: 300 } })
+    await vi.advanceTimersByTimeAsync(0)
+    await asked[0]?.answer(ruleCheck(ruleForm()))
+    const misspelt = ruleForm({ conditions: 'jobid={4690.*}&opcode={ost_wirte}' })
+    store.editForm({ conditions: misspelt.conditions })
+    const refused = store.stage()
+    await vi.advanceTimersByTimeAsync(0)
+    await asked.at(-1)?.answer(ruleCheck(misspelt, { faults: opcodeFault(valueOf(misspelt)) }))
+    expect([await refused, staged.length, store.wasTried]).toEqual([null, 0, true])
+    store.editForm({ conditions: 'jobid={4690.*}' })
+    store.editTerms({ reason: 'ticket HPC-2291' })
+    const done = store.stage()
+    await vi.advanceTimersByTimeAsync(0)
+    await asked.at(-1)?.answer(ruleCheck(ruleForm()))
+    expect(await done).toBe('s9')
+    expect(staged).toEqual([
+      {
+        ...{ service: 'ost_io', form: ruleForm(), replaces: 's1' },
+        terms: { expiresS: 300, reason: 'ticket HPC-2291' },
+      },
+    ])
+    expect(store.draft).toBeNull()
+  })
+
+  it('leaves an edited draft only with the word of the operator', async () => {
+    fakeHost()
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm() })
+    store.open({ service: 'ost_io', form: ruleForm({ name: 'b' }) })
+    expect([store.draft?.form.name, store.waiting]).toEqual(['b', null])
+    store.editForm({ rate: '1' })
+    store.open({ service: 'mdt', form: ruleForm({ name: 'c' }) })
+    expect([store.draft?.form.name, store.waiting?.service]).toEqual(['b', 'mdt'])
+    store.stay()
+    expect([store.draft?.form.rate, store.waiting]).toEqual(['1', null])
+    store.open({ service: 'mdt', form: ruleForm({ name: 'c' }) })
+    store.leave()
+    expect([store.draft?.form.name, store.draft?.service]).toEqual(['c', 'mdt'])
+  })
+
+  it('says that there is no host, and asks again when there is one', async () => {
+    const store = useRuleDraftStore()
+    store.open({ service: 'ost_io', form: ruleForm() })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(store.notice?.code).toBe('NO_HOST')
+    const refused = store.stage()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await refused).toBeNull()
+    const { last } = fakeHost()
+    await vi.advanceTimersByTimeAsync(0)
+    await last().answer(ruleCheck(ruleForm()))
+    expect([store.notice, store.isFresh]).toEqual([null, true])
+  })
+})

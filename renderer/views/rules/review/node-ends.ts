@@ -1,0 +1,40 @@
+/** How a commit ended, server by server: done, failed or unknown, never assumed. */
+import type { Level } from '#core/api/frames.ts'
+import type { PastChange } from '#core/api/rule-edits.ts'
+import { formatNumber } from '../../../widgets/units.ts'
+
+type NodeEnd = PastChange['nodes'][number]
+type State = NodeEnd['state']
+
+export const endLevels: Readonly<Record<State, Level>> = {
+  done: 'ok',
+  failed: 'bad',
+  'rolled back': 'watch',
+  unknown: 'unknown',
+  'not sent': 'idle',
+}
+/** In the order of what an operator must look at. */
+const states: readonly State[] = ['failed', 'unknown', 'rolled back', 'not sent', 'done']
+
+/** One entry for each state that occurs: `2 failed`, with the hosts. */
+export const endsOf = (nodes: readonly NodeEnd[]): { state: State; text: string; hosts: string }[] =>
+  states.flatMap((state) => {
+    const those = nodes.filter((n) => n.state === state)
+    if (those.length === 0) return []
+    return [{ state, text: `${formatNumber(those.length)} ${state}`, hosts: those.map((n) => n.host).join(', ') }]
+  })
+
+export const countOf = (nodes: readonly NodeEnd[], state: State): number =>
+  nodes.filter((n) => n.state === state).length
+
+/** One sentence over the table. */
+export function endSentence(nodes: readonly NodeEnd[]): { level: Level; text: string } {
+  const done = countOf(nodes, 'done')
+  const all = formatNumber(nodes.length)
+  if (done === nodes.length) return { level: 'ok', text: `Read back equal on ${formatNumber(done)} of ${all} servers.` }
+  const rest = endsOf(nodes)
+    .filter((end) => end.state !== 'done')
+    .map((end) => end.text)
+  const level = countOf(nodes, 'failed') + countOf(nodes, 'unknown') > 0 ? 'bad' : 'watch'
+  return { level, text: `${formatNumber(done)} of ${all} servers have it: ${rest.join(', ')}.` }
+}

@@ -1,0 +1,130 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { StatusFrame } from '#core/api/frames.ts'
+import type { StagedFrame } from '#core/api/rule-edits.ts'
+import { useSourceStore } from '../../../stores/source.ts'
+import { NOW_MS, review, stagedFrame } from '../sample-frames.ts'
+import { openSampleHost, type SampleHost } from '../sample-host.ts'
+import ReviewDialog from './ReviewDialog.vue'
+
+let host: SampleHost
+let wrapper: VueWrapper
+beforeEach(() => {
+  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
+  setActivePinia(createPinia())
+  const source = { cluster: 'altair', env: 'PROD' }
+  useSourceStore().apply({ source, atMs: NOW_MS, mode: 'enforce' } as unknown as StatusFrame)
+  host = openSampleHost()
+})
+afterEach(() => {
+  wrapper.unmount()
+  document.body.replaceChildren()
+  vi.unstubAllGlobals()
+})
+
+async function open(staged: StagedFrame = stagedFrame()): Promise<void> {
+  wrapper = mount(ReviewDialog, { props: { staged, open: true }, attachTo: document.body })
+  await flushPromises()
+}
+const find = <E extends HTMLElement>(id: string): E => {
+  const found = document.querySelector<E>(`[data-testid="${id}"]`)
+  if (!found) throw new Error(`no ${id}`)
+  return found
+}
+async function type(target: string): Promise<void> {
+  const field = find<HTMLInputElement>('typed')
+  field.value = target
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  await flushPromises()
+}
+const commit = (): HTMLButtonElement => find<HTMLButtonElement>('commit')
+
+it('commits exactly the reviewed plan, and only when the target is typed as it is', async () => {
+  host.result = { changeId: 'c1', nodes: [{ host: 'oss01', state: 'done', detail: 'read back equal' }] }
+  await open()
+  expect(commit().textContent.trim()).toBe('Commit to PROD')
+  for (const wrong of ['', '4690.pytho', '4690.python ', '4690.PYTHON']) {
+    await type(wrong)
+    expect(commit().disabled).toBe(true)
+  }
+  document.querySelector('form')?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
+  await flushPromises()
+  expect(host.calls).toEqual([])
+  await type('4690.python')
+  expect(commit().disabled).toBe(false)
+  commit().click()
+  await flushPromises()
+  expect(host.calls).toEqual([{ verb: 'commit', input: { service: 'ost_io', planId: 'plan-1', typed: '4690.python' } }])
+  expect(find('commit-result').textContent).toContain('Read back equal on 1 of 1 servers.')
+})
+
+it('shows what would be sent where, in which order, and the way back', async () => {
+  await open()
+  const words = document.body.textContent
+  expect(words).toContain("'reg start hog4690 jobid={4690.*} rate=400'")
+  expect(words).toContain('Timer on oss01')
+  expect(words).toContain('Stops itself at 15:02:07')
+  const inverse = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Inverse')
+  inverse?.click()
+  await flushPromises()
+  expect(find('review-commands').textContent).toContain("'reg stop hog4690'")
+})
+
+it('does not commit a plan that has become another one before it was looked at again', async () => {
+  await open()
+  await type('4690.python')
+  const next = review({ planId: 'plan-2', typed: 'hog' })
+  await wrapper.setProps({ staged: stagedFrame({ review: next }) })
+  expect(commit().disabled).toBe(true)
+  find('look-again').click()
+  await flushPromises()
+  expect(find<HTMLInputElement>('typed').value).toBe('')
+  await type('hog')
+  commit().click()
+  await flushPromises()
+  expect(host.calls.map((c) => c.input)).toEqual([{ service: 'ost_io', planId: 'plan-2', typed: 'hog' }])
+})
+
+it('says why it cannot be committed now, beside the button that stays off', async () => {
+  const refused = { code: 'OBSERVE', what: 'Nothing is written in Observe', next: 'choose Enforce' }
+  await open(stagedFrame({ review: review({ refused }) }))
+  await type('4690.python')
+  expect(commit().disabled).toBe(true)
+  expect(find('review-dialog').textContent).toContain('Nothing is written in Observe')
+  expect(find('review-dialog').textContent).toContain('Next: choose Enforce.')
+})
+
+it('names the state of every server after a partial commit, and stages the inverse on demand', async () => {
+  host.result = {
+    changeId: 'c7',
+    nodes: [
+      { host: 'oss01', state: 'done', detail: '' },
+      { host: 'oss02', state: 'failed', detail: 'EBUSY <b>16</b>' },
+      { host: 'oss03', state: 'unknown', detail: 'channel lost' },
+      { host: 'oss04', state: 'rolled back', detail: '' },
+      { host: 'oss05', state: 'not sent', detail: '' },
+    ],
+  }
+  await open()
+  await type('4690.python')
+  commit().click()
+  await flushPromises()
+  const states = [...document.querySelectorAll('tr[data-state]')].map((row) => row.getAttribute('data-state'))
+  expect(states).toEqual(['done', 'failed', 'unknown', 'rolled back', 'not sent'])
+  expect(find('commit-result').textContent).toContain('EBUSY <b>16</b>')
+  find('roll-back').click()
+  await flushPromises()
+  expect(host.calls.at(-1)).toEqual({ verb: 'undo', input: { changeId: 'c7' } })
+  expect(wrapper.emitted('update:open')?.at(-1)).toEqual([false])
+})
+
+it('keeps the review open with the reason when the host refuses', async () => {
+  host.result = new Error('the plan is not known')
+  await open()
+  await type('4690.python')
+  commit().click()
+  await flushPromises()
+  expect(find('review-dialog').textContent).toContain('Nothing was committed')
+  expect(find('review-dialog').textContent).toContain('the plan is not known')
+})

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { hostRange } from './host-range.ts'
+import { endSentence, endsOf } from './node-ends.ts'
+
+it('shortens runs of hosts and nothing else', () => {
+  const run = Array.from({ length: 11 }, (_, i) => `oss${String(i + 2).padStart(2, '0')}`)
+  expect(hostRange(run)).toBe('oss02\u201312')
+  expect(hostRange(['oss02', 'oss03', 'oss04', 'oss07'])).toBe('oss02\u201304, oss07')
+  expect(hostRange(['oss01', 'oss02', 'mds', 'a9', 'a10'])).toBe('oss01, oss02, mds, a9, a10')
+  expect(hostRange([])).toBe('')
+})
+
+it('says of a commit what is done and what is not known', () => {
+  const node = (host: string, state: 'done' | 'failed' | 'unknown' | 'not sent') => ({ host, state, detail: '' })
+  expect(endSentence([node('a', 'done'), node('b', 'done')])).toEqual({
+    level: 'ok',
+    text: 'Read back equal on 2 of 2 servers.',
+  })
+  const partial = [node('a', 'done'), node('b', 'failed'), node('c', 'unknown'), node('d', 'not sent')]
+  expect(endSentence(partial)).toEqual({
+    level: 'bad',
+    text: '1 of 4 servers have it: 1 failed, 1 unknown, 1 not sent.',
+  })
+  expect(endsOf(partial).map((end) => end.hosts)).toEqual(['b', 'c', 'd', 'a'])
+})

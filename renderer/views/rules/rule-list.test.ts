@@ -1,0 +1,77 @@
+import { mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { RulesFrame } from '#core/api/frames.ts'
+import RuleList from './RuleList.vue'
+import type { RuleRow } from './rule-face.ts'
+import { ruleRow, rulesFrame } from './sample-frames.ts'
+
+let wrapper: VueWrapper<InstanceType<typeof RuleList>>
+const row = (name: string, patch: Partial<RuleRow> = {}): RuleRow =>
+  ruleRow({ name, conditions: `uid={${name.length}}`, ...patch })
+const frameOf = (...rows: RuleRow[]): RulesFrame => rulesFrame({ rows })
+const names = (): string[] => wrapper.findAll('[data-testid=rule-row]').map((r) => r.attributes('data-rule') ?? '')
+
+beforeEach(() => {
+  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
+  // The list is virtual: without a height it would show nothing.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(400)
+  vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(900)
+  setActivePinia(createPinia())
+})
+afterEach(() => {
+  wrapper.unmount()
+  document.body.replaceChildren()
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+async function show(frame: RulesFrame): Promise<void> {
+  const props = { frame, calm: frame, selected: null, staged: [], isPaused: false, editing: undefined }
+  wrapper = mount(RuleList, { props, attachTo: document.body })
+  await vi.waitFor(() => expect(names()).toHaveLength(frame.rows.length))
+}
+const next = (frame: RulesFrame): Promise<void> => wrapper.setProps({ frame, calm: frame })
+const press = (key: string, more: KeyboardEventInit = {}): void => {
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
+}
+
+it('keeps its rows under the pointer, marks what has gone and counts what has come', async () => {
+  await show(frameOf(row('a'), row('bb'), row('ccc')))
+  await wrapper.trigger('mouseenter')
+  await next(frameOf(row('dddd'), row('ccc'), row('a')))
+  expect(names()).toEqual(['a', 'bb', 'ccc'])
+  expect(wrapper.find('[data-rule=bb]').classes('gone')).toBe(true)
+  expect(wrapper.text()).toContain('1 new')
+  await wrapper.trigger('mouseleave')
+  expect(names()).toEqual(['dddd', 'ccc', 'a'])
+})
+
+it('shows what the operator stages at once, also under the pointer', async () => {
+  await show(frameOf(row('a'), row('bb')))
+  await wrapper.trigger('mouseenter')
+  await next(frameOf(row('new', { staged: 'add' }), row('a'), row('bb', { staged: 'del' })))
+  expect(names()).toEqual(['new', 'a', 'bb'])
+  expect(wrapper.find('[data-rule=bb]').attributes('data-staged')).toBe('del')
+  expect(wrapper.find('[data-rule=bb] .sr').text()).toBe('staged: stop')
+})
+
+it('moves the chosen rule by Alt and arrow keys, and edits it by e and by Enter', async () => {
+  await show(frameOf(row('a'), row('bb'), row('default', { owner: 'lustre' })))
+  await wrapper.find('[data-rule=bb]').trigger('click')
+  press('ArrowUp', { altKey: true })
+  expect(wrapper.emitted('move')?.map(([moved, rank]) => [(moved as RuleRow).name, rank])).toEqual([['bb', 'a']])
+  press('ArrowDown', { altKey: true })
+  expect(wrapper.emitted('move')).toHaveLength(1)
+  press('e')
+  press('Enter')
+  expect(wrapper.emitted('edit')?.map(([edited]) => (edited as RuleRow).name)).toEqual(['bb', 'bb'])
+})
+
+it('moves nothing where another server than the first is shown: its neighbours may be others', async () => {
+  const frame = rulesFrame({ node: 'oss02', rows: [row('a'), row('bb'), row('default', { owner: 'lustre' })] })
+  await show(frame)
+  await wrapper.find('[data-rule=bb]').trigger('click')
+  press('ArrowUp', { altKey: true })
+  expect(wrapper.emitted('move')).toBeUndefined()
+  expect(wrapper.find('.grip').exists()).toBe(false)
+})

@@ -1,0 +1,31 @@
+/** How many jobs a rule would bind, and what that does to them, in few words. */
+import type { Trial } from '#core/api/rule-edits.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import { formatNumber, formatPercent, plural } from '../../widgets/units.ts'
+
+/** `12 jobs`, `10 to 12 jobs` where some only may come under it. */
+export function jobsText({ jobCount, mayCount }: Trial): string {
+  if (mayCount === 0) return plural(jobCount, 'job')
+  const sure = Math.max(0, jobCount - mayCount)
+  return sure === 0 ? `${plural(jobCount, 'job')} may` : `${formatNumber(sure)} to ${plural(jobCount, 'job')}`
+}
+
+/** What the jobs can reach against what they do now: `−69 %`; a limit above it changes nothing yet. */
+export function changeText({ rpcsNow, rpcsAfter }: Trial): string {
+  if (rpcsAfter === null) return 'no limit'
+  if (rpcsNow === 0) return 'idle now'
+  if (rpcsAfter >= rpcsNow) return 'room left'
+  return formatPercent(rpcsAfter / rpcsNow - 1)
+}
+
+/** The same of one job. */
+export const jobChange = (change: number | null): string =>
+  change === null ? 'no limit' : change >= 0 ? 'room left' : formatPercent(change)
+
+/** The first job by name, and whether anybody else is touched. */
+export function whoText({ jobs, jobCount, otherCount }: Trial): string {
+  const others = otherCount === 0 ? 'no other' : plural(otherCount, 'other')
+  const first = jobs[0]
+  if (!first) return otherCount === 0 ? 'no live job comes under it' : `${others} touched`
+  return jobCount === 1 ? `${plainText(first.jobId)}, ${others}` : `${plainText(first.jobId)} first, ${others}`
+}

@@ -1,0 +1,60 @@
+/**
+ * Carrying a row to another place with the pointer. While it lasts the caller holds the order still; `gap` is the row above
+ * which it would be let go.
+ */
+import { useEventListener } from '@vueuse/core'
+import { computed, ref, type Ref } from 'vue'
+
+/** Within this distance of an edge the list scrolls on. */
+const EDGE_PX = 28
+const SCROLL_PX = 12
+
+export function useRowDrag(options: {
+  scroller: Readonly<Ref<HTMLElement | null>>
+  rowHeight: number
+  headHeight: number
+  count: () => number
+  onDrop: (index: number, gap: number) => void
+}) {
+  const index = ref<number | null>(null)
+  const gap = ref(0)
+  const isDragging = computed(() => index.value !== null)
+
+  function begin(at: number, event: PointerEvent): void {
+    if (event.button !== 0) return
+    event.preventDefault() // no selection of text, and the focus stays with the list
+    index.value = at
+    gap.value = at
+  }
+  function follow(event: PointerEvent): void {
+    const box = options.scroller.value
+    if (index.value === null || box === null) return
+    const { top, bottom } = box.getBoundingClientRect()
+    if (event.clientY < top + options.headHeight + EDGE_PX) box.scrollTop -= SCROLL_PX
+    else if (event.clientY > bottom - EDGE_PX) box.scrollTop += SCROLL_PX
+    const y = event.clientY - top - options.headHeight + box.scrollTop
+    gap.value = Math.max(0, Math.min(options.count(), Math.round(y / options.rowHeight)))
+  }
+  function end(): void {
+    const at = index.value
+    index.value = null
+    if (at !== null) options.onDrop(at, gap.value)
+  }
+  const cancel = (): void => {
+    index.value = null
+  }
+  useEventListener(window, 'pointermove', follow)
+  useEventListener(window, 'pointerup', end)
+  useEventListener(window, 'pointercancel', cancel)
+  useEventListener(
+    window,
+    'keydown',
+    (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || index.value === null) return
+      event.preventDefault()
+      cancel()
+    },
+    { capture: true },
+  )
+  return { isDragging, index, gap, begin }
+}

@@ -1,0 +1,45 @@
+/** The verbs on staged changes; a refusal is kept beside what caused it. */
+import { shallowRef, type ShallowRef } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import type { RuleForm, ServiceName } from '#core/api/rule-edits.ts'
+import type { Client } from '../../stores/client.ts'
+import { useConnectionStore } from '../../stores/connection.ts'
+import { noHost, refusal } from '../../stores/refusal.ts'
+import type { Terms } from '../../stores/rule-draft.ts'
+
+export interface Staging {
+  /** Why the last verb was not done; null once one was. */
+  readonly notice: ShallowRef<Notice | null>
+  /** @param id  null = all of the service. */
+  unstage: (service: ServiceName, id: string | null) => Promise<boolean>
+  stage: (service: ServiceName, form: RuleForm, terms: Terms, replaces?: string) => Promise<boolean>
+  undo: (changeId: string) => Promise<boolean>
+}
+
+export function useStaging(): Staging {
+  const connection = useConnectionStore()
+  const notice = shallowRef<Notice | null>(null)
+  async function ask(what: string, verb: (client: Client) => Promise<unknown>): Promise<boolean> {
+    try {
+      if (connection.host === null) {
+        notice.value = noHost(what)
+        return false
+      }
+      await verb(connection.host.api)
+      notice.value = null
+      return true
+    } catch (error) {
+      notice.value = refusal(what, error)
+      return false
+    }
+  }
+  return {
+    notice,
+    unstage: (service, id) => ask('The change is still staged', ({ rules }) => rules.unstage({ service, id })),
+    stage: (service, form, terms, replaces) =>
+      ask('The change was not staged', ({ rules }) =>
+        rules.stage({ service, form, terms, ...(replaces === undefined ? {} : { replaces }) }),
+      ),
+    undo: (changeId) => ask('The inverse was not staged', ({ rules }) => rules.undo({ changeId })),
+  }
+}

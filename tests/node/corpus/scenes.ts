@@ -1,0 +1,77 @@
+/**
+ * What happened on a server between the commands that were recorded.
+ *
+ * The recorded commands are a part of those that ran: policies were switched between scenes, and two of the three files lack
+ * steps of a scene. A step that is missing from a file is taken from the development line's, where the same script ran.
+ */
+import type { CorpusRecord } from './records.ts'
+
+const IO = 'lctl set_param ost.OSS.ost_io'
+const policy = (type: string): string => `${IO}.nrs_policies='${type}'`
+
+/** Types of the scenes `nrs-tbf-TYPE-*`. */
+const TYPES = ['nid', 'jobid', 'opcode', 'uid', 'gid', 'projid', 'jobid_opcode', 'nid_uid', 'generic']
+const typeWord = (type: string): string => (type === 'generic' ? '' : ` ${type.replace('_', '+')}`)
+
+/** Commands that ran right before a record, by its id. */
+const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    TYPES.map((type) => [`nrs-tbf-${type}-rule0`, [policy('fifo'), policy(`tbf${typeWord(type)}`)]]),
+  ),
+  'nrs-regonly-set': [policy('fifo')],
+  'nrs-hponly-set': [policy('fifo')],
+  'nrs-switch-1': [policy('fifo')],
+  'nrs-crrn-params': [policy('fifo'), policy('crrn')],
+  'nrs-delay-params': [policy('fifo'), policy('delay')],
+  'nrs-fifo-params': [policy('fifo')],
+  'err-get-nosuch': [policy('tbf nid')],
+  'err-rule-ok': [policy('fifo'), policy('tbf nid')],
+  'js-clear-echo': [policy('fifo')],
+}
+
+/** Writes change the state that later answers show; reads do not. */
+const isWrite = (r: CorpusRecord): boolean =>
+  r.user === 'root' && (/^lctl set_param /.test(r.command) || /^printf .* > /.test(r.command))
+
+const sceneOf = (id: string): string => id.replace(/-.*$/s, '')
+
+export interface Step {
+  /** Commands to run first, whose answers nobody recorded. */
+  readonly unrecorded: readonly string[]
+  readonly record: CorpusRecord
+}
+
+/**
+ * The commands of one file with what ran between them.
+ *
+ * @param full  the file in which no step of a scene is missing.
+ */
+export function stepsOf(records: readonly CorpusRecord[], full: readonly CorpusRecord[]): Step[] {
+  const own = new Set(records.map((r) => r.id))
+  /** Of each scene, the steps of the full file that are still to come. */
+  const ahead = new Map<string, CorpusRecord[]>()
+  for (const r of full) {
+    const scene = sceneOf(r.id)
+    const list = ahead.get(scene)
+    if (list) list.push(r)
+    else ahead.set(scene, [r])
+  }
+  /** Missing steps of a scene up to a record, or to its end. */
+  const missing = (scene: string, until?: string): string[] => {
+    const list = ahead.get(scene) ?? []
+    const to = until === undefined ? list.length : list.findIndex((r) => r.id === until)
+    if (to < 0) return []
+    return list.splice(0, until === undefined ? to : to + 1).flatMap((r) => {
+      const before = BEFORE[r.id] ?? []
+      if (own.has(r.id)) return r.id === until ? before : []
+      return [...before, ...(isWrite(r) ? [r.command] : [])]
+    })
+  }
+  let last = ''
+  return records.map((record) => {
+    const scene = sceneOf(record.id)
+    const rest = last !== '' && last !== scene ? missing(last) : []
+    last = scene
+    return { unrecorded: [...rest, ...missing(scene, record.id)], record }
+  })
+}
