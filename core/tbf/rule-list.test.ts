@@ -75,7 +75,12 @@ describe('RuleList', () => {
       'uid={7},jobid={x}',
     )
     const action = fc.oneof(
-      fc.record({ verb: fc.constant('start' as const), name, conditions, rank: fc.option(name, { nil: undefined }) }),
+      fc.record({
+        verb: fc.constant('start' as const),
+        name,
+        conditions,
+        rank: fc.option(name, { nil: undefined, freq: 1 }),
+      }),
       fc.record({ verb: fc.constant('change' as const), name, rank: fc.oneof(name, fc.constant('default')) }),
       fc.record({ verb: fc.constant('stop' as const), name }),
     )
@@ -87,7 +92,7 @@ describe('RuleList', () => {
     )
     let named = 0
     fc.assert(
-      fc.property(fc.array(action, { minLength: 1, maxLength: 25 }), (actions) => {
+      fc.property(fc.array(action, { maxLength: 25, size: 'max' }), (actions) => {
         const rules = new RuleList({ rate: 10_000, depth: 3 })
         for (const a of actions) {
           if (a.verb === 'start') rules.start(a.name, conditionsOf(a.conditions), { rank: a.rank })

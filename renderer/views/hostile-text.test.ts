@@ -38,7 +38,7 @@ describe('a hostile job id stays text', () => {
       {
         rows: {
           ...{ jobId: one(HOSTILE), user: one(HOSTILE), account: one(HOSTILE), nodes: one(1), colour: one(1) },
-          ...{ rpcs: one(1), readBps: one(1), writeBps: one(1), ioBytes: one(1), topOp: one(HOSTILE) },
+          ...{ rpcs: one(1), readBps: one(1), writeBps: one(1), ioBytes: one(1), topOp: one(HOSTILE), mdops: one(1) },
           ...{ throttled: one(0), rule: one(HOSTILE), ruleRate: one(1), record: one(1), spark: [[]] },
         },
         totals: { readBps: 1, writeBps: 1 },

@@ -22,6 +22,7 @@ import {
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
 import { OperatorRules } from './operator-rules.ts'
+import { Paced } from './paced.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
 import { undoEdits, type DoneOn } from './undo.ts'
@@ -67,9 +68,10 @@ export class RuleDesk {
   readonly staged = new StagedChanges()
   readonly rules = new OperatorRules()
   #changes: readonly PastChange[] = []
-  /** Plans by service, with what they were made from. */
-  readonly #plans = new Map<ServiceName, { readonly key: string; readonly plan: DeskPlan }>()
+  readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = { ost_io: new Paced(100), mdt: new Paced(100) }
   #isCommitting = false
+  /** Commits so far: after one, plans are made anew. */
+  #sent = 0
 
   constructor(monitor: ClusterMonitor) {
     this.monitor = monitor
@@ -84,14 +86,11 @@ export class RuleDesk {
     return presentServers(this.monitor, service, this.rules)
   }
 
-  /** The staged changes of a service as they would be sent now; made once a sample. */
+  /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
   plan(service: ServiceName): DeskPlan {
-    const key = `${this.monitor.sample} ${this.staged.version}`
-    const kept = this.#plans.get(service)
-    if (kept?.key === key) return kept.plan
-    const plan = this.#planOn(service, this.servers(service))
-    this.#plans.set(service, { key, plan })
-    return plan
+    return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () =>
+      this.#planOn(service, this.servers(service)),
+    )
   }
 
   #planOn(service: ServiceName, servers: readonly ServerRules[]): DeskPlan {
@@ -246,6 +245,7 @@ export class RuleDesk {
       })
     } finally {
       this.#isCommitting = false
+      this.#sent++
       this.monitor.changed()
     }
   }

@@ -11,6 +11,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
+import { Paced } from '../rules/paced.ts'
 import { liveJobs } from '../rules/servers.ts'
 import { isPresent, stand } from './position.ts'
 import { stagedRows } from './staged-rows.ts'
@@ -82,19 +83,14 @@ function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints'
   }
 }
 
-/** Remarks are read, not watched: they are made anew twice a second at most. */
+/** Remarks are read, not watched: they follow at their own pace. */
 const REMARKS_MS = 500
-const kept = new WeakMap<RuleDesk, Map<ServiceName, { atMs: number; found: ReturnType<typeof remarks> }>>()
+const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
 
 function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof remarks> {
-  const nowMs = performance.now()
-  const of = kept.get(desk) ?? new Map<ServiceName, { atMs: number; found: ReturnType<typeof remarks> }>()
+  const of = kept.get(desk) ?? { ost_io: new Paced(REMARKS_MS), mdt: new Paced(REMARKS_MS) }
   kept.set(desk, of)
-  const last = of.get(service)
-  if (last && nowMs - last.atMs < REMARKS_MS) return last.found
-  const found = remarks(desk, service)
-  of.set(service, { atMs: nowMs, found })
-  return found
+  return of[service].get('', () => remarks(desk, service))
 }
 
 export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): RulesFrame {

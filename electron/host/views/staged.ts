@@ -8,6 +8,7 @@ import { commandsOf, inverseOf, type ServerChange } from '../../enforce/change.t
 import { SERVICES, type Service } from '../../cluster/service.ts'
 import type { DeskPlan, PastChange, RuleDesk } from '../rules/desk.ts'
 import { toLint, toTrial } from '../rules/check.ts'
+import { Paced } from '../rules/paced.ts'
 import type { StagedChange } from '../rules/staged-changes.ts'
 import { liveJobs } from '../rules/servers.ts'
 import { stand } from './position.ts'
@@ -129,6 +130,23 @@ const pastOf = ({
   inverse: [...inverse],
 })
 
+/** Review and remarks, which try every live job on every server. */
+interface Judged {
+  readonly lints: Lint[]
+  readonly review: Review
+}
+const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<Judged>>>()
+
+function judged(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Judged {
+  const of = kept.get(desk) ?? { ost_io: new Paced<Judged>(400), mdt: new Paced<Judged>(400) }
+  kept.set(desk, of)
+  const key = `${plan.planId} ${desk.monitor.loop.mode} ${desk.monitor.missing.size}`
+  return of[query.service].get(key, () => ({
+    lints: lintsOf(desk, query, plan),
+    review: reviewOf(desk, query, plan),
+  }))
+}
+
 export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): StagedFrame {
   const { sample, atMs } = stand(desk.monitor, null)
   const service = SERVICES[query.service]
@@ -142,8 +160,8 @@ export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): St
     service: query.service,
     items: plan.staged.map((s) => itemOf(service, plan, s)),
     inverse: first ? inverseOf(service, first) : [],
-    lints: isAny ? lintsOf(desk, query, plan) : [],
-    review: isAny ? reviewOf(desk, query, plan) : null,
+    lints: isAny ? judged(desk, query, plan).lints : [],
+    review: isAny ? judged(desk, query, plan).review : null,
     changes: desk.changesOf(query.service).map(pastOf),
   }
 }

@@ -61,6 +61,7 @@ it('commits exactly the reviewed plan, and only when the target is typed as it i
 
 it('shows what would be sent where, in which order, and the way back', async () => {
   await open()
+  await vi.waitFor(() => find('review-commands'))
   const words = document.body.textContent
   expect(words).toContain("'reg start hog4690 jobid={4690.*} rate=400'")
   expect(words).toContain('Timer on oss01')
