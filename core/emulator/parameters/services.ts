@@ -16,6 +16,7 @@ import type { Parameter } from '../parameter.ts'
 import type { ServiceEstimate } from '../service-estimate.ts'
 import { file, keptNumber, kernelNumber, line, numberLine, text, written, type FileOps } from './file.ts'
 import type { NodeState } from './node.ts'
+import { RPC_OPCODES } from '../../tbf/rpc-opcodes.ts'
 import { statsFile, type CounterKind, type StatsSource } from './stats-file.ts'
 
 /** What parameters read and write of a service's scheduler. */
@@ -133,6 +134,12 @@ const SERVICE_COUNTERS: readonly CounterKind[] = [
   ...['read_bytes', 'write_bytes'].map((name) => ({ name, unit: 'bytes' })),
 ]
 
+/** Rows of a service's table in the order in which they are printed: RPCs by their number. */
+const SERVICE_ROWS: readonly CounterKind[] = [
+  ...SERVICE_COUNTERS,
+  ...[...RPC_OPCODES].sort(([, a], [, b]) => a - b).map(([name]) => ({ name, unit: 'usecs' })),
+]
+
 function threadFiles(service: ServiceView): Readonly<Record<string, FileOps>> {
   // All threads are started with the service, as a server does that is told their number.
   let [least, most] = [service.threads, service.threads]
@@ -218,7 +225,7 @@ export function serviceParameters(node: NodeState, service: ServiceView): Parame
         write: kicked((v) => nrs.writePolicyParameter(name, v)),
       }),
     ),
-    at('debugfs', 'stats', statsFile(node, service.stats, SERVICE_COUNTERS)),
+    at('debugfs', 'stats', statsFile(node, service.stats, SERVICE_ROWS)),
     ...(service.estimates ? [at('debugfs', 'timeouts', timeoutsFile(node, service.estimates))] : []),
   ]
 }

@@ -14,6 +14,7 @@ interface Line {
   readonly id: string
   readonly lustre: string
   readonly cpt: number | null
+  readonly backend: readonly string[]
   readonly user: string
   readonly setup: string
   readonly load: string
