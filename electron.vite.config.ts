@@ -6,7 +6,11 @@ export default defineConfig({
     build: {
       outDir: 'out/main',
       rolldownOptions: {
-        input: { main: 'electron/main/main.ts', 'host-process': 'electron/main/host-process.ts' },
+        input: {
+          main: 'electron/main/main.ts',
+          'host-process': 'electron/main/host-process.ts',
+          'papers-worker': 'electron/host/papers/worker.ts',
+        },
         output: { format: 'es', entryFileNames: '[name].js' },
       },
     },

@@ -8,6 +8,7 @@
  */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
+import { adaptbfChange } from './adaptbf.ts'
 import {
   controllerName,
   jobColumn,
@@ -20,6 +21,7 @@ import {
   statusFrame,
   stripFrame,
 } from './frames.ts'
+import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
 
 /** What every stream takes. */
@@ -33,6 +35,8 @@ const stream = z.object({
 })
 /** Width of the window [t - w, t] in ms: 10 s to 1 h. */
 const windowMs = z.number().min(10_000).max(3_600_000).default(300_000)
+/** Target whose records are shown; empty = all. */
+const target = z.string().max(128).default('')
 
 const errors = {
   /** The verb was understood and refused; the data says why and what to do. */
@@ -62,6 +66,8 @@ export const contract = {
       .errors(errors)
       .input(z.object({ controller: controllerName }))
       .output(z.void()),
+    /** Settings of AdapTBF: what is named changes, the rest stays. */
+    setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
   },
   views: {
     strip: oc.input(stream.extend({ windowMs: windowMs.default(3_600_000) })).output(eventIterator(stripFrame)),
@@ -70,6 +76,7 @@ export const contract = {
       .input(
         stream.extend({
           windowMs,
+          target,
           sort: jobColumn.default('rpcs'),
           descending: z.boolean().default(true),
           /** Filter, for example `user:ana rpc>5k -rule:* text`. */
@@ -79,7 +86,9 @@ export const contract = {
         }),
       )
       .output(eventIterator(jobsFrame)),
-    job: oc.input(stream.extend({ windowMs, jobId: z.string().min(1).max(128) })).output(eventIterator(jobFrame)),
+    job: oc
+      .input(stream.extend({ windowMs, target, jobId: z.string().min(1).max(128) }))
+      .output(eventIterator(jobFrame)),
     rules: oc
       .input(
         stream.extend({
@@ -116,6 +125,12 @@ export const contract = {
       .errors(errors)
       .input(z.object({ changeId: z.string() }))
       .output(z.void()),
+  },
+  /** The papers' experiments, run on the model; no cluster has a part in them. */
+  papers: {
+    list: oc.output(papersList),
+    /** One run at a time a host; whoever takes no more of its events cancels it. */
+    run: oc.errors(errors).input(papersRunInput).output(eventIterator(papersEvent)),
   },
 }
 export type Contract = typeof contract

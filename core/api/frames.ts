@@ -3,6 +3,7 @@
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
 import * as z from 'zod'
+import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { diffLine, expression, level, ms, notice, streamHead as head } from './parts.ts'
 import { lint, service } from './rule-edits.ts'
 
@@ -43,6 +44,9 @@ export const statusFrame = z.object({
   }),
   mode,
   controller: controllerName,
+  adaptbf: adaptbfStatus,
+  /** What a cycle of reading, deciding and writing takes; null before the first sample and while no node answers. */
+  cycle: cycle.nullable(),
   nodes: z.object({
     total: count,
     reporting: count,
@@ -173,6 +177,9 @@ export type JobColumn = z.infer<typeof jobColumn>
 export const jobsFrame = z.object({
   ...head,
   windowMs: z.number(),
+  /** Targets that can be chosen, and the one whose records are shown; empty = all, summed. */
+  targets: texts,
+  target: z.string(),
   /** Jobs known, jobs that pass the filter, first row of this slice. */
   known: count,
   shown: count,
@@ -199,11 +206,13 @@ export const jobsFrame = z.object({
     rule: texts,
     /** Rate of that rule summed over nodes, RPC/s; null for default. */
     ruleRate: gappy,
-    /** Tokens lent (+) or borrowed (-), summed over targets; null without a ledger. */
+    /** Tokens lent (+) or borrowed (-), of the shown target or summed over all; null without a ledger. */
     record: gappy,
     /** RPC/s over the window. */
     spark: z.array(gappy),
   }),
+  /** Open debts of the jobs in this slice, largest first; null when they are no longer in memory. */
+  pairs: pairColumns.nullable(),
   totals: z.object({
     nodes: z.number(),
     rpcs: z.number(),
@@ -237,17 +246,24 @@ export const jobFrame = z.object({
   nodes: z.number().nullable(),
   colour: z.number(),
   firstSeenMs: ms.nullable(),
+  /** The target that record, shares, pairs, ledger and series are of; empty = all. */
+  target: z.string(),
   record: z.number().nullable(),
-  /** Share of all tokens allocated now, and the share its nodes entitle it to, 0..1. */
+  /** Share of all tokens allocated now, and the share its nodes entitle it to on the same targets, 0..1. */
   share: z.number().nullable(),
   entitled: z.number().nullable(),
   ioBytes: z.number().nullable(),
   serviceMs: z.number().nullable(),
   rpcs: z.number(),
-  /** Record (summed over targets), rate served and rate allowed over the window. */
-  series: z.object({ t: numbers, record: gappy, rpcs: gappy, allowed: gappy }),
-  /** What the record did, newest first: one entry per target and second. */
-  ledger: z.array(z.object({ atMs: ms, target: z.string(), tokens: z.number() })),
+  /**
+   * Over the window: record; RPC/s served; RPC/s that the rules in force allow (null for one target: a rule acts on a whole
+   * server); RPC/s that it wanted and that it was allocated, as the controller counts them.
+   */
+  series: z.object({ t: numbers, record: gappy, rpcs: gappy, allowed: gappy, demand: gappy, allocated: gappy }),
+  /** Who owes it and whom it owes; null when that is no longer in memory. */
+  pairs: jobPairs.nullable(),
+  /** What moved between it and others, newest first: one line a target, other job, kind and second. */
+  ledger: z.array(ledgerLine),
   ops: z.array(z.object({ op: z.string(), perSec: z.number(), share: z.number() })),
   /** RPCs by size: upper bound of a power-of-two bin in bytes, share of the bin. */
   sizes: z.array(z.object({ bytes: z.number(), share: z.number() })),

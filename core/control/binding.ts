@@ -66,6 +66,8 @@ export class Binder<R extends MatchRule> {
   readonly #open: number[] = []
   readonly #usesNid: boolean
   readonly #usesOpcode: boolean
+  /** Jobs are tried against the same rules again and again. */
+  readonly #bound = new WeakMap<LiveJob, readonly Binding<R>[]>()
 
   /** @param rules  of one head in match order, conditions as written. */
   constructor(rules: readonly R[], type: TbfType, shapes = new ShapeCache()) {
@@ -111,8 +113,10 @@ export class Binder<R extends MatchRule> {
    * Where a job's RPCs go, one entry for each kind that the rules can tell apart: by RPC name and NID, where these are known
    * and asked for. Beyond 256 kinds NIDs are not told apart.
    */
-  bindJob(job: LiveJob): Binding<R>[] {
-    return this.#kinds(job).map((kind) => this.bind(kind))
+  bindJob(job: LiveJob): readonly Binding<R>[] {
+    let bound = this.#bound.get(job)
+    if (!bound) this.#bound.set(job, (bound = this.#kinds(job).map((kind) => this.bind(kind))))
+    return bound
   }
 
   /** Rules that match a job's RPCs, all, some or perhaps, whatever stands before them. */

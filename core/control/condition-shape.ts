@@ -4,6 +4,7 @@
  */
 import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
 import { parseConditions, splitConditions } from '../tbf/conditions.ts'
+import { jobIdPattern } from '../tbf/job-id-pattern.ts'
 import { isField, type Field, type RequestKey } from '../tbf/request-key.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
 
@@ -83,15 +84,12 @@ const netOf = (nid: string): string => nid.slice(nid.lastIndexOf('@') + 1)
 /** Whether one item matches everything that another item of the same field does; false where that cannot be told. */
 function itemCovers(field: Field, item: string, other: string): boolean {
   if (item === other) return true
-  if (field === 'jobid') return item.includes('*') && matchesJobId(item, other.replaceAll('*', ANYTHING))
+  if (field === 'jobid') return item.includes('*') && jobIdPattern(item)(other.replaceAll('*', ANYTHING))
   if (field !== 'nid') return false
   if (item.startsWith('*@')) return netOf(item) === netOf(other)
   const isAddress = /^[0-9a-fA-F.:]+@\w+$/.test(other)
   return isAddress && new Clause(field, [item]).holds({ nid: other }) === true
 }
-
-const matchesJobId = (pattern: string, jobId: string): boolean =>
-  new Clause('jobid', [pattern]).holds({ jobId }) === true
 
 /** Whether a clause holds for everything. */
 const isUniversal = ({ field, items }: Clause): boolean => field === 'jobid' && items.some((i) => /^\*+$/.test(i))

@@ -33,6 +33,12 @@ export function valueOf(edit: RuleEdit): string {
 }
 
 /**
+ * The first control character of a condition. Servers take them and print them as they are: a line break makes a rule that
+ * cannot be read back, so that nothing could tell whether it stands.
+ */
+export const controlCharacter = (conditions: string): number => conditions.search(/[\x00-\x1f\x7f]/)
+
+/**
  * Checks one edit against a server, in the server's order: syntax, then the running policy. Whether its rules exist depends on
  * the other edits and is found when they are applied.
  *
@@ -40,6 +46,9 @@ export function valueOf(edit: RuleEdit): string {
  */
 export function checkEdit(edit: RuleEdit, server: ServerRules): Result<RuleEdit, EditFault> {
   const { rules } = server.profile
+  if (edit.verb === 'start' && controlCharacter(edit.conditions) >= 0) {
+    return fail({ errno: undefined, text: `the conditions of ${edit.name} have a control character` })
+  }
   let echoed = edit
   for (const queue of queuesOf(edit, server.hp)) {
     const type = typeOn(server, queue)

@@ -50,7 +50,11 @@ const startsOf = (q: QueueChoice) =>
   fc
     .uniqueArray(fc.tuple(name, fc.constantFrom(...CONDITIONS), rate), { selector: ([n]) => n, maxLength: 5 })
     .map((rules) => rules.map(([n, conditions, r]) => `${q} start ${n} ${conditions} rate=${r}`))
-const presents = fc.tuple(startsOf('reg'), startsOf('hp')).map(([reg, hp]) => [...reg, ...hp])
+/** Rules of a controller, which come and go. */
+const CONTROLLED = ['reg start ab_0000000002 jobid={y.*} rate=100', 'reg start ab_0000000001 jobid={x.1} rate=20']
+const presents = fc
+  .tuple(startsOf('reg'), startsOf('hp'), fc.boolean())
+  .map(([reg, hp, isControlled]) => [...reg, ...hp, ...(isControlled ? CONTROLLED : [])])
 
 const text = (rules: readonly RuleLine[]): string[] =>
   rules.map((r) => `${r.queue} ${r.cpt} ${r.name} ${r.conditions} ${r.rate}`)
@@ -181,6 +185,21 @@ describe('a plan of edits', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  it('names no rule of a controller when rules are started, stopped, and given other rates: it may be gone any moment', () => {
+    let started = 0
+    const plain = edit.filter((e) => e.verb === 'stop' || e.rank === undefined)
+    fc.assert(
+      fc.property(presents, fc.array(plain, { maxLength: 7 }), (present, edits) => {
+        const others = present.filter((v) => !v.includes('ab_'))
+        const plan = planEdits(readServer(serviceWith('tbf jobid', [...others, ...CONTROLLED])), edits)
+        for (const c of plan.commands) expect(c.value).not.toContain('ab_')
+        started += plan.commands.filter((c) => c.verb === 'start').length
+      }),
+      { numRuns: 400 },
+    )
+    expect(started).toBeGreaterThan(40)
   })
 
   it('sends no command that changes nothing, and names of others only where an edit names them', () => {

@@ -10,6 +10,7 @@ import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Field } from '../tbf/request-key.ts'
 import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
+import { isOurs } from './desired-rule.ts'
 import { checkEdit, queuesOf } from './edit-check.ts'
 import { planList, type HelperRules, type Op } from './list-plan.ts'
 import type { DiffLine } from './plan.ts'
@@ -104,14 +105,15 @@ function planQueue(
   rules: readonly RuleLine[],
   queue: Queue,
   edits: readonly Indexed[],
+  namesNone: boolean,
 ): QueuePlan {
   const type = typeOn(server, queue)
   if (!type) return EMPTY
   const from = queueList(rules, queue, server.realtime)
   const mine = edits.filter(({ edit }) => queuesOf(edit, server.hp).includes(queue))
-  const { list: to, refused, ranked } = applyEdits(from, mine)
+  const { list: to, refused, ranked } = applyEdits(from, mine, !namesNone)
   const [first] = type.fields
-  const ops = planList(from, to, ranked, helpersFor(first, from))
+  const ops = planList(from, to, ranked, { ...helpersFor(first, from), namesNone })
   return { from, to, refused, ops, inverse: planList(to, from, ranked, helpersFor(first, to)) }
 }
 
@@ -195,6 +197,9 @@ function mergeRefusals(all: readonly Refusal[]): Refusal[] {
  */
 export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): EditPlan {
   const rules = writtenRules(server)
+  // A controller may stop its rules at any moment: a plan that names one does not hold until it is sent.
+  const namesNone = rules.some((r) => isOurs(r.name))
+  const planAll = (): QueuePlan[] => QUEUES.map((q) => planQueue(server, rules, q, taken, namesNone))
   const refused: Refusal[] = []
   let taken: Indexed[] = []
   edits.forEach((edit, index) => {
@@ -202,11 +207,11 @@ export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): Edit
     if (checked.ok) taken.push({ edit: checked.value, index })
     else refused.push({ edit: index, ...checked.error })
   })
-  let plans = QUEUES.map((q) => planQueue(server, rules, q, taken))
+  let plans = planAll()
   for (let found = mergeRefusals(plans.flatMap((p) => p.refused)); found.length > 0;) {
     refused.push(...found)
     taken = taken.filter((t) => !found.some((r) => r.edit === t.index))
-    plans = QUEUES.map((q) => planQueue(server, rules, q, taken))
+    plans = planAll()
     found = mergeRefusals(plans.flatMap((p) => p.refused))
   }
   const [reg, hp] = plans as [QueuePlan, QueuePlan]

@@ -2,7 +2,8 @@
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
-import { Clause, covers, exactJobIds, shapeOf, type Shape } from './condition-shape.ts'
+import { Clause, shapeOf, type Shape } from './condition-shape.ts'
+import { CoverIndex } from './cover-index.ts'
 import type { Lint } from './lint-codes.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
@@ -19,20 +20,12 @@ export const shaped = (head: readonly RuleLine[], type: TbfType): ShapedRule[] =
 /** For each rule the first one before it that matches all that it does, judged by structure. */
 export function shadows(rules: readonly ShapedRule[], isAbout: (rule: string) => boolean): Map<string, string> {
   const out = new Map<string, string>()
-  /** Rules so far that may match unnamed job ids, and the others by each job id that they name. */
-  const open: ShapedRule[] = []
-  const byId = new Map<string, ShapedRule[]>()
-  for (const rule of rules) {
-    const { shape, line } = rule
+  const before = new CoverIndex<string>()
+  for (const { shape, line } of rules) {
     if (!shape) continue
-    const ids = exactJobIds(shape)
-    if (isAbout(line.name)) {
-      const before = [...open, ...((ids?.[0] !== undefined && byId.get(ids[0])) || [])]
-      const found = before.find((b) => b.shape && covers(b.shape, shape))
-      if (found) out.set(line.name, found.line.name)
-    }
-    if (!ids) open.push(rule)
-    for (const id of ids ?? []) byId.set(id, [...(byId.get(id) ?? []), rule])
+    const by = isAbout(line.name) ? before.firstCovering(shape) : undefined
+    if (by !== undefined) out.set(line.name, by)
+    before.add(line.name, shape)
   }
   return out
 }
@@ -100,9 +93,12 @@ export function hpLints(
   isAbout: (rule: string) => boolean,
 ): Lint[] {
   const out: Lint[] = []
+  const alike = new Set(hp.map((h) => h.line.conditions))
+  const covering = new CoverIndex<string>()
+  for (const h of hp) if (h.shape) covering.add(h.line.name, h.shape)
   for (const { line, shape } of reg) {
-    if (!isAbout(line.name) || !shape) continue
-    if (hp.some((h) => h.line.conditions === line.conditions || (h.shape && covers(h.shape, shape)))) continue
+    if (!isAbout(line.name) || !shape || alike.has(line.conditions)) continue
+    if (covering.firstCovering(shape) !== undefined) continue
     const text = 'on reg alone: write-back that lock callbacks force arrives on hp and passes it by'
     out.push({ code: 'HP_NOT_COVERED', level: 'info', rule: line.name, text })
   }

@@ -70,6 +70,11 @@ function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
       const text = `asks for ${field}, but ${server.server} runs ${typeWords(server.tbf[queue])} on ${queue}: refused`
       out.push({ code: 'TYPE_MISMATCH', level: 'bad', rule: edit.name, text })
     }
+    const joined = type.isList ? shape.flatMap((all) => all.flatMap((c) => c.items)).find((i) => i.includes('}')) : ''
+    if (joined) {
+      const text = `${server.server} takes what stands between the braces for one list: ${joined} is one name there`
+      out.push({ code: 'ODD', level: 'watch', rule: edit.name, text })
+    }
     const read = parseRuleCommand(valueOf({ ...edit, queue }), { rules, type, hp: server.hp })
     if (!read.ok || read.value.verb !== 'start') continue
     for (const { why, ours } of read.value.parsed?.cautions ?? []) {

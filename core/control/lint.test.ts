@@ -93,6 +93,21 @@ describe('remarks on a list', () => {
     expect(lints([both], { service: 'mdt' }, /CREATE/)).toEqual([])
   })
 
+  it('name an expression that an older release takes for one list', () => {
+    const draft = { verb: 'start', name: 'a', conditions: 'jobid={x}&jobid={x y}', rate: 5, queue: 'reg' } as const
+    const old = readServer(serviceWith('tbf jobid', [], { release: '2.15' }), 'oss01')
+    const now = readServer(serviceWith('tbf jobid', []), 'oss02')
+    expect(lintDraft(draft, { servers: [old, now], service: 'ost_io' })).toEqual([
+      {
+        code: 'ODD',
+        level: 'watch',
+        rule: 'a',
+        text: 'oss01 takes what stands between the braces for one list: x}&jobid={x is one name there',
+        servers: ['oss01'],
+      },
+    ])
+  })
+
   it('name rates that TBF falls short of', () => {
     const of = (rate: number) => lints([server('tbf jobid', `reg start a jobid={a} rate=${rate}`)], {}, /RATE/)
     expect(of(999)).toEqual([])

@@ -8,6 +8,9 @@
  * is putting it in, moving it down is taking it out: its other copy would never be the first match. Rates are at the lower of
  * their two values all the while. This is tightening before loosening without knowing which rule covers which.
  *
+ * New rules that come first in the list can also be put in from the last to the first, without naming any rule that is there:
+ * each starts at the lowest rate of those that will stand before it, and is raised in the end.
+ *
  * A server judges a known class anew only when a rule is started (measured part 2, 4): after moves a rule that matches
  * nothing is started and stopped, unless another start follows anyway, and rates are raised only after that.
  */
@@ -36,6 +39,8 @@ export interface HelperRules {
   readonly rematch: { readonly name: string; readonly conditions: string; readonly rate: number }
   /** Holds the limit of a rule while that is replaced under the same name. */
   readonly standIn: (name: string) => string
+  /** Whether new rules that come first go in without naming one that is there, because that may be gone any moment. */
+  readonly namesNone?: boolean
 }
 
 const stopOp = (step: Step, name: string): Op => ({ step, verb: 'stop', name, text: `stop ${name}`, refills: false })
@@ -76,6 +81,7 @@ class ListPlan {
   /** Rules of one name, one stopped and one started. */
   readonly #swapped: ReadonlySet<number>
   readonly #raised = new Set<number>()
+  readonly #startedLow = new Set<number>()
   /** The list as it stands while the plan is made, and which of its rules are in their final place. */
   #state: { readonly id: number; readonly name: string }[]
   readonly #placed: Set<number>
@@ -102,7 +108,9 @@ class ListPlan {
     const putIn = this.#to.filter((i) => !this.#old.has(i.id) || goesUp(i))
     const isOnly = putIn.length === 1 && !this.#from.some(goesDown)
     this.#lower()
+    const first = this.#startFirst()
     for (const i of putIn) {
+      if (first.has(i.id)) continue
       if (goesUp(i)) this.#move('put in', i, isOnly)
       else this.#start(i)
     }
@@ -131,8 +139,25 @@ class ListPlan {
     }
   }
 
+  /** New rules at the top of the list, where they must not name the rule that follows; their ids. */
+  #startFirst(): Set<number> {
+    const end = this.#to.findIndex((i) => this.#old.has(i.id))
+    const list = this.#to.slice(0, end < 0 ? this.#to.length : end)
+    if (!this.#helpers.namesNone || list.length < 2) return new Set()
+    let least = Infinity
+    const starts = list.map((i) => ({ i, rate: (least = Math.min(least, i.rate)) }))
+    for (const { i, rate } of starts.toReversed()) {
+      const name = this.#startedAs(i)
+      this.ops.push(startOp('put in', { ...i, name, rate }))
+      this.#place(i.id, name, this.#state[0])
+      if (rate < i.rate && name === i.name) this.#startedLow.add(i.id)
+    }
+    return new Set(list.map((i) => i.id))
+  }
+
   #raise(): void {
     for (const to of this.#to) {
+      if (this.#startedLow.has(to.id)) this.ops.push(changeOp('raise', to.name, to.rate))
       if (!this.#old.has(to.id) || this.#raised.has(to.id)) continue
       const { differs, isRaise } = this.#rateOf(to)
       if (differs && isRaise) this.ops.push(changeOp('raise', to.name, to.rate))
@@ -166,8 +191,12 @@ class ListPlan {
     this.#place(id, name, undefined)
   }
 
+  #startedAs(i: Item): string {
+    return this.#swapped.has(i.id) ? this.#helpers.standIn(i.name) : i.name
+  }
+
   #start(i: Item): void {
-    const name = this.#swapped.has(i.id) ? this.#helpers.standIn(i.name) : i.name
+    const name = this.#startedAs(i)
     const next = this.#successor(i)
     if (!next) return this.#putLast(i.id, name, (rank) => startOp('put in', { ...i, name }, rank))
     // A started rule goes first by itself, before rules that will be gone as well.

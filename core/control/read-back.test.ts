@@ -51,6 +51,26 @@ describe('a read-back', () => {
   })
 })
 
+describe('rules of a controller', () => {
+  it('may come, go and stand elsewhere when a plan is read back', () => {
+    const own = ['start ab_0000000002 jobid={y} rate=9', 'start ab_0000000001 jobid={x} rate=9']
+    const service = serviceWith('tbf jobid', [...PRESENT, ...own])
+    const plan = planEdits(readServer(service), [
+      { verb: 'start', name: 'n', conditions: 'jobid={n}', rate: 1, queue: 'both' },
+      { verb: 'change', name: 'b', rank: 'a', queue: 'both' },
+    ])
+    for (const c of plan.commands) write(service, c.value)
+    write(service, 'stop ab_0000000001')
+    write(service, 'start ab_0000000003 jobid={z} rate=9')
+    write(service, 'change ab_0000000002 rank=default')
+    write(service, 'stop ab_0000000002')
+    write(service, 'start ab_0000000002 jobid={y} rate=9')
+    expect(compareHeads(plan.expected, plan.touched, readServer(service)).differences).toEqual([])
+    write(service, 'change a rank=n')
+    expect(compareHeads(plan.expected, plan.touched, readServer(service)).differences).not.toEqual([])
+  })
+})
+
 describe('drift', () => {
   it('is nothing among servers that are alike, and where rules are decided server by server', () => {
     expect(driftOf([server('oss01', PRESENT), server('oss02', PRESENT)])).toEqual([])

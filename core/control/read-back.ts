@@ -1,6 +1,7 @@
 /** Comparison of what a server has with what a plan must have left, over all CPTs and queues. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { isOurs as isController } from './desired-rule.ts'
 import { isHelper } from './edit-plan.ts'
 import { cptsOf, headOf, QUEUES, writtenRules, type ReadableRules } from './server-rules.ts'
 
@@ -18,17 +19,17 @@ const placeOf = (queue: Queue, cpts: readonly number[], all: readonly number[]):
 function differenceOf(
   name: string,
   isOurs: boolean,
-  want: readonly RuleLine[],
-  have: readonly RuleLine[],
+  w: RuleLine | undefined,
+  h: RuleLine | undefined,
 ): string | undefined {
-  const w = want.find((r) => r.name === name)
-  const h = have.find((r) => r.name === name)
   if (!w) return h && `${name} ${isOurs ? 'is still there' : 'is new'}`
   if (!h) return `${name} ${isOurs ? 'is missing' : 'is gone'}`
   if (w.conditions !== h.conditions) return `${name} matches ${h.conditions}, not ${w.conditions}`
   if (w.rate !== h.rate) return `${name} has rate ${h.rate}, not ${w.rate}`
   return undefined
 }
+
+const byName = (head: readonly RuleLine[]): Map<string, RuleLine> => new Map(head.map((r) => [r.name, r]))
 
 /** Names in an order that is not the wanted one, by the first of them that is out of place; both lists hold the same names. */
 function misplaced(want: readonly string[], have: readonly string[]): string | undefined {
@@ -60,19 +61,19 @@ export function compareHeads(
     found.foreign.clear()
     for (const cpt of cpts) {
       const [want, have] = [headOf(expected, queue, cpt), headOf(read, queue, cpt)]
-      const names = new Set([...want, ...have].map((r) => r.name))
+      const [wants, has] = [byName(want), byName(have)]
       const add = (isOurs: boolean, text: string | undefined): void => {
         const list = isOurs ? found.ours : found.foreign
         if (text !== undefined) list.set(text, [...(list.get(text) ?? []), cpt])
       }
-      for (const name of names) {
+      for (const name of new Set([...wants.keys(), ...has.keys()])) {
         const isOurs = ours.has(name) || isHelper(name)
-        add(isOurs, differenceOf(name, isOurs, want, have))
+        add(isOurs, differenceOf(name, isOurs, wants.get(name), has.get(name)))
       }
-      // Places are compared among the rules that both have.
-      const both = (a: readonly RuleLine[], b: readonly RuleLine[]): string[] =>
-        a.map((r) => r.name).filter((n) => b.some((r) => r.name === n))
-      const [wanted, had] = [both(want, have), both(have, want)]
+      // Places are compared among the rules that both have. Controllers stop theirs and start them again, first in the list.
+      const inBoth = ({ name }: RuleLine): boolean =>
+        wants.has(name) && has.has(name) && (ours.has(name) || !isController(name))
+      const [wanted, had] = [want, have].map((l) => l.filter(inBoth).map((r) => r.name)) as [string[], string[]]
       const others = (list: readonly string[]): string[] => list.filter((n) => !ours.has(n))
       if (misplaced(others(wanted), others(had)) !== undefined) add(false, misplaced(others(wanted), others(had)))
       else add(true, misplaced(wanted, had))

@@ -168,11 +168,13 @@ function recognise(present: readonly Item[], list: readonly Item[], ranked: Set<
 /**
  * The list of one queue after edits. An edit that a server would refuse is left out and named; the others are applied.
  *
- * @param edits  those that mean this queue, with their index among all edits.
+ * @param edits       those that mean this queue, with their index among all edits.
+ * @param recognises  whether a rule that is stopped and started again may stay the rule it was.
  */
 export function applyEdits(
   present: readonly Item[],
   edits: readonly { readonly edit: RuleEdit; readonly index: number }[],
+  recognises = true,
 ): Applied {
   const edited = new EditedList(present)
   const refused: Refusal[] = []
@@ -181,5 +183,6 @@ export function applyEdits(
     if (why) refused.push({ edit: index, ...why })
   }
   const ranked = new Set(edited.ranked)
-  return { list: recognise(present, edited.list, ranked), refused, ranked }
+  const list = recognises ? recognise(present, edited.list, ranked) : edited.list
+  return { list, refused, ranked }
 }

@@ -185,14 +185,15 @@ class JobTrial {
 /**
  * Tries a plan.
  *
- * @param rules  names of the rules that are tried: those that the plan starts or changes.
+ * @param rules   names of the rules that are tried: those that the plan starts or changes.
+ * @param groups  of the servers, where several sets of rules are tried on the same ones.
  */
 export function tryAgainstLive(
   servers: readonly TriedServer[],
   jobs: readonly LiveJob[],
   rules: Iterable<string>,
+  groups: readonly Group[] = groupServers(servers),
 ): TrialResult {
-  const groups = groupServers(servers)
   const tried = new Set(rules)
   const found: { job: LiveJob; trial: JobTrial; result: TriedJob }[] = []
   jobs.forEach((job, index) => {

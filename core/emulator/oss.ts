@@ -40,6 +40,8 @@ export class EmulatedOst implements RpcTarget {
   readonly brw: BrwHistograms
   /** `obdfilter.NAME.exports.NID.stats`. */
   readonly connections = new Connections()
+  /** RPCs by job since the start: those that came in, and those that a thread took. Lustre does not count them. */
+  readonly flow = new Map<string, { arrived: number; dispatched: number }>()
   readonly #sim: Simulation
   #inFlight = 0
 
@@ -60,11 +62,21 @@ export class EmulatedOst implements RpcTarget {
   }
 
   receive(rpc: Rpc, cpt: number, reply: () => void): void {
+    const flow = this.flow.get(rpc.jobId)
+    if (flow) flow.arrived++
+    else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0 })
     this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
+  }
+
+  /** Channel-time that the device was at work since the start, over its channels, ns. */
+  get busyNs(): number {
+    return this.disk.station.occupancy.areaAt(this.#sim.now) / this.disk.station.servers
   }
 
   /** Reads or writes what an RPC asks for, and counts it. */
   transfer({ op, bytes, jobId, nid }: Rpc, end: () => void): void {
+    const flow = this.flow.get(jobId)
+    if (flow) flow.dispatched++
     if (!isData(op)) return end()
     const started = this.#sim.now
     this.brw.begin(op, bytes, ++this.#inFlight)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseScenario } from './scenario.ts'
+import { DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
+import { loopOptionsOf, parseScenario } from './scenario.ts'
 
 const good = `title: Two jobs
 clients: { count: 2 }
@@ -48,6 +49,44 @@ describe('parseScenario', () => {
     })
     expect(r.value.jobs[0]).toMatchObject({ processes: 1, outstanding: 1, start_s: 0, in_slurm: true, targets: [] })
     expect(r.value.jobs[1]!.pattern).toEqual({ kind: 'bursts', rpcs: 5, every_s: 1, jitter: 0 })
+  })
+
+  it('sets AdapTBF up, by default as in the paper', () => {
+    const optionsOf = (control: string): unknown => {
+      const r = parseScenario(good.replace('max_rate: 100', `max_rate: 100${control}`))
+      return r.ok ? loopOptionsOf(r.value) : r.error.why
+    }
+    expect(optionsOf('')).toEqual(DEFAULT_LOOP_OPTIONS)
+    const set = {
+      demand: 'backlog',
+      deadbandPercent: 10,
+      coefficient: 'min',
+      overdraft: 0.5,
+      autoT: true,
+      spill: false,
+    }
+    const text = 'demand: backlog, deadband_percent: 10, coefficient: min, overdraft: 0.5, auto_t: true'
+    expect(optionsOf(`, adaptbf: { ${text} }`)).toEqual(set)
+    expect(optionsOf(', adaptbf: { deadband_percent: 60 }')).toContain('0 to 50')
+    expect(optionsOf(', adaptbf: { overdraft: -1 }')).toContain('0 to 1')
+    expect(optionsOf(', adaptbf: { demand: guess }')).toContain('"served"|"dispatched"')
+    expect(optionsOf(', adaptbf: { spill: true }')).toContain('inside a scheduler')
+    expect(optionsOf(', adaptbf: { autoT: true }')).toContain('autoT')
+  })
+
+  it.each(['0', '-5', '.nan', '.inf', '2.0e+9', 'fast', 'null'])(
+    'says what T may be, and on which line: %s',
+    (rate) => {
+      const { code, line, column, why } = failureOf('max_rate: 100', `max_rate: ${rate}`)
+      expect({ code, line, column }).toEqual({ code: 'SCENARIO_INVALID', line: 7, column: 22 })
+      expect(why).toBe('control.max_rate: expected a largest token rate T above 0 and up to 1e9 RPC/s')
+    },
+  )
+
+  it.each(['0', '-100', '49', '10001', '99.5', '.nan', '.inf', 'soon'])('says how long dt may be: %s', (period) => {
+    const { code, line, column, why } = failureOf('max_rate: 100', `max_rate: 100, period_ms: ${period}`)
+    expect({ code, line, column }).toEqual({ code: 'SCENARIO_INVALID', line: 7, column: 38 })
+    expect(why).toBe('control.period_ms: expected a period of 50 to 10000 whole ms')
   })
 
   it('takes every scenario that comes with the program', () => {

@@ -5,7 +5,12 @@
  */
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import * as z from 'zod'
+import { DEMAND_MEASURES } from '../adaptbf/demand.ts'
+import { DEADBAND_MAX_PERCENT, DEFAULT_LOOP_OPTIONS, type LoopOptions } from '../adaptbf/loop-options.ts'
+import { PERIOD_MAX_NS, PERIOD_MIN_NS } from '../adaptbf/period.ts'
+import { COEFFICIENTS } from '../adaptbf/recompensation.ts'
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
+import { NS_PER_MS } from '../base/units.ts'
 import { profileOf } from '../lustre/profile.ts'
 import { parseVersion } from '../lustre/version.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
@@ -22,12 +27,46 @@ const clients = z.strictObject({
   mounted_on: z.array(z.string()).default([]),
 })
 
+/** A number of a range that the message names, whatever was wrong with it. */
+const within = (least: number, most: number, what: string): z.ZodNumber => {
+  const error = `expected ${what}, ${least} to ${most}`
+  return z.number({ error }).min(least, { error }).max(most, { error })
+}
+
+const adaptbf = z
+  .strictObject({
+    demand: z.enum(DEMAND_MEASURES).default(DEFAULT_LOOP_OPTIONS.demand).describe('what counts as the demand of a job'),
+    deadband_percent: within(0, DEADBAND_MAX_PERCENT, 'a part of the rate in force, %')
+      .default(DEFAULT_LOOP_OPTIONS.deadbandPercent)
+      .describe('rates that differ by less are not sent'),
+    coefficient: z.enum(COEFFICIENTS).default(DEFAULT_LOOP_OPTIONS.coefficient),
+    overdraft: within(0, 1, 'a part of the unused tokens').default(DEFAULT_LOOP_OPTIONS.overdraft),
+    auto_t: z.boolean().default(DEFAULT_LOOP_OPTIONS.autoT),
+    spill: z
+      .literal(false, { error: 'spill acts inside a scheduler that no release of Lustre has; the papers play it' })
+      .default(false),
+  })
+  .describe('settings of AdapTBF; the paper without extensions by default')
+
+const RATE_FAULT = 'expected a largest token rate T above 0 and up to 1e9 RPC/s'
+const PERIOD_FAULT = `expected a period of ${PERIOD_MIN_NS / NS_PER_MS} to ${PERIOD_MAX_NS / NS_PER_MS} whole ms`
+
 const control = z
   .strictObject({
     controller: z.enum(['adaptbf', 'static', 'none']).default('adaptbf'),
     mode: z.enum(['observe', 'advise', 'enforce']).default('enforce'),
-    max_rate: positive.max(1e9).describe('T: tokens (RPC) per second of one OST'),
-    period_ms: z.number().int().min(50).max(10_000).default(100),
+    max_rate: z
+      .number({ error: RATE_FAULT })
+      .positive({ error: RATE_FAULT })
+      .max(1e9, { error: RATE_FAULT })
+      .describe('T: tokens (RPC) per second of one OST'),
+    period_ms: z
+      .number({ error: PERIOD_FAULT })
+      .int({ error: PERIOD_FAULT })
+      .min(PERIOD_MIN_NS / NS_PER_MS, { error: PERIOD_FAULT })
+      .max(PERIOD_MAX_NS / NS_PER_MS, { error: PERIOD_FAULT })
+      .default(100),
+    adaptbf: adaptbf.prefault({}),
   })
   .describe('how the cluster is controlled')
 
@@ -113,6 +152,16 @@ export type Scenario = z.infer<typeof schema>
 export type JobScenario = z.infer<typeof job>
 export type OssScenario = z.infer<typeof oss>
 export type MdsScenario = z.infer<typeof mds>
+
+/** The settings of AdapTBF that a scenario begins with. */
+export const loopOptionsOf = ({ control: { adaptbf: a } }: Scenario): LoopOptions => ({
+  demand: a.demand,
+  deadbandPercent: a.deadband_percent,
+  coefficient: a.coefficient,
+  overdraft: a.overdraft,
+  autoT: a.auto_t,
+  spill: a.spill,
+})
 
 /** Where in the file a failure is: line and column from 1. */
 export interface ScenarioFailure extends Failure {

@@ -12,7 +12,8 @@ interface Waiting {
 
 export class FifoServer {
   readonly #sim: Simulation
-  readonly #servers: number
+  /** Number of equal servers. */
+  readonly servers: number
   #queue: Waiting[] = []
   #head = 0
   #busy = 0
@@ -24,7 +25,7 @@ export class FifoServer {
   constructor(sim: Simulation, servers = 1) {
     invariant(Number.isInteger(servers) && servers >= 1, 'a station has at least one server')
     this.#sim = sim
-    this.#servers = servers
+    this.servers = servers
     this.occupancy = new TimeWeighted(sim.now, 0)
   }
 
@@ -47,7 +48,7 @@ export class FifoServer {
    * @param serviceNs  >= 0; rounded up to whole ns.
    */
   submit(serviceNs: number, done: () => void): void {
-    if (this.#busy < this.#servers) this.#begin(serviceNs, done)
+    if (this.#busy < this.servers) this.#begin(serviceNs, done)
     else this.#queue.push({ serviceNs, done })
   }
 

@@ -10,8 +10,12 @@ import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.t
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
 import type { NodeConnection } from './connection.ts'
+import { within } from './deadline.ts'
 import { detach, toBytes } from './detach.ts'
 import type { Service } from './service.ts'
+
+/** A node is waited for this long, wall ms. */
+const LATE_MS = 10_000
 
 const READ_VERSION = 'lctl get_param -n version'
 
@@ -39,6 +43,8 @@ export interface NodeReading {
   readonly bytes: number
   /** Time from sending the command to its last byte, ms. */
   readonly tookMs: number
+  /** Time of reading what it answered, ms. */
+  readonly parseMs: number
 }
 
 export type Reading =
@@ -49,6 +55,8 @@ export class NodeCollector {
   readonly #service: Service
   readonly #command: string
   #version: LustreVersion | undefined
+  /** A reading that is not waited for any more. */
+  #pending: Promise<unknown> | undefined
   readonly #readers = new Map<string, JobStatsReader>()
   readonly #deltas = new Map<string, JobDeltas>()
 
@@ -62,8 +70,27 @@ export class NodeCollector {
     return this.#node.host
   }
 
-  /** Takes one reading; a node that does not answer, or has no targets, is a reason, not an exception. */
+  /**
+   * Takes one reading; a node that does not answer, or has no targets, is a reason, not an exception. One that takes long is
+   * not waited for, and not asked again before it answers: it must not hold up the others.
+   */
   async read(): Promise<Reading> {
+    if (this.#pending) return { ok: false, reason: 'an earlier reading is not answered' }
+    const reading = this.#read()
+    try {
+      return await within(reading, LATE_MS)
+    } catch (e) {
+      this.#pending = reading.finally(() => {
+        this.#pending = undefined
+        // What it read is old by now.
+        this.forgetBase()
+      })
+      this.#pending.catch(() => undefined)
+      return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
+    }
+  }
+
+  async #read(): Promise<Reading> {
     const begin = performance.now()
     let result
     try {
@@ -72,7 +99,8 @@ export class NodeCollector {
     } catch (e) {
       return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
     }
-    const tookMs = performance.now() - begin
+    const answered = performance.now()
+    const tookMs = answered - begin
     const values = splitParams(result.stdout)
     let skipped = 0
     const targets: TargetReading[] = []
@@ -110,6 +138,7 @@ export class NodeCollector {
         skipped: skipped + policies.skipped.length + rules.skipped.length,
         bytes: result.stdout.length + result.stderr.length,
         tookMs,
+        parseMs: performance.now() - answered,
       },
     }
   }

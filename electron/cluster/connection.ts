@@ -1,3 +1,6 @@
+/** How a cluster is reached, and whose clock its samples carry. */
+import type { TargetInside } from './inside.ts'
+
 /**
  * A node is a shell. Nothing above this interface knows whether an SSH session or an emulated node answers.
  */
@@ -23,6 +26,8 @@ export interface ClusterSource {
   /** Token rate T of one target, RPC/s: the controllers' budget. */
   readonly maxRate: number
   readonly periodNs: number
+  /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */
+  inside?(target: string): TargetInside | undefined
   /** The source's clock now: ns since its start, and Unix ms. */
   nowNs(): number
   toUnixMs(ns: number): number

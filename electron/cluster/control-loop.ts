@@ -4,14 +4,14 @@
  *
  * A server that did not answer is left alone in that period: never tightened blind.
  */
-import { AdapTbfController } from '#core/adaptbf/controller.ts'
+import type { PeriodReport } from '#core/adaptbf/controller.ts'
+import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
+import { withDeadband } from '#core/adaptbf/rule-changes.ts'
 import { InvariantError, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Controller, ControllerName, Decision, Mode } from '#core/control/controller.ts'
+import type { ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
-import { NoneController } from '#core/control/none.ts'
 import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
-import { StaticController } from '#core/control/static.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan, type Applied } from '../enforce/executor.ts'
@@ -19,6 +19,8 @@ import { Lease } from '../enforce/lease.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { JobRegistry } from './job-registry.ts'
+import { TargetControllers } from './target-controllers.ts'
+import type { KeptRecords } from './kept-records.ts'
 
 /** The newest plan of a server that had anything to do, and what came of it. */
 export interface PlanOutcome {
@@ -31,11 +33,23 @@ export interface PlanOutcome {
 /** What the loop did to one server in one period. */
 export interface ServerPeriod {
   readonly host: string
+  /** One a target; of a target that was not measured the last one again, which moves no record. */
   readonly decisions: readonly Decision[]
+  /** What they do not say, by target; only of controllers with a ledger. */
+  readonly reports: ReadonlyMap<string, PeriodReport>
+  /** Time of the controllers, and of writing and reading back, ms of wall time. */
+  readonly allocateMs: number
+  readonly applyMs: number
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
 }
+
+/** A period in which nothing was decided for a server. */
+export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesText = ''): ServerPeriod => ({
+  ...{ host, rules, rulesText },
+  ...{ decisions: [], reports: new Map(), allocateMs: 0, applyMs: 0 },
+})
 
 const notOnRecord = (host: string, e: unknown): Failure => ({
   code: 'NOT_ON_RECORD',
@@ -51,7 +65,7 @@ const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 export class ControlLoop {
   readonly #source: ClusterSource
   readonly #audit: Audit
-  readonly #controllers = new Map<string, Controller>()
+  readonly controllers: TargetControllers
   readonly #leases = new Map<string, Lease>()
   readonly #outcomes = new Map<string, PlanOutcome>()
   /** Servers on which this session may have rules. */
@@ -62,14 +76,19 @@ export class ControlLoop {
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
   readonly #left = new Map<string, { readonly unmatchable: number; readonly overCap: number }>()
   #mode: Mode
-  #name: ControllerName
 
   /** @param session  part of the names of the servers' timers. */
-  constructor(source: ClusterSource, audit: Audit, session: string, mode: Mode, controller: ControllerName) {
+  constructor(
+    source: ClusterSource,
+    audit: Audit,
+    session: string,
+    start: { readonly mode: Mode; readonly controller: ControllerName; readonly options: LoopOptions },
+    kept?: KeptRecords,
+  ) {
     this.#source = source
     this.#audit = audit
-    this.#mode = mode
-    this.#name = controller
+    this.#mode = start.mode
+    this.controllers = new TargetControllers(source, start.controller, start.options, kept)
     for (const n of source.nodes) this.#leases.set(n.host, new Lease(n, session, audit))
   }
 
@@ -78,12 +97,12 @@ export class ControlLoop {
   }
 
   get controller(): ControllerName {
-    return this.#name
+    return this.controllers.name
   }
 
-  /** What keeps rules from being written, one a server at most. */
+  /** What keeps rules from being written, one a server at most; and records that could not be restored. */
   get failures(): readonly Failure[] {
-    return [...this.#failures.values()]
+    return [...this.#failures.values(), ...this.controllers.failures]
   }
 
   outcome(host: string): PlanOutcome | undefined {
@@ -113,30 +132,61 @@ export class ControlLoop {
 
   /** Another controller starts without records; those of the old one are gone with it. */
   setController(name: ControllerName): void {
-    if (name === this.#name) return
-    this.#name = name
-    this.#controllers.clear()
+    if (name !== this.controller) this.controllers.setName(name)
   }
 
   /** Evaluates one period of one server. What keeps rules from being written is a failure to show. */
   async step(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): Promise<ServerPeriod> {
-    // After a gap the first reading is a base only; the rules are held until there is something to judge by.
+    const began = performance.now()
+    // After a gap the first reading is a base only; the rules are held until there is something to judge by. The rules of
+    // a server are sums over its targets, so one target without a measure holds all of them.
     const isBase = reading.targets.some((t) => t.deltas === undefined)
     const decides = this.#mode !== 'observe' && !isBase
-    const decisions = decides ? reading.targets.map((t) => this.#decide(t, jobs, nowNs)) : []
-    const { rules: desired, left } = desiredRules(this.#name, node.host, decisions)
+    const decisions = decides ? this.#decide(reading, jobs, nowNs) : this.#hold(reading.targets, nowNs)
+    const { rules: desired, left } = desiredRules(this.controller, node.host, decides ? decisions : [])
     this.#left.set(node.host, left)
-    const asRead = { host: node.host, decisions, rules: reading.rules, rulesText: reading.rulesText }
+    const asRead = this.#period(node.host, decisions, reading)
+    const decided = performance.now()
+    let after = asRead
     try {
-      if (this.#mode === 'enforce' && isBase) return asRead
-      if (this.#mode === 'enforce') return await this.#keep(node, reading, desired, asRead, nowNs)
-      if (this.#written.has(node.host)) return await this.#withdraw(node, reading, asRead)
-      if (decides) this.#show(this.#planFor(node.host, reading, desired))
+      if (this.#mode === 'enforce') {
+        if (!isBase) after = await this.#keep(node, reading, desired, asRead, nowNs)
+      } else if (this.#written.has(node.host)) after = await this.#withdraw(node, reading, asRead)
+      else if (decides) this.#show(this.#planFor(node.host, reading, desired))
     } catch (e) {
       if (e instanceof InvariantError) throw e
       this.#failures.set(node.host, notOnRecord(node.host, e))
     }
-    return asRead
+    return { ...after, allocateMs: decided - began, applyMs: performance.now() - decided }
+  }
+
+  /** A period of a server that did not answer: its targets keep their records, its rules are left alone. */
+  gap(host: string, targets: readonly string[], nowNs: number): ServerPeriod {
+    const decisions = this.#hold(
+      targets.map((target) => ({ target })),
+      nowNs,
+    )
+    return this.#period(host, decisions, { rules: [], rulesText: '' })
+  }
+
+  #period(host: string, decisions: readonly Decision[], read: Pick<NodeReading, 'rules' | 'rulesText'>): ServerPeriod {
+    const reports = new Map<string, PeriodReport>()
+    for (const { target } of decisions) {
+      const report = this.controllers.report(target)
+      if (report) reports.set(target, report)
+    }
+    return { ...idlePeriod(host, read.rules, read.rulesText), decisions, reports }
+  }
+
+  #decide(reading: NodeReading, jobs: JobRegistry, nowNs: number): Decision[] {
+    const isWritten = this.#mode === 'enforce'
+    const names = isWritten ? new Set(reading.rules.map((r) => r.name)) : undefined
+    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, { host: reading.host, names }))
+  }
+
+  #hold(targets: readonly { readonly target: string }[], nowNs: number): Decision[] {
+    if (this.#mode === 'observe') return []
+    return targets.flatMap(({ target }) => this.controllers.hold(target, nowNs) ?? [])
   }
 
   /** Brings the rules of one server to what is desired, under a timer that covers them. */
@@ -165,7 +215,17 @@ export class ControlLoop {
 
   /** A server without TBF gets no rules. */
   #planFor(host: string, reading: NodeReading, desired: readonly DesiredRule[]): Plan {
-    return planRules(host, reading.rules, reading.rules.length > 0 ? desired : [])
+    return planRules(host, reading.rules, reading.rules.length > 0 ? this.#settled(reading.rules, desired) : [])
+  }
+
+  /** Rates within the deadband of the ones in force stay as they are: every change hands each class a fresh bucket. */
+  #settled(present: readonly RuleLine[], desired: readonly DesiredRule[]): readonly DesiredRule[] {
+    const percent = this.controllers.options.deadbandPercent
+    if (percent === 0) return desired
+    const inForce = new Map(present.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate]))
+    const rates = desired.map((r) => ({ jobId: r.name, ratePerSec: r.rate }))
+    const settled = withDeadband(inForce, rates, { percent, ratePerSec: 0 })
+    return desired.map((r, i) => ({ ...r, rate: settled[i]?.ratePerSec ?? r.rate }))
   }
 
   /** A plan that did not come true is not sent again every period: the pause doubles up to half a minute. */
@@ -199,23 +259,6 @@ export class ControlLoop {
     this.#written.delete(node.host)
     this.#failures.delete(node.host)
     return after
-  }
-
-  #decide(t: NodeReading['targets'][number], jobs: JobRegistry, nowNs: number): Decision {
-    let c = this.#controllers.get(t.target)
-    if (!c) this.#controllers.set(t.target, (c = this.#make()))
-    return c.step({
-      target: t.target,
-      atNs: nowNs,
-      periodNs: this.#source.periodNs,
-      jobs: (t.deltas ?? []).map((d) => ({ jobId: d.jobId, nodes: jobs.find(d.jobId)?.nodes, served: d.rpcs })),
-    })
-  }
-
-  #make(): Controller {
-    const options = { maxRatePerSec: this.#source.maxRate }
-    if (this.#name === 'adaptbf') return new AdapTbfController(options)
-    return this.#name === 'static' ? new StaticController(options) : new NoneController()
   }
 
   #show(plan: Plan): void {

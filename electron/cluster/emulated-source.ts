@@ -7,6 +7,7 @@ import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { TargetInside } from './inside.ts'
 
 /** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
 const SLICE_MS = 12
@@ -42,6 +43,11 @@ export class EmulatedSource implements ClusterSource {
       role: node.role,
       exec: async (command) => node.exec(command),
     }))
+  }
+
+  /** The emulator's own books of an OST. */
+  inside(target: string): TargetInside | undefined {
+    return this.emulator.osts.find((o) => o.name === target)
   }
 
   nowNs(): number {

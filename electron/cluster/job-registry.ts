@@ -11,13 +11,6 @@ interface SecondOfJob {
 
 const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, serviceUsecs: 0 })
 
-export interface LedgerEntry {
-  readonly atMs: number
-  readonly target: string
-  tokens: number
-}
-
-const LEDGER_KEPT = 200
 const COLOURS = 7
 
 export class Job {
@@ -34,7 +27,6 @@ export class Job {
   #lastSecond = newSecond()
   /** Targets on which it was seen. */
   readonly targets = new Set<string>()
-  readonly ledger: LedgerEntry[] = []
 
   constructor(jobId: string, firstSeenMs: number) {
     this.jobId = jobId
@@ -55,15 +47,6 @@ export class Job {
   endSecond(): void {
     this.#lastSecond = this.#second
     this.#second = newSecond()
-  }
-
-  /** Books what its record on one target did; movements of one second are one entry. */
-  book(atMs: number, target: string, tokens: number): void {
-    const second = Math.floor(atMs / 1000) * 1000
-    const open = this.ledger.findLast((e) => e.target === target && e.atMs === second)
-    if (open) open.tokens += tokens
-    else this.ledger.push({ atMs: second, target, tokens })
-    if (this.ledger.length > LEDGER_KEPT) this.ledger.splice(0, this.ledger.length - LEDGER_KEPT / 2)
   }
 
   describe(s: SlurmJob | undefined): void {

@@ -34,6 +34,7 @@ async function frame(now: () => number): Promise<number> {
   const query = {
     at: null,
     windowMs: 60_000,
+    target: '',
     sort: 'rpcs',
     descending: true,
     filter: '',

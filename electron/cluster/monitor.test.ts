@@ -26,6 +26,7 @@ const foreign = (host: string, c: Emulated): void => {
 const query = {
   at: null,
   windowMs: 10_000,
+  target: '',
   sort: 'rpcs',
   descending: true,
   filter: '',

@@ -5,6 +5,12 @@
 import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import {
+  checkLoopOptions,
+  DEFAULT_LOOP_OPTIONS,
+  type LoopOptions,
+  type SourceKnowledge,
+} from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
@@ -12,11 +18,15 @@ import type { History } from '../history/history.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
-import { ControlLoop, type ServerPeriod } from './control-loop.ts'
+import { ControlLoop, idlePeriod, type ServerPeriod } from './control-loop.ts'
+import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { IdleRules } from './idle-rules.ts'
-import { JobRegistry } from './job-registry.ts'
-import { jobColumn, Recent } from './recent.ts'
+import { type Job, JobRegistry } from './job-registry.ts'
+import { KeptRecords } from './kept-records.ts'
+import { LedgerWriter } from './ledger-writer.ts'
+import { PairJournal } from './pair-journal.ts'
+import { jobColumn, Recent, shareColumn, shareName } from './recent.ts'
 import { SERVICES, type Service } from './service.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import type { ClusterSums } from './sample.ts'
@@ -59,6 +69,7 @@ export class ClusterMonitor {
   readonly jobs = new JobRegistry()
   readonly events = new EventLog()
   readonly idleRules = new IdleRules()
+  readonly journal = new PairJournal()
   readonly loop: ControlLoop
   readonly history: History
   readonly audit: Audit
@@ -75,6 +86,7 @@ export class ClusterMonitor {
   #sampledWallMs: number | undefined
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
+  readonly #ledger: LedgerWriter
   #nextSlurmNs = 0
   #lastSecond = 0
   readonly #listeners = new Set<() => void>()
@@ -86,18 +98,27 @@ export class ClusterMonitor {
     session: string
     mode: Mode
     controller: ControllerName
+    /** Settings of AdapTBF; those of the paper by default. */
+    options?: LoopOptions
   }) {
     const { source } = options
     this.source = source
     this.history = options.history
     this.audit = options.audit
-    this.loop = new ControlLoop(source, options.audit, options.session, options.mode, options.controller)
+    const kept = new KeptRecords(source, options.history)
+    const start = {
+      mode: options.mode,
+      controller: options.controller,
+      options: options.options ?? DEFAULT_LOOP_OPTIONS,
+    }
+    this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
     this.#collectors = Object.values(SERVICES).flatMap((service) =>
       source.nodes
         .filter((n) => n.role === service.role)
         .map((node) => ({ node, service, collector: new NodeCollector(node, service) })),
     )
-    this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history)
+    this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
+    this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
@@ -185,8 +206,36 @@ export class ClusterMonitor {
   setController(name: ControllerName): Result<undefined> {
     if (name === this.loop.controller) return ok(undefined)
     const chosen = this.#choice(`controller ${name}`)
-    if (chosen.ok) this.loop.setController(name)
+    if (!chosen.ok) return chosen
+    this.loop.setController(name)
+    this.journal.clear(this.sample)
     return chosen
+  }
+
+  /** What the source can tell beyond `job_stats`. */
+  get knowledge(): SourceKnowledge {
+    const isOwn = this.source.inside !== undefined
+    return { backlog: isOwn, deviceBusy: isOwn }
+  }
+
+  /**
+   * Changes settings of AdapTBF; records and debts go on. Fails, and changes nothing, for what this source cannot be
+   * controlled with (`checkLoopOptions`) and when the choice cannot be put on record.
+   */
+  setControllerOptions(change: Partial<LoopOptions>): Result<undefined> {
+    const { controllers } = this.loop
+    const checked = checkLoopOptions({ ...controllers.options, ...change }, this.knowledge)
+    if (!checked.ok) return checked
+    const named = Object.entries(change).map(([name, value]) => `${name}=${String(value)}`)
+    if (named.length === 0) return ok(undefined)
+    const chosen = this.#choice(`adaptbf ${named.join(' ')}`)
+    if (chosen.ok) controllers.setOptions(checked.value)
+    return chosen
+  }
+
+  /** Hands over what the history is to keep of the ledger; for when the cluster is closed. */
+  close(): void {
+    this.#ledger.handOver()
   }
 
   #choice(text: string): Result<undefined> {
@@ -232,13 +281,17 @@ export class ClusterMonitor {
       for (const j of this.jobs.all) j.describe(this.#slurm.find(j.jobId))
     }
     const atMs = this.source.toUnixMs(atNs)
+    const began = performance.now()
     const readings = await Promise.all(
       this.#collectors.map(async ({ node, collector }) => ({ node, collector, result: await collector.read() })),
     )
+    const collected = performance.now()
     const read: { node: NodeConnection; reading: NodeReading }[] = []
+    const held: ServerPeriod[] = []
     for (const { node, collector, result } of readings) {
       this.#note(node.host, collector, result, atMs)
       if (result.ok) read.push({ node, reading: result.reading })
+      else if (node.role === 'oss') held.push(this.loop.gap(node.host, this.#targetsOf.get(node.host) ?? [], atNs))
     }
     this.#meter.add(
       read.map((r) => r.reading),
@@ -256,10 +309,14 @@ export class ClusterMonitor {
     for (const { node, reading } of read) {
       // Controllers decide on data RPCs; what stands on an MDS was written by hand.
       if (reading.service.name === 'ost_io') periods.push(await this.loop.step(node, reading, this.jobs, atNs))
-      else periods.push({ host: node.host, decisions: [], rules: reading.rules, rulesText: reading.rulesText })
+      else periods.push(idlePeriod(node.host, reading.rules, reading.rulesText))
     }
     const taken = read.map((r) => r.reading)
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, new Set(this.#targets.map((t) => t.target)))
+    keepCycle(this.recent, taken, periods, collected - began)
+    this.#meetRestored(atMs)
+    const known = new Set(this.#targets.map((t) => t.target))
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
+    this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) this.idleRules.look(p.host, p.rules, atMs)
     this.#remember(atMs, sums, taken, periods)
     this.#watch.look(atMs, this.recent, periods, this.loop)
@@ -305,6 +362,20 @@ export class ClusterMonitor {
     }
   }
 
+  /** Jobs of restored records are known, also while they are idle: the records sum to zero over all known jobs. */
+  #meetRestored(atMs: number): void {
+    for (const { target, savedMs, jobs } of this.loop.controllers.takeRestored()) {
+      for (const id of jobs) {
+        const { job, isNew } = this.jobs.meet(id, atMs)
+        if (isNew) job.describe(this.#slurm.find(id))
+        job.targets.add(target)
+      }
+      const span = Math.max(0, Math.round((atMs - savedMs) / 1000))
+      const text = `${jobs.length} ${jobs.length === 1 ? 'record' : 'records'} restored as they stood ${span} s ago`
+      this.events.add({ atMs, kind: 'controller', level: 'ok', subject: 'AdapTBF', text, where: target })
+    }
+  }
+
   #remember(atMs: number, sums: ClusterSums, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {
     try {
       this.#keeper.remember(atMs, sums, readings, periods, this.loop.controller)
@@ -324,12 +395,18 @@ export class ClusterMonitor {
     this.#lastSecond = Math.floor(atMs / 1000)
     for (const j of this.jobs.all) {
       j.endSecond()
-      // Records sum to zero over all known jobs, so one that still has tokens on loan stays.
-      if (atMs - j.lastActiveMs > FORGET_MS && !this.recordOf(j.jobId)) {
+      // Records sum to zero over all known jobs, so one that still has tokens on loan on any target stays.
+      if (atMs - j.lastActiveMs > FORGET_MS && !this.#hasLoans(j)) {
         this.jobs.drop(j.jobId)
         this.#keeper.forget(j.jobId)
       }
     }
+  }
+
+  #hasLoans({ jobId, targets }: Job): boolean {
+    const { shares } = this.recent
+    const record = (t: string): number => shares.value(shareName(jobId, t), shareColumn('record'), this.sample)
+    return [...targets].some((t) => Math.abs(record(t)) > 0)
   }
 
   /** Tokens that a job has lent (+) or borrowed (-) at the newest sample; undefined without a ledger. */

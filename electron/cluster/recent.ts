@@ -10,9 +10,21 @@ const SECONDS = 3_600
 /** Rule texts are kept up to this many characters in all. */
 const RULE_TEXT_MAX = 16_000_000
 
-export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'allowed', 'mdops'] as const
+export const JOB_COLUMNS = [
+  'rpcs',
+  'readBps',
+  'writeBps',
+  'throttled',
+  'record',
+  'allowed',
+  'mdops',
+  'demand',
+  'granted',
+] as const
 export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued', 'used'] as const
-export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record'] as const
+export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record', 'demand'] as const
+/** Parts of one cycle, ms of wall time. */
+export const CYCLE_COLUMNS = ['collect', 'parse', 'allocate', 'apply'] as const
 export const TOTAL_COLUMNS = [
   'readBps',
   'writeBps',
@@ -31,6 +43,7 @@ export type TargetMeasure = (typeof TARGET_COLUMNS)[number]
 export type TotalMeasure = (typeof TOTAL_COLUMNS)[number]
 
 export const jobColumn = (m: JobMeasure): number => JOB_COLUMNS.indexOf(m)
+export const shareColumn = (m: (typeof SHARE_COLUMNS)[number]): number => SHARE_COLUMNS.indexOf(m)
 export const totalColumn = (m: TotalMeasure): number => TOTAL_COLUMNS.indexOf(m)
 
 /** The only series of the totals tables. */
@@ -61,6 +74,8 @@ export class Recent {
   readonly raw = tier(RAW)
   readonly seconds = tier(SECONDS)
   readonly shares = new SeriesTable(RAW, SHARE_COLUMNS, ['record'])
+  /** What each cycle cost, by node, and in all under `TOTAL`. */
+  readonly cycles = new SeriesTable(RAW, CYCLE_COLUMNS)
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
   #secondMs = 0
@@ -70,7 +85,7 @@ export class Recent {
   push(atMs: number): number {
     const second = Math.floor(atMs / 1000) * 1000
     if (second !== this.#secondMs) this.#closeSecond(second)
-    for (const t of [this.raw.jobs, this.raw.targets, this.raw.totals, this.shares]) t.push(atMs)
+    for (const t of [this.raw.jobs, this.raw.targets, this.raw.totals, this.shares, this.cycles]) t.push(atMs)
     return this.raw.totals.newest
   }
 

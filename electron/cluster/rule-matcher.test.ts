@@ -40,7 +40,7 @@ describe('the rule of a job', () => {
     expect(writtenLines(rulesOf(...lines), 'tbf jobid').map((r) => r.conditions)).toEqual([
       'jobid={b*}',
       'jobid={a}',
-      'jobid={*}',
+      '*',
     ])
   })
 

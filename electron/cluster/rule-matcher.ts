@@ -4,6 +4,7 @@
  */
 import { Binder, ShapeCache, type Binding } from '#core/control/binding.ts'
 import type { KnownRequest } from '#core/control/condition-shape.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { fullConditions } from '#core/tbf/conditions.ts'
 import { isField, type Field } from '#core/tbf/request-key.ts'
@@ -19,15 +20,17 @@ const fieldsOf = (policy: string): readonly Field[] =>
   policy.startsWith('tbf ') ? policy.slice(4).split('+').filter(isField) : []
 
 /**
- * Lines with their field, also those that releases up to 2.17.0 print as `{id}` under a type of one field.
+ * Lines with their field, also those that releases up to 2.17.0 print as `{id}` under a type of one field; the built-in rule,
+ * there `{*}`, has `*`.
  *
  * @param policy  that schedules the queue, as shown: `tbf jobid`.
  */
 export function writtenLines(rules: readonly RuleLine[], policy: string): RuleLine[] {
   const fields = fieldsOf(policy)
-  return rules.map((r) =>
-    r.conditions.startsWith('{') ? { ...r, conditions: fullConditions(r.conditions, fields) } : r,
-  )
+  return rules.map((r) => {
+    if (!r.conditions.startsWith('{')) return r
+    return { ...r, conditions: r.name === DEFAULT_RULE ? '*' : fullConditions(r.conditions, fields) }
+  })
 }
 
 /**

@@ -1,11 +1,12 @@
-/** Puts a sample where it belongs: the recent past in memory, the history on disk, the ledger of each job. */
+/** Puts a sample where it belongs: the recent past in memory, the history on disk, what moved between jobs into the journal. */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { JobSample } from '../history/records.ts'
+import type { JobFacts, JobSample } from '../history/records.ts'
 import type { History } from '../history/history.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource } from './connection.ts'
 import type { ServerPeriod } from './control-loop.ts'
 import type { JobRegistry } from './job-registry.ts'
+import type { PairJournal } from './pair-journal.ts'
 import { type Recent, shareName, TOTAL } from './recent.ts'
 import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
 import { policyOf, sumSample, type ClusterSums, type JobSums } from './sample.ts'
@@ -16,12 +17,14 @@ export class SampleKeeper {
   readonly #recent: Recent
   readonly #jobs: JobRegistry
   readonly #history: History
+  readonly #journal: PairJournal
   readonly #throttling = new Throttling()
   readonly #matcher = new RuleMatcher()
   /** Records as last handed to the history. */
   readonly #keptRecord = new Map<string, number>()
 
-  constructor(source: ClusterSource, recent: Recent, jobs: JobRegistry, history: History) {
+  constructor(source: ClusterSource, recent: Recent, jobs: JobRegistry, history: History, journal: PairJournal) {
+    this.#journal = journal
     this.#source = source
     this.#recent = recent
     this.#jobs = jobs
@@ -31,6 +34,7 @@ export class SampleKeeper {
   /**
    * Keeps sample number `sample`, taken at `atMs`, in memory.
    *
+   * @param held     what was held for servers that did not answer.
    * @param targets  targets of the cluster: while one is not measured, there are no totals.
    */
   keep(
@@ -38,17 +42,19 @@ export class SampleKeeper {
     atMs: number,
     readings: readonly NodeReading[],
     periods: readonly ServerPeriod[],
+    held: readonly ServerPeriod[],
     targets: ReadonlySet<string>,
   ): ClusterSums {
     const seconds = this.#source.periodNs / NS_PER_S
-    const sums = sumSample(readings, periods, (id) => this.#jobs.find(id) !== undefined)
+    const sums = sumSample(readings, periods, held, (id) => this.#jobs.find(id) !== undefined)
     readings.forEach((reading, i) => {
       const period = periods[i] as ServerPeriod
       this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
       this.#limits(sample, reading, sums.jobs, seconds)
-      this.#book(atMs, period)
+      for (const [target, { moves }] of period.reports) this.#journal.add(sample, atMs, target, moves)
     })
     this.#keepTargets(sums, seconds)
+    this.#keepRecords(sums, [...periods, ...held])
     this.#keepJobs(sums, seconds, targets)
     this.#keepTotals(sums, seconds, targets)
     return sums
@@ -65,7 +71,10 @@ export class SampleKeeper {
     const seconds = this.#source.periodNs / NS_PER_S
     for (const p of periods) {
       this.#history.recordRules(atMs, p.host, p.rules)
-      for (const d of p.decisions) this.#history.recordDecision(atMs, controller, p.host, d)
+      for (const d of p.decisions) {
+        if (p.reports.get(d.target)?.held) continue
+        this.#history.recordDecision(atMs, controller, p.host, d)
+      }
     }
     const measured = new Map(sums.targets.map((t) => [t.target, t]))
     const data = readings.filter((r) => r.service.name === 'ost_io')
@@ -81,10 +90,13 @@ export class SampleKeeper {
         }
       }),
     )
-    this.#history.record(atMs, this.#jobSamples(sums, seconds), targets, (id) => {
-      const j = this.#jobs.find(id)
-      return { jobId: id, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
-    })
+    this.#history.record(atMs, this.#jobSamples(sums, seconds), targets, (id) => this.factsOf(id))
+  }
+
+  /** What is known of a job that the history has not met. */
+  factsOf(jobId: string): JobFacts {
+    const j = this.#jobs.find(jobId)
+    return { jobId, user: j?.user ?? '', account: j?.account ?? '', nodes: j?.nodes ?? null }
   }
 
   /** Nothing is known of the job any more. */
@@ -112,14 +124,6 @@ export class SampleKeeper {
     return out
   }
 
-  #book(atMs: number, period: ServerPeriod): void {
-    for (const d of period.decisions) {
-      for (const a of d.allocations) {
-        if (a.recordDelta !== 0) this.#jobs.find(a.jobId)?.book(atMs, d.target, a.recordDelta)
-      }
-    }
-  }
-
   /** Which jobs run at their rule's limit on one server, and what their rules allow. */
   #limits(sample: number, reading: NodeReading, now: ReadonlyMap<string, JobSums>, seconds: number): void {
     if (reading.service.name !== 'ost_io') return
@@ -145,7 +149,20 @@ export class SampleKeeper {
       const rate = t.rpcs / seconds
       raw.targets.set(t.target, rate, t.serviceMs ?? NaN, t.queued, rate / this.#source.maxRate)
       for (const s of t.shares) {
-        shares.set(shareName(s.jobId, t.target), s.rpcs / seconds, s.tokens ?? NaN, s.record ?? NaN)
+        const demand = s.demand === undefined ? NaN : s.demand / seconds
+        shares.set(shareName(s.jobId, t.target), s.rpcs / seconds, s.tokens ?? NaN, s.record ?? NaN, demand)
+      }
+    }
+  }
+
+  /** Records of jobs that did nothing on a target, or whose target was not measured: they stand all the same. */
+  #keepRecords({ targets }: ClusterSums, periods: readonly ServerPeriod[]): void {
+    const measured = new Map(targets.map((t) => [t.target, new Set(t.shares.map((s) => s.jobId))]))
+    for (const { target, records } of periods.flatMap((p) => p.decisions)) {
+      const done = measured.get(target)
+      for (const [jobId, record] of records) {
+        if (done?.has(jobId) || (record === 0 && !this.#jobs.find(jobId))) continue
+        this.#recent.shares.set(shareName(jobId, target), done ? 0 : NaN, NaN, record, NaN)
       }
     }
   }
@@ -158,15 +175,21 @@ export class SampleKeeper {
       return true
     }
     for (const [id, j] of sums.jobs) {
-      // What is left of a job while a target of its is not measured is not its rate: a gap, not half of it.
-      if (!isWhole(id)) continue
+      // What is left of a job while a target of its is not measured is not its rate: a gap, not half of it. Its record is
+      // no measurement: it stands.
+      if (!isWhole(id)) {
+        if (j.record !== undefined) jobs.set(id, NaN, NaN, NaN, NaN, j.record, NaN, NaN, NaN, NaN)
+        continue
+      }
+      const rate = (n: number | undefined): number => (n === undefined ? NaN : n / seconds)
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
-      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, j.mdops / seconds)
+      const [asked, given] = [rate(j.demand), rate(j.tokens)]
+      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, j.mdops / seconds, asked, given)
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {
-      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, 0)
+      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, 0, NaN, NaN)
     }
   }
 

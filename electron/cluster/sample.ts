@@ -20,6 +20,9 @@ export interface JobSums {
   allowed: number
   /** Metadata RPCs on MDTs; `rpcs` counts the data RPCs on OSTs alone. */
   mdops: number
+  /** RPCs that it wanted, as the controller counts demand, and tokens that it was given; undefined without. */
+  demand: number | undefined
+  tokens: number | undefined
 }
 
 /** One job on one target. */
@@ -28,6 +31,7 @@ export interface ShareSums {
   readonly rpcs: number
   readonly tokens: number | undefined
   readonly record: number | undefined
+  readonly demand: number | undefined
 }
 
 /** One target; undefined counts where the period could not be measured. */
@@ -65,6 +69,8 @@ const newJob = (): JobSums => ({
   atLimit: 0,
   allowed: 0,
   mdops: 0,
+  demand: undefined,
+  tokens: undefined,
 })
 
 /** RPCs waiting in all policies of a server. */
@@ -76,7 +82,11 @@ export function policyOf(r: NodeReading): string {
   return policy ? `${policy.name} ${policy.arg}`.trim() : ''
 }
 
-function sharesOf(t: TargetReading, decision: Decision | undefined): ShareSums[] {
+function sharesOf(
+  t: TargetReading,
+  decision: Decision | undefined,
+  demand: ReadonlyMap<string, number> | undefined,
+): ShareSums[] {
   const served = new Map(t.deltas?.map((d) => [d.jobId, d.rpcs]))
   const tokens = new Map(decision?.allocations.map((a) => [a.jobId, a.tokens]))
   return [...new Set([...tokens.keys(), ...served.keys()])].map((jobId) => ({
@@ -84,6 +94,7 @@ function sharesOf(t: TargetReading, decision: Decision | undefined): ShareSums[]
     rpcs: served.get(jobId) ?? 0,
     tokens: tokens.get(jobId),
     record: decision?.records.get(jobId),
+    demand: demand && (demand.get(jobId) ?? 0),
   }))
 }
 
@@ -92,11 +103,13 @@ function sharesOf(t: TargetReading, decision: Decision | undefined): ShareSums[]
  *
  * @param readings  of the servers that answered.
  * @param periods   what the control loop did to them, in the same order.
+ * @param held      what was held for servers that did not answer: their records stand.
  * @param isKnown   whether a job is still in memory: a forgotten one with an even record is left out.
  */
 export function sumSample(
   readings: readonly NodeReading[],
   periods: readonly ServerPeriod[],
+  held: readonly ServerPeriod[],
   isKnown: (jobId: string) => boolean,
 ): ClusterSums {
   const jobs = new Map<string, JobSums>()
@@ -108,7 +121,7 @@ export function sumSample(
   const targets: TargetSums[] = []
   const total = { usecs: 0, data: 0, queued: 0, rules: 0, onLoan: 0, lent: 0, borrowed: 0 }
   readings.forEach((reading, i) => {
-    const { rules, decisions } = periods[i] as ServerPeriod
+    const { rules, decisions, reports } = periods[i] as ServerPeriod
     const queued = queuedOn(reading)
     total.queued += queued
     total.rules += rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
@@ -131,20 +144,32 @@ export function sumSample(
       total.usecs += sums.usecs
       total.data += sums.data
       const decision = decisions.find((d) => d.target === t.target)
-      for (const a of decision?.allocations ?? []) {
+      const serviceMs = sums.data > 0 ? sums.usecs / sums.data / 1000 : undefined
+      const report = reports.get(t.target)
+      const demand = report?.held ? undefined : report?.demand
+      targets.push({ target: t.target, rpcs: sums.rpcs, serviceMs, queued, shares: sharesOf(t, decision, demand) })
+    }
+  })
+  for (const { decisions, reports } of [...periods, ...held]) {
+    for (const d of decisions) {
+      for (const a of d.allocations) {
         if (a.recordDelta > 0) total.lent += a.recordDelta
         else total.borrowed -= a.recordDelta
+        const j = jobOf(a.jobId)
+        j.tokens = (j.tokens ?? 0) + a.tokens
       }
-      for (const [jobId, record] of decision?.records ?? []) {
+      for (const [jobId, demand] of reports.get(d.target)?.demand ?? []) {
+        const j = jobOf(jobId)
+        j.demand = (j.demand ?? 0) + demand
+      }
+      for (const [jobId, record] of d.records) {
         if (record === 0 && !isKnown(jobId)) continue
         const j = jobOf(jobId)
         j.record = (j.record ?? 0) + record
         if (record > 0) total.onLoan += record
       }
-      const serviceMs = sums.data > 0 ? sums.usecs / sums.data / 1000 : undefined
-      targets.push({ target: t.target, rpcs: sums.rpcs, serviceMs, queued, shares: sharesOf(t, decision) })
     }
-  })
+  }
   const serviceMs = total.data > 0 ? total.usecs / total.data / 1000 : undefined
   return { jobs, targets, total: { ...total, serviceMs } }
 }

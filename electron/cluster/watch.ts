@@ -16,6 +16,8 @@ export class Watch {
   #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
   #queueIsHigh = false
   readonly #failed = new Map<string, string>()
+  /** Why the last period of a target was not evaluated, other than that it was not observed, which is told elsewhere. */
+  readonly #held = new Map<string, string>()
 
   constructor(events: EventLog) {
     this.#events = events
@@ -25,6 +27,20 @@ export class Watch {
     this.#loans(atMs, periods, loop)
     this.#queue(atMs, recent)
     this.#plans(atMs, periods, loop)
+    this.#holds(atMs, periods)
+  }
+
+  #holds(atMs: number, periods: readonly ServerPeriod[]): void {
+    for (const { reports } of periods) {
+      for (const [target, { held }] of reports) {
+        const code = held && held.code !== 'NOT_OBSERVED' ? held.code : ''
+        if (held && code !== '' && code !== this.#held.get(target)) {
+          const text = `${held.what}: ${held.why ?? ''}; the last rates are held`
+          this.#events.add({ atMs, kind: 'controller', level: 'watch', subject: 'AdapTBF', text, where: target })
+        }
+        this.#held.set(target, code)
+      }
+    }
   }
 
   #loans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {

@@ -1,6 +1,7 @@
 /**
  * Commits one reviewed change: on one server first, then on the rest. On every server the expiry timers are made before the
- * rules they stop, everything is on record before it is sent, and the rules are read back and compared.
+ * rules they stop, everything is on record before it is sent, and the rules are read back and compared. Timers are taken away
+ * only when the read-back says that they are no longer needed.
  *
  * A server on which a command fails, or whose read-back differs, is brought back to what it was; the servers after it get
  * nothing. What was done on the servers before it stays and is reported: end states are known or called unknown.
@@ -8,11 +9,13 @@
 import { compareHeads } from '#core/control/read-back.ts'
 import type { EditPlan } from '#core/control/edit-plan.ts'
 import { planBack } from '#core/control/plan-back.ts'
-import { serverRules, type ServerRules } from '#core/control/server-rules.ts'
+import type { QueueChoice } from '#core/control/rule-edit.ts'
+import { QUEUES, serverRules, type ServerRules } from '#core/control/server-rules.ts'
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
-import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
+import { within } from '../cluster/deadline.ts'
 import { detach } from '../cluster/detach.ts'
 import type { Service } from '../cluster/service.ts'
 import type { Audit } from './audit.ts'
@@ -32,7 +35,7 @@ export interface ServerChange {
   /** The server as the plan found it. */
   readonly found: ServerRules
   readonly timers: readonly ExpiryTimer[]
-  /** Timers of rules that the change stops. */
+  /** Timers of rules that the change stops, or gives another one. */
   readonly endTimers: readonly string[]
 }
 
@@ -62,6 +65,9 @@ export const inverseOf = (service: Service, c: ServerChange): string[] => [
   ...c.timers.map((t) => endTimerCommand(t.unit)),
 ]
 
+/** A server that has not answered by then may still do what it was told, wall ms. */
+const ANSWER_MS = 30_000
+
 interface Answer {
   readonly ok: boolean
   readonly answered: boolean
@@ -69,9 +75,10 @@ interface Answer {
 }
 
 async function run(node: NodeConnection, command: string): Promise<Answer> {
-  const r = await node.exec(command).catch(() => undefined)
+  const r = await within(node.exec(command), ANSWER_MS).catch(() => undefined)
   if (!r) return { ok: false, answered: false, why: 'the server did not answer' }
-  return { ok: r.code === 0, answered: true, why: r.stderr.trim().split('\n').at(-1) ?? `exit ${r.code}` }
+  const said = r.stderr.trim().split('\n').at(-1) ?? ''
+  return { ok: r.code === 0, answered: true, why: said === '' ? `exit ${r.code}` : said }
 }
 
 /** The rules of a server as they stand now; undefined when they cannot be read. */
@@ -80,99 +87,136 @@ export async function readServer(
   service: Service,
   like: Pick<ServerRules, 'profile' | 'realtime' | 'depth'>,
 ): Promise<ServerRules | undefined> {
-  const r = await node.exec(getParamCommand(service.policies, service.rules)).catch(() => undefined)
+  const command = getParamCommand(service.policies, service.rules)
+  const r = await within(node.exec(command), ANSWER_MS).catch(() => undefined)
   const values = splitParams(r?.stdout ?? '')
   const policies = values.get(service.policies)
   if (policies === undefined) return undefined
-  // Where TBF does not run there are no rules to read, and that is known.
-  const rules = parseNrsTbfRule(detach(values.get(service.rules) ?? '')).rules
+  const text = detach(values.get(service.rules) ?? '')
   const { profile, realtime, depth } = like
-  return serverRules(node.host, parseNrsPolicies(policies).policies, rules, profile, { realtime, depth })
+  const { rules } = parseNrsTbfRule(text)
+  const server = serverRules(node.host, parseNrsPolicies(policies).policies, rules, profile, { realtime, depth })
+  // Where TBF does not run there are no rules to read, and that is known; where it runs there is always one.
+  const runsTbf = QUEUES.some((q) => server.tbf[q] !== undefined)
+  return runsTbf && rules.length === 0 ? undefined : server
 }
 
-/** Brings a server back to what it was before the change, from wherever it stands. */
+/** Stops of rules that the server took and that are not among those it printed. */
+function unseenStops({ plan }: ServerChange, taken: number, now: ServerRules): string[] {
+  const isIn = (rules: readonly RuleLine[], name: string, queue: QueueChoice): boolean =>
+    rules.some((r) => r.name === name && (queue === 'both' || queue === r.queue))
+  return plan.commands
+    .slice(0, taken)
+    .filter((c) => c.verb === 'start' && !isIn(plan.before, c.rule, c.queue) && !isIn(now.rules, c.rule, c.queue))
+    .map((c) => `${c.queue === 'both' ? '' : `${c.queue} `}stop ${c.rule}`)
+}
+
+/**
+ * Brings a server back to what it was before the change, from wherever it stands.
+ *
+ * @param taken  rule commands that the server took.
+ */
 async function rollBack(
   node: NodeConnection,
   service: Service,
-  { plan, found, timers }: ServerChange,
+  change: ServerChange,
+  taken: number,
   reason: string,
-  record: (commands: readonly string[]) => void,
+  record: Recorder,
 ): Promise<ServerEnd> {
+  const { plan, found, timers } = change
   const host = plan.server
+  const end = (state: EndState, more: string): ServerEnd => ({ host, state, detail: `${reason}${more}` })
   const now = await readServer(node, service, found)
-  if (!now) return { host, state: 'unknown', detail: `${reason}; the rules could not be read to roll back` }
-  const commands = [
-    ...planBack(now, plan.before, plan.touched).commands.map(({ value }) => setParamCommand(service.rules, value)),
-    ...timers.map((t) => endTimerCommand(t.unit)),
-  ]
-  record(commands)
+  if (!now) return end('unknown', '; the rules could not be read to roll back')
+  const back = planBack(now, plan.before, plan.touched).commands.map((c) => c.value)
+  const commands = [...back, ...unseenStops(change, taken, now)].map((v) => setParamCommand(service.rules, v))
+  const ends = timers.map((t) => endTimerCommand(t.unit))
+  if (!record([...commands, ...ends])) return end('failed', '; not rolled back, because it could not be put on record')
   for (const command of commands) await run(node, command)
   const after = await readServer(node, service, found)
-  if (!after) return { host, state: 'unknown', detail: `${reason}; rolled back, but the rules could not be read` }
+  if (!after) return end('unknown', '; rolled back, but the rules could not be read')
   const left = compareHeads(plan.before, plan.touched, after).differences
-  if (left.length > 0) {
-    return { host, state: 'failed', detail: `${reason}; left after the roll-back: ${left.join('; ')}` }
-  }
-  return { host, state: 'rolled back', detail: reason }
+  // What is left is stopped by its timer.
+  if (left.length > 0) return end('failed', `; left after the roll-back: ${left.join('; ')}`)
+  for (const command of ends) await run(node, command)
+  return end('rolled back', '')
 }
 
 async function commitOn(
   node: NodeConnection,
   service: Service,
   change: ServerChange,
-  record: (commands: readonly string[]) => void,
+  record: Recorder,
 ): Promise<ServerEnd> {
   const { plan, found, timers, endTimers } = change
   const host = plan.server
-  const commands = [
-    ...timers.map((t) => timerCommand(service, t)),
-    ...plan.commands.map(({ value }) => setParamCommand(service.rules, value)),
-  ]
-  for (const command of commands) {
+  const making = timers.map((t) => timerCommand(service, t))
+  const commands = [...making, ...plan.commands.map(({ value }) => setParamCommand(service.rules, value))]
+  for (const [i, command] of commands.entries()) {
     const answer = await run(node, command)
     if (!answer.answered) return { host, state: 'unknown', detail: `${command}: ${answer.why}` }
-    if (!answer.ok) return rollBack(node, service, change, answer.why, record)
+    if (!answer.ok) return rollBack(node, service, change, Math.max(0, i - making.length), answer.why, record)
   }
-  // A timer that is gone has fired already, and with it the rule.
-  for (const unit of endTimers) await run(node, endTimerCommand(unit))
   const after = await readServer(node, service, found)
   if (!after) return { host, state: 'unknown', detail: 'the rules could not be read back' }
   const { differences } = compareHeads(plan.expected, plan.touched, after)
   if (differences.length > 0) {
-    return rollBack(node, service, change, `read back: ${differences.join('; ')}`, record)
+    return rollBack(node, service, change, plan.commands.length, `read back: ${differences.join('; ')}`, record)
   }
+  // A timer that is gone has fired already, and with it the rule.
+  for (const unit of endTimers) await run(node, endTimerCommand(unit))
   return { host, state: 'done', detail: 'read back equal' }
+}
+
+/** Puts commands on record; false when that is not possible. */
+type Recorder = (commands: readonly string[]) => boolean
+
+/** What a commit needs of the console. */
+export interface CommitParts {
+  /** Connection of a server. */
+  readonly nodeOf: (host: string) => NodeConnection | undefined
+  readonly audit: Audit
+  /** Instants for the audit, Unix ms on the source's clock. */
+  readonly nowMs: () => number
+  /** Whether the next server may still be written to: the operator may leave enforce while a change is sent. */
+  readonly mayGoOn: () => boolean
 }
 
 /**
  * Sends a change to its servers.
  *
- * @param nodeOf  connection of a server.
- * @param nowMs   instants for the audit, Unix ms on the source's clock.
- * @returns       the end state of every server, in order; servers after the first that is not done are not sent anything.
- * @throws        when the audit cannot be written; the server it was about got nothing then.
+ * @returns  the end state of every server, in order; servers after the first that is not done are not sent anything. What
+ *           cannot be put on record is not sent.
  */
 export async function commitChange(
   service: Service,
   changes: readonly ServerChange[],
-  nodeOf: (host: string) => NodeConnection | undefined,
-  audit: Audit,
-  nowMs: () => number,
+  { nodeOf, audit, nowMs, mayGoOn }: CommitParts,
 ): Promise<ServerEnd[]> {
   const ends: ServerEnd[] = []
   for (const change of changes) {
     const host = change.plan.server
+    const notSent = (detail: string): void => void ends.push({ host, state: 'not sent', detail })
     const node = nodeOf(host)
-    const isStopped = ends.some((e) => e.state !== 'done')
-    if (isStopped || !node) {
-      ends.push({ host, state: 'not sent', detail: isStopped ? 'an earlier server is not done' : 'the server is gone' })
-      continue
+    const write = (kind: 'intent' | 'outcome', text: string): boolean => {
+      try {
+        audit.write(nowMs(), host, kind, text)
+        return true
+      } catch {
+        return false
+      }
     }
-    const record = (commands: readonly string[]): void => audit.write(nowMs(), host, 'intent', commands.join('\n'))
-    record(commandsOf(service, change))
-    const end = await commitOn(node, service, change, record)
-    audit.write(nowMs(), host, 'outcome', `${end.state}: ${end.detail}`)
-    ends.push(end)
+    const record: Recorder = (commands) => write('intent', commands.join('\n'))
+    if (ends.some((e) => e.state !== 'done')) notSent('an earlier server is not done')
+    else if (!node) notSent('the server is gone')
+    else if (!mayGoOn()) notSent('the mode is no longer enforce')
+    else if (!record(commandsOf(service, change))) notSent('it could not be put on record')
+    else {
+      const end = await commitOn(node, service, change, record)
+      const isOnRecord = write('outcome', `${end.state}: ${end.detail}`)
+      ends.push(isOnRecord ? end : { ...end, detail: `${end.detail}; this could not be put on record` })
+    }
   }
   return ends
 }

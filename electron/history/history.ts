@@ -13,13 +13,19 @@ import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { AuditRecord } from '../enforce/audit.ts'
 import { AuditTable, type Chain } from './audit-table.ts'
 import { openHistory } from './open.ts'
-import type { EventRecord, JobFacts, JobSample, TargetSample } from './records.ts'
+import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
+import type { EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
 import { prune } from './retention.ts'
 import { RollUp, type SecondMeans } from './roll-up.ts'
 import { prepareStatements, type Statements } from './statements.ts'
 
 /** Writes that wait while the disk takes none; beyond it the oldest are given up. */
 const PENDING_MAX = 20_000
+
+type Table =
+  | ('source' | 'job' | 'target' | 'job_sample' | 'target_sample' | 'rule' | 'decision' | 'event' | 'audit')
+  | ('adaptbf_moves' | 'adaptbf_state')
+
 export class History {
   readonly #db: Database
   readonly file: string
@@ -36,6 +42,7 @@ export class History {
   readonly #made: (() => void)[] = []
   readonly #second = new RollUp()
   readonly #audit: AuditTable
+  readonly #ledger: LedgerTables
   #lastFlushMs = 0
   #lastPruneMs = 0
   readonly #sql: Statements
@@ -46,6 +53,7 @@ export class History {
     this.notice = notice
     this.#sql = prepareStatements(db)
     this.#audit = new AuditTable(db)
+    this.#ledger = new LedgerTables(db)
   }
 
   /** Opens the file; failures are those of `openHistory`. */
@@ -144,6 +152,35 @@ export class History {
     })
   }
 
+  /** Takes what moved between jobs; moves of one second, pair and kind add up. */
+  recordMoves(moves: readonly MoveRecord[], facts: (id: string) => JobFacts): void {
+    this.#pending.push(() => {
+      for (const { atMs, target, node, lender, borrower, kind, tokens } of moves) {
+        const [from, to] = [this.#job(lender, atMs, facts), this.#job(borrower, atMs, facts)]
+        this.#sql.move.run(this.#target(target, node), Math.round(atMs), from, to, kind, tokens)
+      }
+    })
+  }
+
+  /** What moved on targets of the present source, newest first; what is not written yet is not among it. */
+  moves(query: MovesQuery): MoveRecord[] {
+    return this.#ledger.moves(this.#source, query)
+  }
+
+  /** Takes the state of a controller; the one before it is replaced. */
+  keepControllerState(cluster: string, target: string, atMs: number, state: string): void {
+    this.#pending.push(() => this.#sql.state.run(cluster, target, Math.round(atMs), state))
+  }
+
+  /** The state of a controller as last written, of any source of that cluster. */
+  controllerState(cluster: string, target: string): { readonly atMs: number; readonly state: string } | undefined {
+    return this.#ledger.state(cluster, target)
+  }
+
+  forgetControllerStates(cluster: string): void {
+    this.#pending.push(() => this.#sql.forgetStates.run(cluster))
+  }
+
   /** Writes one audit record at once. @throws when it cannot be written: then nothing may be sent. */
   recordAudit(r: AuditRecord): void {
     this.#audit.append(this.#chain, r)
@@ -169,9 +206,7 @@ export class History {
   }
 
   /** Rows of a table, for reports and tests. */
-  count(
-    table: 'source' | 'job' | 'target' | 'job_sample' | 'target_sample' | 'rule' | 'decision' | 'event' | 'audit',
-  ): number {
+  count(table: Table): number {
     this.flush()
     return Number(this.#db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   }

@@ -1,4 +1,4 @@
-/** What the history takes: one sample of a job or a target, who a job belongs to, one event. */
+/** What the history takes: one sample of a job or a target, who a job belongs to, one event, what moved between jobs. */
 
 export interface JobSample {
   readonly jobId: string
@@ -31,4 +31,17 @@ export interface EventRecord {
   readonly subject: string
   readonly text: string
   readonly where: string
+}
+
+/** Tokens that moved between two jobs on one target in one second. */
+export interface MoveRecord {
+  /** Start of the second. */
+  readonly atMs: number
+  readonly target: string
+  readonly node: string
+  readonly lender: string
+  readonly borrower: string
+  readonly kind: 'lend' | 'reclaim'
+  /** > 0. */
+  readonly tokens: number
 }

@@ -1,6 +1,6 @@
 /**
- * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's ended rules, decisions and
- * audit an hour too, because a controller makes dozens of them a second, and its events a day.
+ * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's ended rules, decisions, moves
+ * between jobs and audit an hour too, because a controller makes dozens of them a second, and its events a day.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'
@@ -33,6 +33,10 @@ export function prune(
     run(
       `DELETE FROM decision WHERE at_ms < ? AND source IN (${emulated})
        AND target IN (SELECT id FROM target WHERE target.source = decision.source)`,
+      atMs - HOUR_MS,
+    )
+    run(
+      `DELETE FROM adaptbf_moves WHERE at_ms < ? AND target IN (SELECT id FROM target WHERE source IN (${emulated}))`,
       atMs - HOUR_MS,
     )
     // A rule that still stands has no end yet; of a source that has ended none stands any more.

@@ -7,7 +7,8 @@ import type { Database } from 'better-sqlite3'
 /** Marks the file as ours ("Slui"). */
 export const APPLICATION_ID = 0x536c7569
 
-const MIGRATIONS: readonly string[] = [
+/** Step n makes version n + 1 of version n. */
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE source (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, cluster TEXT NOT NULL, detail TEXT NOT NULL, started_ms INTEGER NOT NULL
@@ -52,6 +53,21 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   -- the last record that was cut off a chain: what its first remaining one follows from
   CREATE TABLE audit_anchor (chain TEXT PRIMARY KEY, number INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
+  `,
+  `
+  -- tokens that moved between two jobs on a target, summed over the second that begins at at_ms
+  CREATE TABLE adaptbf_moves (
+    target INTEGER NOT NULL REFERENCES target, at_ms INTEGER NOT NULL, lender INTEGER NOT NULL REFERENCES job,
+    borrower INTEGER NOT NULL REFERENCES job, kind TEXT NOT NULL CHECK (kind IN ('lend', 'reclaim')),
+    tokens INTEGER NOT NULL CHECK (tokens > 0), PRIMARY KEY (target, at_ms, lender, borrower, kind)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX adaptbf_moves_by_lender ON adaptbf_moves (lender, at_ms);
+  CREATE INDEX adaptbf_moves_by_borrower ON adaptbf_moves (borrower, at_ms);
+  -- a live cluster's controllers as they stood when last written, one row a target
+  CREATE TABLE adaptbf_state (
+    cluster TEXT NOT NULL, target TEXT NOT NULL, at_ms INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (cluster, target)
+  ) STRICT, WITHOUT ROWID;
   `,
 ]
 

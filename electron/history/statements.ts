@@ -14,6 +14,9 @@ export interface Statements {
   readonly closeRule: Write
   readonly decision: Write
   readonly event: Write
+  readonly move: Write
+  readonly state: Write
+  readonly forgetStates: Write
 }
 
 export function prepareStatements(db: Database): Statements {
@@ -31,6 +34,13 @@ export function prepareStatements(db: Database): Statements {
     ),
     closeRule: prepare('UPDATE rule SET to_ms = ? WHERE id = ?'),
     decision: prepare('INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?)'),
+    // The seconds of two hand-overs may be the same: what moved in it adds up.
+    move: prepare(
+      `INSERT INTO adaptbf_moves VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens`,
+    ),
+    state: prepare('INSERT OR REPLACE INTO adaptbf_state VALUES (?, ?, ?, ?)'),
+    forgetStates: prepare('DELETE FROM adaptbf_state WHERE cluster = ?'),
     event: prepare('INSERT INTO event (source, at_ms, kind, level, subject, text, place) VALUES (?, ?, ?, ?, ?, ?, ?)'),
   }
 }

@@ -6,12 +6,13 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import { ClusterMonitor } from '../cluster/monitor.ts'
 import { Audit } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
 import { FramePump } from './frame-pump.ts'
+import { Papers } from './papers/papers.ts'
 import { makeRouter } from './router.ts'
 import { resourcePath, version } from './resources.ts'
 import { RuleDesk } from './rules/desk.ts'
@@ -78,10 +79,13 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     session: randomBytes(3).toString('hex'),
     mode: scenario.control.mode,
     controller: scenario.control.controller,
+    options: loopOptionsOf(scenario),
   })
+  const papers = new Papers()
   const router = makeRouter({
     monitor,
     desk: new RuleDesk(monitor),
+    papers,
     pump: new FramePump(),
     facts: {
       scenario: scenario.title,
@@ -99,7 +103,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     monitor,
     source,
     close: async () => {
+      papers.close()
       await source.stop()
+      monitor.close()
       history.close()
     },
   })

@@ -54,6 +54,7 @@ const STATE: Readonly<Record<string, Test>> = {
   lending: (r) => (r.record ?? 0) > 0,
   throttled: (r) => r.throttled > 0,
   bound: (r) => r.rule !== 'default',
+  unmapped: (r) => r.nodes === null,
   idle: (r) => r.rpcs === 0 && r.mdops === 0,
   new: (r) => r.ageMs < 600_000,
 }

@@ -15,6 +15,9 @@ function root(): string {
 
 export const resourcePath = (name: string): string => join(root(), 'resources', name)
 
+/** A program of the desktop shell's bundle (electron.vite.config.ts). */
+export const bundledPath = (name: string): string => join(root(), 'out/main', name)
+
 /** This program's version. */
 export function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8'))

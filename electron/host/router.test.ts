@@ -75,6 +75,8 @@ describe('what every call checks', () => {
     ['an unknown column', (c) => c.views.jobs({ ...s, sort: 'constructor' as 'rpcs' })],
     ['a filter of a page', (c) => c.views.jobs({ ...s, filter: 'x'.repeat(501) })],
     ['more rows than 200', (c) => c.views.jobs({ ...s, limit: 201 })],
+    ['a target with a long name', (c) => c.views.jobs({ ...s, target: 'x'.repeat(129) })],
+    ['a deadband that is no number', (c) => c.source.setControllerOptions({ deadbandPercent: NaN })],
     ['no job', (c) => c.views.job({ ...s, jobId: '' })],
     ['an unknown queue', (c) => c.views.rules({ ...s, queue: 'fifo' as 'reg' })],
     ['an acknowledgement without a number', (c) => c.host.ack({ stream: 'a', seq: NaN })],
@@ -189,6 +191,18 @@ describe('frames', () => {
     }
   })
 
+  it('say what a cycle takes: the parts of every node, and a total that they sum to', async () => {
+    const { cycle } = await first(client.source.status({ stream: 's' }))
+    expect(cycle?.nodes.map((n) => n.node)).toEqual(['oss01', 'oss02', 'mds01'])
+    const parts = ['collect', 'parse', 'allocate', 'apply'] as const
+    for (const p of parts) {
+      expect(cycle?.[p]).toBeGreaterThan(0)
+      // Only collecting overlaps.
+      if (p !== 'collect') expect(cycle?.nodes.reduce((s, n) => s + n[p], 0)).toBeCloseTo(cycle?.[p] ?? NaN, 3)
+    }
+    expect(parts.reduce((s, p) => s + (cycle?.[p] ?? 0), 0)).toBeCloseTo(cycle?.total ?? NaN)
+  })
+
   it('say that a job is not known, and are empty where there is nothing', async () => {
     const f = await first(client.views.job({ stream: 'd', jobId: '<b>nobody</b>' }))
     expect(f).toMatchObject({ known: false, rpcs: 0, record: null, ops: [], rules: [], raw: '' })
@@ -252,8 +266,10 @@ describe('time travel', () => {
   it('shows at an old sample what was shown then', async () => {
     const host = await open()
     const client = clientOf(host)
-    const pick = (f: JobsFrame): unknown =>
-      f.rows.jobId.map((id, i) => [id, f.rows.rpcs[i], f.rows.record[i], f.rows.rule[i], f.rows.ruleRate[i]])
+    const pick = (f: JobsFrame): unknown => [
+      f.pairs,
+      ...f.rows.jobId.map((id, i) => [id, f.rows.rpcs[i], f.rows.record[i], f.rows.rule[i], f.rows.ruleRate[i]]),
+    ]
     const q = { stream: 'j', sort: 'jobId', windowMs: 10_000 } as const
     await run(host, 5)
     const jobs = await first(client.views.jobs(q))
@@ -269,6 +285,8 @@ describe('time travel', () => {
     expect(then.totals.rpcs).toBe(jobs.totals.rpcs)
     const jobThen = await first(client.views.job({ ...q, jobId: '4690.python.u1021', at }))
     expect([jobThen.record, jobThen.rpcs, jobThen.series]).toEqual([job.record, job.rpcs, job.series])
+    expect([jobThen.pairs?.other, jobThen.pairs?.tokens]).toEqual([job.pairs?.other, job.pairs?.tokens])
+    expect([jobThen.share, jobThen.entitled, jobThen.ledger]).toEqual([job.share, job.entitled, job.ledger])
     const rulesThen = await first(client.views.rules({ stream: 'r', at }))
     expect(rulesThen.server.text).toBe(rules.server.text)
     expect(rulesThen.rows.map((r) => [r.name, r.rateMax])).toEqual(rules.rows.map((r) => [r.name, r.rateMax]))
@@ -449,6 +467,35 @@ describe('what the operator chooses', () => {
     expect(status.history.recording).toBe(false)
     expect(status.notices.map((n) => n.code)).toEqual(['HISTORY_NOT_WRITTEN'])
     await host.source.stop()
+  })
+
+  it('the settings of AdapTBF take effect and are told; what is out of range is refused with the range', async () => {
+    const host = await open()
+    const client = clientOf(host)
+    await run(host, 2)
+    await client.source.setControllerOptions({ demand: 'backlog', deadbandPercent: 5 })
+    const status = await first(client.source.status({ stream: 's' }))
+    expect(status.adaptbf.options).toEqual({
+      ...{ demand: 'backlog', deadbandPercent: 5, coefficient: 'max' },
+      ...{ overdraft: 0, autoT: false, spill: false },
+    })
+    expect(status.adaptbf.measures).toContain(status.adaptbf.options.demand)
+    expect(status.adaptbf.maxRates).toHaveLength(4)
+    for (const [change, code, words] of [
+      [{ deadbandPercent: 51 }, 'BAD_DEADBAND', '0 to 50 %'],
+      [{ overdraft: 2 }, 'BAD_OVERDRAFT', '0 to 1'],
+      [{ demand: 'guess' }, 'BAD_DEMAND_MEASURE', 'served, dispatched'],
+      [{ coefficient: 'mean' }, 'BAD_COEFFICIENT', 'max, min'],
+      [{ spill: true }, 'ONLY_IN_SERVER', 'spill'],
+    ] as const) {
+      const refused = client.source.setControllerOptions(change)
+      await expect(refused).rejects.toMatchObject({
+        code: 'REFUSED',
+        data: { code, what: expect.stringContaining(words) as string },
+      })
+    }
+    expect((await first(client.source.status({ stream: 't' }))).adaptbf).toEqual(status.adaptbf)
+    await host.close()
   })
 
   it('speed 0 freezes the emulator and speed 1 lets it go on', async () => {

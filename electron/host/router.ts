@@ -6,6 +6,8 @@ import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { FramePump } from './frame-pump.ts'
 import type { PeerContext } from './peer.ts'
+import type { Papers } from './papers/papers.ts'
+import { changeOf } from './views/adaptbf.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
 import { overviewFrame } from './views/overview.ts'
@@ -19,6 +21,7 @@ import { stripFrame } from './views/strip.ts'
 export interface RouterParts {
   readonly monitor: ClusterMonitor
   readonly desk: RuleDesk
+  readonly papers: Papers
   readonly pump: FramePump
   readonly facts: SourceFacts
   readonly info: {
@@ -41,7 +44,7 @@ const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
-  const { monitor, desk, pump } = parts
+  const { monitor, desk, papers, pump } = parts
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -83,6 +86,11 @@ export function makeRouter(parts: RouterParts) {
         monitor.changed()
         if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
+      setControllerOptions: os.source.setControllerOptions.handler(({ input, errors }) => {
+        const chosen = monitor.setControllerOptions(changeOf(input))
+        monitor.changed()
+        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
+      }),
     },
     views: {
       strip: os.views.strip.handler((call) => stream(call, (input, seq) => stripFrame(monitor, input, seq))),
@@ -111,6 +119,14 @@ export function makeRouter(parts: RouterParts) {
       undo: os.rules.undo.handler(({ input, errors }) => {
         const staged = desk.undo(input.changeId)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+      }),
+    },
+    papers: {
+      list: os.papers.list.handler(() => ({ experiments: papers.list() })),
+      run: os.papers.run.handler(({ input, errors, signal }) => {
+        const run = papers.run(input, signal)
+        if (!run.ok) throw errors.REFUSED(refusal(run.error))
+        return run.value
       }),
     },
   })

@@ -49,7 +49,7 @@ export function useCommands(help: () => void) {
     const here = views.filter((v) => v.isHere)
     return [
       ...here.map((v) =>
-        verb(`view-${v.id}`, `Go to ${v.title}`, v.icon, () => void router.push({ name: v.id }), v.key),
+        verb(`view-${v.id}`, `Go to ${v.title}`, v.icon, () => void router.push({ name: v.id }), v.key || undefined),
       ),
       verb('pause', time.isPaused ? 'Live again' : 'Pause on this sample', Pause, time.toggle, 'Space'),
       verb(

@@ -45,4 +45,11 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['Z'], does: 'Undo list' },
     ],
   },
+  {
+    title: 'Papers',
+    keys: [
+      { keys: ['j', 'k'], does: 'Next experiment, experiment before' },
+      { keys: ['r'], does: 'Run it' },
+    ],
+  },
 ]

@@ -2,6 +2,7 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 import JobsView from '../views/jobs/JobsView.vue'
 import OverviewView from '../views/overview/OverviewView.vue'
+import PapersView from '../views/papers/PapersView.vue'
 import RulesView from '../views/rules/RulesView.vue'
 
 export const router = createRouter({
@@ -10,6 +11,7 @@ export const router = createRouter({
     { path: '/overview', name: 'overview', component: OverviewView },
     { path: '/jobs', name: 'jobs', component: JobsView },
     { path: '/rules', name: 'rules', component: RulesView },
+    { path: '/papers', name: 'papers', component: PapersView },
     { path: '/:rest(.*)*', redirect: '/overview' },
   ],
 })

@@ -7,7 +7,9 @@ import { views } from './views.ts'
 
 export function useAppKeys(open: { palette: () => void; help: () => void }): void {
   const [router, time, selection] = [useRouter(), useTimeStore(), useSelectionStore()]
-  const go = views.filter((v) => v.isHere).map((v) => [v.key, () => void router.push({ name: v.id })] as const)
+  const go = views
+    .filter((v) => v.isHere && v.key !== '')
+    .map((v) => [v.key, () => void router.push({ name: v.id })] as const)
   const bindings: Bindings = {
     ...Object.fromEntries(go),
     Space: time.toggle,

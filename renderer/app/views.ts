@@ -1,5 +1,6 @@
 /** The views of the window in the order of their keys. Those without a component are named and not yet there. */
 import {
+  BookOpenText,
   Coins,
   FlaskConical,
   FolderTree,
@@ -16,6 +17,7 @@ import type { Component } from 'vue'
 export interface ViewEntry {
   readonly id: string
   readonly title: string
+  /** Empty = reached by the sidebar and the palette only. */
   readonly key: string
   readonly icon: Component
   /** Whether it can be opened. */
@@ -33,4 +35,5 @@ export const views: readonly ViewEntry[] = [
   { id: 'history', title: 'History', key: '8', icon: History, isHere: false },
   { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: false },
   { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: false },
+  { id: 'papers', title: 'Papers', key: '', icon: BookOpenText, isHere: true },
 ]

@@ -1,4 +1,4 @@
-/** How the jobs table is filtered and sorted; kept while another view is on screen. */
+/** How the jobs table is filtered and sorted, and whose records it shows; kept while another view is on screen. */
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
 import type { JobColumn } from '#core/api/frames.ts'
@@ -7,6 +7,8 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
   const filter = ref('')
   const sort = ref<JobColumn>('rpcs')
   const descending = ref(true)
+  /** Target whose records are shown, here and in the inspector; empty = all. */
+  const target = ref('')
 
   /** Sorts by a column; a second time turns the order. Words start upwards, numbers with the largest. */
   function sortBy(column: JobColumn): void {
@@ -16,5 +18,5 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
       descending.value = !['jobId', 'account', 'rule'].includes(column)
     }
   }
-  return { filter, sort, descending, sortBy }
+  return { filter, sort, descending, target, sortBy }
 })

@@ -1,6 +1,7 @@
 /** What the window looks at: the status stream's newest frame, and the verbs that change the source. */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
+import type { AdaptbfChange, AdaptbfOptions } from '#core/api/adaptbf.ts'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
@@ -67,6 +68,15 @@ export const useSourceStore = defineStore('source', () => {
       () => ({ controller }),
     )
 
+  const setControllerOptions = (change: AdaptbfChange): Promise<void> =>
+    ask(
+      'The settings of AdapTBF were not changed',
+      (client) => client.source.setControllerOptions(change),
+      ({ adaptbf }) => ({
+        adaptbf: { ...adaptbf, options: { ...adaptbf.options, ...(change as Partial<AdaptbfOptions>) } },
+      }),
+    )
+
   const textOf = (n: Notice): string => `${n.code} ${n.what} ${n.why ?? ''}`
   const notices = computed(() => [
     ...refusals.value,
@@ -80,5 +90,17 @@ export const useSourceStore = defineStore('source', () => {
   const isEmulated = computed(() => frame.value?.source.kind === 'EMULATED')
   /** A source that is not the live cluster carries the hatched frame. */
   const isHatched = computed(() => frame.value !== null && frame.value.source.kind !== 'LIVE')
-  return { frame, receivedMs, notices, isEmulated, isHatched, apply, setSpeed, setMode, setController, dismiss }
+  return {
+    frame,
+    receivedMs,
+    notices,
+    isEmulated,
+    isHatched,
+    apply,
+    setSpeed,
+    setMode,
+    setController,
+    setControllerOptions,
+    dismiss,
+  }
 })

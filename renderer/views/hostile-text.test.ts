@@ -8,6 +8,7 @@ import MarkTip from '../widgets/MarkTip.vue'
 import NoticeCallout from '../widgets/NoticeCallout.vue'
 import CommandText from '../widgets/CommandText.vue'
 import MatchChips from '../widgets/MatchChips.vue'
+import InspectorPairs from './jobs/InspectorPairs.vue'
 import InspectorRules from './jobs/InspectorRules.vue'
 import InspectorTargets from './jobs/InspectorTargets.vue'
 import FilterBox from './jobs/FilterBox.vue'
@@ -41,6 +42,7 @@ describe('a hostile job id stays text', () => {
           ...{ rpcs: one(1), readBps: one(1), writeBps: one(1), ioBytes: one(1), topOp: one(HOSTILE), mdops: one(1) },
           ...{ throttled: one(0), rule: one(HOSTILE), ruleRate: one(1), record: one(1), spark: [[]] },
         },
+        pairs: { lender: one(HOSTILE), borrower: one('b'), tokens: one(1) },
         totals: { readBps: 1, writeBps: 1 },
       } as unknown as Parameters<typeof rowsOf>[0],
       1,
@@ -53,6 +55,8 @@ describe('a hostile job id stays text', () => {
     const rules = [{ node: HOSTILE, name: HOSTILE, conditions: `jobid={${HOSTILE}}`, rate: 1, ref: 1 }]
     isText(mount(InspectorRules, { props: { rules } }))
     const targets = { name: [HOSTILE], node: [HOSTILE], rpcs: [1], tokens: [1], record: [1] }
+    const pairs = { other: [HOSTILE], tokens: [1], sinceMs: [0], more: 0, rest: 0 }
+    isText(mount(InspectorPairs, { props: { pairs, record: 1 } }))
     isText(mount(InspectorTargets, { props: { frame: { targets } as unknown as JobFrame } }))
   })
   it('in the legend and in the tooltip', () => {

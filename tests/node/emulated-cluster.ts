@@ -1,7 +1,7 @@
 /** A monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
-import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
 import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
@@ -16,10 +16,14 @@ export interface JobLine {
   readonly pattern?: object
   readonly targets?: readonly string[]
   readonly stop_s?: number
+  readonly in_slurm?: boolean
 }
 
 /** Two servers with one slow target each; quick to emulate. */
-export function smallScenario(jobs: readonly JobLine[], more: { period_ms?: number; policy?: string } = {}): Scenario {
+export function smallScenario(
+  jobs: readonly JobLine[],
+  more: { period_ms?: number; policy?: string; adaptbf?: object } = {},
+): Scenario {
   const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
   const read = parseScenario(
     JSON.stringify({
@@ -28,7 +32,7 @@ export function smallScenario(jobs: readonly JobLine[], more: { period_ms?: numb
       policy: more.policy ?? 'tbf jobid',
       clients: { count: 4 },
       oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `small-OST000${n}`, disk }] })),
-      control: { max_rate: 200, period_ms: more.period_ms ?? 100 },
+      control: { max_rate: 200, period_ms: more.period_ms ?? 100, adaptbf: more.adaptbf ?? {} },
       jobs: jobs.map((j) => ({
         clients: [1],
         processes: 8,
@@ -59,6 +63,11 @@ export interface Sent {
 }
 
 export interface Setup {
+  /** LIVE: the monitor takes the emulator for a live cluster, of which nothing is known from inside. */
+  readonly kind?: 'LIVE' | 'EMULATED'
+  /** A world that goes on after its console was closed; by default one begins. */
+  readonly source?: EmulatedSource
+  readonly session?: string
   readonly mode?: Mode
   readonly controller?: ControllerName
   readonly seed?: number
@@ -71,7 +80,7 @@ export interface Setup {
 
 /** A cluster, its monitor, and everything that was sent and put on record. */
 export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
-  const source = new EmulatedSource(scenario, { seed: setup.seed, epochSeconds: scenario.epoch_s })
+  const source = setup.source ?? new EmulatedSource(scenario, { seed: setup.seed, epochSeconds: scenario.epoch_s })
   const sent: Sent[] = []
   const records: AuditRecord[] = []
   const nodes = source.nodes.map((node): NodeConnection => {
@@ -86,18 +95,19 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     }
   })
   const seen: ClusterSource = {
-    kind: source.kind,
+    kind: setup.kind ?? source.kind,
     cluster: source.cluster,
     nodes,
     maxRate: source.maxRate,
     periodNs: source.periodNs,
     nowNs: () => source.nowNs(),
     toUnixMs: (ns) => source.toUnixMs(ns),
+    ...(setup.kind === 'LIVE' ? {} : { inside: (target) => source.inside(target) }),
   }
   const opened = setup.history ? undefined : History.open(':memory:', 0)
   const history = setup.history ?? (opened?.ok ? opened.value : undefined)
   if (!history) throw new Error('no history')
-  history.beginSource('EMULATED', source.cluster, '', source.toUnixMs(0))
+  history.beginSource(seen.kind, source.cluster, '', source.toUnixMs(0))
   const audit = new Audit((r) => {
     setup.onAudit?.(r)
     records.push(r)
@@ -107,9 +117,10 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     source: seen,
     history,
     audit,
-    session: 'test',
+    session: setup.session ?? 'test',
     mode: setup.mode ?? scenario.control.mode,
     controller: setup.controller ?? scenario.control.controller,
+    options: loopOptionsOf(scenario),
   })
   return {
     source,

@@ -18,6 +18,15 @@ const frame = (seq: number): StatusFrame => ({
   clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 },
   mode: 'observe',
   controller: 'none',
+  adaptbf: {
+    options: {
+      ...{ demand: 'saturation', deadbandPercent: 0, coefficient: 'max' },
+      ...{ overdraft: 0, autoT: false, spill: false },
+    },
+    measures: ['served', 'saturation'],
+    maxRates: [],
+  },
+  cycle: null,
   nodes: { total: 1, reporting: 1, missing: [] },
   counts: { jobs: 0, targets: 0, rules: 0 },
   cost: { bytesPerSec: 0, serverMsPerSec: 0 },

@@ -119,6 +119,12 @@ function startOf(form: RuleForm): StartEdit | undefined {
   return Number.isInteger(rate) ? { verb: 'start', name, conditions, queue, realtime, rate } : undefined
 }
 
+/** A line for another service is taken for the one that is edited, and that is said. */
+function otherService(service: ServiceName, named: string | undefined): string[] {
+  if (named === undefined || named === service) return []
+  return [`the line is for ${named}; here it is read for ${service}, whose rules these are`]
+}
+
 /** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
 export function checkDraft(
   desk: RuleDesk,
@@ -153,7 +159,7 @@ export function checkDraft(
     form,
     expressions: expressionsOf(form.conditions),
     faults: [...faults],
-    notes: [...(pasted?.notes ?? [])],
+    notes: [...(pasted?.notes ?? []), ...otherService(service, pasted?.service)],
     lints,
     ceiling: edit && trial && sample > 0 ? ceilingOf(desk, service, edit, servers, trial) : [],
     trial,

@@ -2,33 +2,28 @@
  * Where rules are edited: drafts are checked, changes staged, planned for every server and committed after review. One desk a
  * cluster, shared by all of its windows.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { planEdits, type EditPlan } from '#core/control/edit-plan.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
-import type { ServerRules } from '#core/control/server-rules.ts'
+import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../cluster/service.ts'
-import {
-  commandsOf,
-  commitChange,
-  inverseOf,
-  readServer,
-  type ExpiryTimer,
-  type ServerChange,
-} from '../../enforce/change.ts'
+import { commitChange, inverseOf, readServer } from '../../enforce/change.ts'
+import { isWork, planStaged, unitOf, type DeskPlan } from './desk-plan.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
-import { undoEdits, type DoneOn } from './undo.ts'
+import { undoEdits, wayBack, type WayBack } from './undo.ts'
 
 /** Committed changes that are remembered. */
 const CHANGES_KEPT = 20
+/** How often it is looked for rules that are gone, on the source's clock. */
+const LOOK_MS = 1_000
 
 /** A change that was sent, and what came of it. */
 export interface PastChange {
@@ -41,16 +36,10 @@ export interface PastChange {
   /** Literal commands of the first server. */
   readonly inverse: readonly string[]
   readonly expiresMs: number | null
-  readonly done: DoneOn | undefined
+  /** By server on which it was done. */
+  readonly done: ReadonlyMap<string, WayBack>
+  /** Whether its inverse was committed. */
   undone: boolean
-}
-
-/** The staged changes of a service as they would be sent now. */
-export interface DeskPlan {
-  readonly staged: readonly StagedChange[]
-  readonly changes: readonly ServerChange[]
-  /** Names exactly these commands on these servers. */
-  readonly planId: string
 }
 
 const failure = (code: string, what: string, why: string, next: string): Failure => ({
@@ -61,7 +50,13 @@ const failure = (code: string, what: string, why: string, next: string): Failure
   next,
 })
 
-const verbOf = (e: RuleEdit): string => `${e.verb} ${e.name}`
+const tooMany = (what: string): Failure =>
+  failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
+
+const titleOf = ({ staged }: DeskPlan): string =>
+  [...new Set(staged.map(({ edit }) => `${edit.verb} ${edit.name}`))].join(', ')
+const reasonOf = ({ staged }: DeskPlan): string =>
+  [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; ')
 
 export class RuleDesk {
   readonly monitor: ClusterMonitor
@@ -72,9 +67,27 @@ export class RuleDesk {
   #isCommitting = false
   /** Commits so far: after one, plans are made anew. */
   #sent = 0
+  #lookedMs = 0
 
   constructor(monitor: ClusterMonitor) {
     this.monitor = monitor
+    monitor.onChange(() => this.#look())
+  }
+
+  /** Forgets the terms of rules that are no longer there. */
+  #look(): void {
+    const { monitor } = this
+    const nowMs = monitor.nowMs()
+    if (nowMs - this.#lookedMs < LOOK_MS) return
+    this.#lookedMs = nowMs
+    const names = new Map<string, Set<string>>()
+    this.rules.forgetGone(nowMs, ({ host, queue, name }) => {
+      const reading = monitor.missing.has(host) ? undefined : monitor.reading(host)
+      if (!reading) return undefined
+      let of = names.get(host)
+      if (!of) names.set(host, (of = new Set(reading.rules.map((r) => `${r.queue} ${r.name}`))))
+      return of.has(`${queue} ${name}`)
+    })
   }
 
   changesOf(service: ServiceName): readonly PastChange[] {
@@ -94,31 +107,7 @@ export class RuleDesk {
   }
 
   #planOn(service: ServiceName, servers: readonly ServerRules[]): DeskPlan {
-    const staged = this.staged.of(service)
-    const edits = staged.map((s) => s.edit)
-    const changes = servers.map((found) => this.#changeOf(service, staged, found, planEdits(found, edits)))
-    const commands = changes.map((c) => [c.plan.server, commandsOf(SERVICES[service], c)])
-    const planId = createHash('sha256')
-      .update(JSON.stringify([service, commands]))
-      .digest('hex')
-      .slice(0, 16)
-    return { staged, changes, planId }
-  }
-
-  #changeOf(service: ServiceName, staged: readonly StagedChange[], found: ServerRules, plan: EditPlan): ServerChange {
-    const started = new Set(plan.commands.filter((c) => c.verb === 'start').map((c) => c.rule))
-    const timers: ExpiryTimer[] = staged.flatMap(({ id, edit, terms }) => {
-      if (edit.verb !== 'start' || terms.expiresS === null || !started.has(edit.name)) return []
-      const selector = edit.queue === 'both' ? '' : `${edit.queue} `
-      return [{ unit: `sluice-${id}`, rule: edit.name, value: `${selector}stop ${edit.name}`, seconds: terms.expiresS }]
-    })
-    // What stops a rule, or starts it anew, ends the timer that would have stopped it.
-    const names = new Set(plan.commands.filter((c) => c.verb !== 'change').map((c) => c.rule))
-    const endTimers = [...names].flatMap((name) => {
-      const unit = this.rules.find(service, plan.server, name)?.timer?.unit
-      return unit === undefined ? [] : [unit]
-    })
-    return { plan, found, timers, endTimers }
+    return planStaged(service, this.staged.of(service), servers, this.rules)
   }
 
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
@@ -138,7 +127,9 @@ export class RuleDesk {
         ),
       )
     }
-    return this.#put(service, editOfCommand(command, LUSTRE_DEFAULTS.rate), terms, replaces)
+    const edit = editOfCommand(command, LUSTRE_DEFAULTS.rate)
+    // A timer comes with a start; a change leaves the one that is there.
+    return this.#put(service, edit, edit.verb === 'start' ? terms : { ...terms, expiresS: null }, { replaces })
   }
 
   /** Staged changes that a draft stands beside: not the one that it replaces. */
@@ -148,19 +139,18 @@ export class RuleDesk {
       .filter(({ id, edit }) => id !== replaces && !(edit.name === form.name && edit.verb === form.verb))
   }
 
-  #put(service: ServiceName, edit: RuleEdit, terms: ChangeTerms, replaces?: string): Result<string> {
-    if (this.staged.of(service).length >= STAGED_MAX) {
-      return fail(
-        failure(
-          'TOO_MANY',
-          `${edit.name} was not staged`,
-          `${STAGED_MAX} changes are staged`,
-          'Review what is staged first.',
-        ),
-      )
-    }
+  #put(
+    service: ServiceName,
+    edit: RuleEdit,
+    terms: ChangeTerms,
+    more: { replaces?: string | undefined; hosts?: readonly string[]; undoes?: string } = {},
+  ): Result<string> {
     const id = randomBytes(3).toString('hex')
-    this.staged.put({ id, service, edit, form: formOfEdit(edit), terms, stagedMs: this.monitor.nowMs() }, replaces)
+    const { replaces, hosts, undoes } = more
+    const stagedMs = this.monitor.nowMs()
+    const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs }
+    const isIn = this.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] }, replaces)
+    if (!isIn) return fail(tooMany(`${edit.name} was not staged`))
     this.monitor.changed()
     return ok(id)
   }
@@ -199,11 +189,22 @@ export class RuleDesk {
         'Wait until every server answers.',
       )
     }
+    const blind = plan.changes.filter(({ found }) => {
+      return found.rules.length === 0 && QUEUES.some((q) => found.tbf[q] !== undefined)
+    })
+    if (blind.length > 0) {
+      return failure(
+        'RULES_UNREADABLE',
+        'The change cannot be sent',
+        `${blind.map((c) => c.plan.server).join(', ')} runs TBF and does not show its rules`,
+        'Servers show them only while both queues run TBF: run it on reg and hp.',
+      )
+    }
     const refused = plan.changes.flatMap((c) => c.plan.refused)[0]
     if (refused) {
       return failure('EDIT_REFUSED', 'The change cannot be sent', refused.text, 'Take the change back or correct it.')
     }
-    if (plan.changes.every((c) => c.plan.commands.length === 0)) {
+    if (!plan.changes.some(isWork)) {
       return failure(
         'NO_CHANGE',
         'There is nothing to send',
@@ -272,86 +273,101 @@ export class RuleDesk {
         ),
       )
     }
-    const changes = plan.changes.filter((c) => c.plan.commands.length > 0)
+    const changes = plan.changes.filter(isWork)
     const atMs = monitor.nowMs()
-    const nodes = await commitChange(
-      SERVICES[service],
-      changes,
-      (h) => monitor.node(h),
-      monitor.audit,
-      () => monitor.nowMs(),
-    )
     const changeId = randomBytes(4).toString('hex')
-    for (const end of nodes) if (end.state === 'done') this.#settle(service, plan, end.host, atMs)
-    this.#remember(service, changeId, plan, nodes, atMs)
-    if (nodes.every((n) => n.state === 'done')) this.staged.remove(service, null)
+    const title = titleOf(plan)
+    const reason = reasonOf(plan)
+    // Why is on record, too, before anything is sent.
+    monitor.audit.write(atMs, monitor.source.cluster, 'mode', `change ${changeId}: ${title}; reason: ${reason}`)
+    const nodes = await commitChange(SERVICES[service], changes, {
+      nodeOf: (h) => monitor.node(h),
+      audit: monitor.audit,
+      nowMs: () => monitor.nowMs(),
+      mayGoOn: () => monitor.loop.mode === 'enforce',
+    })
+    const past = this.#pastOf(service, plan, { id: changeId, atMs, title, reason, nodes })
+    for (const end of nodes) if (end.state !== 'not sent') this.#settle(plan, end, atMs)
+    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
+    const done = nodes.filter((n) => n.state === 'done').map((n) => n.host)
+    const isDone = done.length === nodes.length
+    if (isDone) this.#end(service, plan)
+    else this.staged.sent(new Set(plan.staged.map((s) => s.id)), done)
+    const where = `${done.length} of ${nodes.length} servers`
+    const level = isDone ? 'ok' : 'bad'
+    monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: title, where })
     return ok({ changeId, nodes })
   }
 
-  /** Notes whose rules stand on a server after a change is done there. */
-  #settle(service: ServiceName, { staged, changes }: DeskPlan, host: string, atMs: number): void {
+  /** What is through leaves the staged changes; what was staged meanwhile stays. */
+  #end(service: ServiceName, { staged }: DeskPlan): void {
+    for (const { id, undoes } of staged) {
+      this.staged.remove(service, id)
+      const past = this.#changes.find((c) => c.id === undoes)
+      if (past) past.undone = true
+    }
+  }
+
+  /** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
+  #settle({ changes }: DeskPlan, { host, state }: NodeEnd, atMs: number): void {
     const change = changes.find((c) => c.plan.server === host)
-    for (const c of change?.plan.commands ?? []) {
-      const of = staged.find((s) => s.edit.verb === 'start' && s.edit.name === c.rule)
-      if (c.verb === 'stop') this.rules.forget(service, host, c.rule)
-      if (c.verb !== 'start' || of?.edit.verb !== 'start') continue
-      const unit = change?.timers.find((t) => t.rule === c.rule)
-      this.rules.keep(service, host, c.rule, {
-        reason: of.terms.reason,
+    for (const { place, start } of change?.terms ?? []) {
+      if (!start && state === 'done') this.rules.forget(place)
+      const timer = start && change?.timers.find((t) => t.unit === unitOf(start))
+      const isLeft = state === 'done' || (state !== 'rolled back' && timer)
+      if (!start || start.edit.verb !== 'start' || !isLeft) continue
+      this.rules.keep(place, {
+        reason: start.terms.reason,
         createdMs: atMs,
-        timer: unit && { unit: unit.unit, expiresMs: atMs + unit.seconds * 1000 },
-        realtime: of.edit.realtime ?? false,
+        timer: timer && { unit: timer.unit, expiresMs: atMs + timer.seconds * 1000 },
+        realtime: start.edit.realtime ?? false,
       })
     }
   }
 
-  #remember(service: ServiceName, id: string, plan: DeskPlan, nodes: readonly NodeEnd[], atMs: number): void {
-    const first = plan.changes.find((c) => nodes.some((n) => n.host === c.plan.server && n.state === 'done'))
-    const expiries = plan.changes.flatMap((c) => c.timers.map((t) => atMs + t.seconds * 1000))
-    const title = plan.staged.map((s) => verbOf(s.edit)).join(', ')
-    const state = nodes.every((n) => n.state === 'done') ? 'ok' : 'bad'
-    const past: PastChange = {
-      id,
+  #pastOf(
+    service: ServiceName,
+    plan: DeskPlan,
+    head: Pick<PastChange, 'id' | 'atMs' | 'title' | 'reason' | 'nodes'>,
+  ): PastChange {
+    const on = plan.changes.filter((c) => head.nodes.some((n) => n.host === c.plan.server && n.state === 'done'))
+    const seconds = on.flatMap((c) => c.timers.map((t) => t.seconds))
+    const done = on.map(({ plan: p, found, terms }): [string, WayBack] => {
+      const expiries = terms.flatMap(({ place, start }) => {
+        const timer = start ? undefined : this.rules.find(place)?.timer
+        return timer ? [{ queue: place.queue, name: place.name, atMs: timer.expiresMs }] : []
+      })
+      const { before, expected, touched } = p
+      const edits = wayBack({ before, expected, touched, realtime: found.realtime ?? new Map() })
+      return [p.server, { edits, expiries }]
+    })
+    return {
+      ...head,
       service,
-      atMs,
-      title,
-      reason: [...new Set(plan.staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; '),
-      nodes,
-      inverse: first ? inverseOf(SERVICES[service], first) : [],
-      expiresMs: expiries.length === 0 ? null : Math.min(...expiries),
-      done: first && {
-        before: first.plan.before,
-        expected: first.plan.expected,
-        touched: first.plan.touched,
-        realtime: first.found.realtime ?? new Map(),
-      },
+      inverse: on[0] ? inverseOf(SERVICES[service], on[0]) : [],
+      expiresMs: seconds.length === 0 ? null : head.atMs + Math.min(...seconds) * 1000,
+      done: new Map(done),
       undone: false,
     }
-    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
-    const where = `${nodes.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
-    this.monitor.events.add({ atMs, kind: 'change', level: state, subject: 'Rule', text: title, where })
   }
 
   /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#changes.find((c) => c.id === changeId)
-    if (!past?.done) {
-      const why = past ? 'it was not done on any server' : 'it is not among those remembered'
-      return fail(
-        failure(
-          past ? 'NOTHING_DONE' : 'NO_SUCH_CHANGE',
-          'The change cannot be undone',
-          why,
-          'Edit the rules themselves.',
-        ),
-      )
-    }
-    const terms = { expiresS: null, reason: `undo of ${past.title}` }
-    for (const edit of undoEdits(past.done)) {
-      const put = this.#put(past.service, edit, terms)
+    const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
+    const refuse = (code: string, why: string): Result<undefined> =>
+      fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
+    if (!past) return refuse('NO_SUCH_CHANGE', 'it is not among those remembered')
+    if (past.done.size === 0) return refuse('NOTHING_DONE', 'it was not done on any server')
+    if (edits.length === 0) return refuse('NOTHING_LEFT', 'it wrote no rule that would still stand')
+    const { service, title } = past
+    if (this.staged.of(service).length + edits.length > STAGED_MAX) return fail(tooMany('The change cannot be undone'))
+    // What was staged for it before is staged anew.
+    for (const s of this.staged.of(service)) if (s.undoes === changeId) this.staged.remove(service, s.id)
+    for (const { edit, hosts, expiresS } of edits) {
+      const put = this.#put(service, edit, { expiresS, reason: `undo of ${title}` }, { hosts, undoes: changeId })
       if (!put.ok) return put
     }
-    past.undone = true
     return ok(undefined)
   }
 }

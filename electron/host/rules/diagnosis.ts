@@ -1,8 +1,11 @@
 /** What stands against a draft: the first fault that any server finds, and what Sluice itself does not send. */
 import type { RuleFault as Fault } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
+import { controlCharacter, queuesOf } from '#core/control/edit-check.ts'
 import { isHelper } from '#core/control/edit-plan.ts'
+import type { QueueChoice } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
+import type { Queue } from '#core/lustre/nrs-policies.ts'
 import { diagnoseRule } from '#core/tbf/diagnose-rule.ts'
 import type { RuleCommand } from '#core/tbf/rule-command.ts'
 import type { RuleFault } from '#core/tbf/rule-fault.ts'
@@ -25,9 +28,10 @@ const toFault = (f: RuleFault): Fault => ({
 })
 
 /** Rule names of a queue as the staged changes would leave them. */
-function namesAfter(server: ServerRules, staged: readonly StagedChange[]): string[] {
-  const names = new Set(server.rules.map((r) => r.name))
+function namesAfter({ rules, hp }: ServerRules, staged: readonly StagedChange[], queue: Queue): string[] {
+  const names = new Set(rules.filter((r) => r.queue === queue).map((r) => r.name))
   for (const { edit } of staged) {
+    if (!queuesOf(edit, hp).includes(queue)) continue
     if (edit.verb === 'start') names.add(edit.name)
     else if (edit.verb === 'stop') names.delete(edit.name)
   }
@@ -46,6 +50,11 @@ const ofOurs = (value: string, name: string, field: Fault['field'], message: str
 function ownFault(value: string, c: RuleCommand): Fault | undefined {
   if (c.verb === 'start' && (isOurs(c.name) || isHelper(c.name))) {
     return ofOurs(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
+  }
+  const control = c.verb === 'start' ? controlCharacter(c.conditions) : -1
+  if (c.verb === 'start' && control >= 0) {
+    const at = value.indexOf(c.conditions) + control
+    return { at, length: 1, message: 'a control character cannot be read back', errno: null, field: 'conditions' }
   }
   const rank = c.verb === 'stop' ? undefined : c.rank
   if (rank === undefined || !isOurs(rank)) return undefined
@@ -71,16 +80,16 @@ export function diagnoseDraft(
       faults: [{ at: wide, length: 1, message, errno: 'EINVAL', field: 'conditions' }],
     }
   }
-  const queueOf = value.startsWith('hp ') ? 'hp' : 'reg'
+  const queue = (/^(reg|hp) /.exec(value)?.[1] ?? 'both') as QueueChoice
   const seen = new Set<string>()
   let first: ReturnType<typeof diagnoseRule> | undefined
-  for (const server of servers) {
+  for (const [server, q] of servers.flatMap((s) => queuesOf({ queue }, s.hp).map((on) => [s, on] as const))) {
     const { profile, hp, tbf } = server
-    const names = namesAfter(server, staged)
-    const key = JSON.stringify([profile.release, hp, tbf[queueOf], names])
+    const names = namesAfter(server, staged, q)
+    const key = JSON.stringify([profile.release, hp, tbf[q], names])
     if (seen.has(key)) continue
     seen.add(key)
-    const found = diagnoseRule(value, { type: tbf[queueOf] ?? null, profile, hp, names })
+    const found = diagnoseRule(value, { type: tbf[q] ?? null, profile, hp, names })
     if (found.fault) return { command: undefined, faults: [toFault(found.fault)], warnings: found.warnings }
     first ??= found
   }

@@ -1,5 +1,6 @@
 /** Rules that were committed by hand in this run of the console: why they stand, and the timers that end them. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { Queue } from '#core/lustre/nrs-policies.ts'
 
 export interface OperatorRule {
   readonly reason: string
@@ -9,28 +10,67 @@ export interface OperatorRule {
   readonly realtime: boolean
 }
 
-const keyOf = (service: ServiceName, host: string, name: string): string => `${service}\u0000${host}\u0000${name}`
+/** Where a rule stands. Each queue of a server has rules of its own. */
+export interface RulePlace {
+  readonly service: ServiceName
+  readonly host: string
+  readonly queue: Queue
+  readonly name: string
+}
+
+/** A rule is there at the latest at the reading that follows its commit. */
+const SETTLES_MS = 2_000
+/** systemd fires timers up to a minute late. */
+const LATE_MS = 90_000
+
+const keyOf = (p: RulePlace): string => [p.service, p.host, p.queue, p.name].join('\u0000')
 
 export class OperatorRules {
-  readonly #rules = new Map<string, OperatorRule>()
+  readonly #rules = new Map<string, { readonly place: RulePlace; readonly rule: OperatorRule }>()
 
-  find(service: ServiceName, host: string, name: string): OperatorRule | undefined {
-    return this.#rules.get(keyOf(service, host, name))
+  find(place: RulePlace): OperatorRule | undefined {
+    return this.#rules.get(keyOf(place))?.rule
   }
 
-  keep(service: ServiceName, host: string, name: string, rule: OperatorRule): void {
-    this.#rules.set(keyOf(service, host, name), rule)
+  keep(place: RulePlace, rule: OperatorRule): void {
+    this.#rules.set(keyOf(place), { place, rule })
   }
 
-  forget(service: ServiceName, host: string, name: string): void {
-    this.#rules.delete(keyOf(service, host, name))
+  forget(place: RulePlace): void {
+    this.#rules.delete(keyOf(place))
+  }
+
+  /** Places whose rule this timer stops. */
+  underTimer(service: ServiceName, host: string, unit: string): RulePlace[] {
+    return [...this.#rules.values()].flatMap(({ place, rule }) =>
+      place.service === service && place.host === host && rule.timer?.unit === unit ? [place] : [],
+    )
   }
 
   /** Realtime flags of a server's rules as far as they were started from here: servers do not tell. */
   realtime(service: ServiceName, host: string): ReadonlyMap<string, boolean> {
-    const prefix = keyOf(service, host, '')
-    return new Map(
-      [...this.#rules].filter(([k]) => k.startsWith(prefix)).map(([k, r]) => [k.slice(prefix.length), r.realtime]),
-    )
+    const out = new Map<string, boolean>()
+    const unclear = new Set<string>()
+    for (const { place, rule } of this.#rules.values()) {
+      if (place.service !== service || place.host !== host) continue
+      if ((out.get(place.name) ?? rule.realtime) !== rule.realtime) unclear.add(place.name)
+      out.set(place.name, rule.realtime)
+    }
+    for (const name of unclear) out.delete(name)
+    return out
+  }
+
+  /**
+   * Forgets rules that are gone, stopped by their timers or by somebody else: what is started under their names later is
+   * another rule. One whose timer is pending is kept, because the timer would stop that one, too.
+   *
+   * @param isThere  undefined where the server was not read.
+   */
+  forgetGone(nowMs: number, isThere: (place: RulePlace) => boolean | undefined): void {
+    for (const [key, { place, rule }] of this.#rules) {
+      const isPending = rule.timer !== undefined && nowMs < rule.timer.expiresMs + LATE_MS
+      if (isPending || nowMs < rule.createdMs + SETTLES_MS) continue
+      if (isThere(place) === false) this.#rules.delete(key)
+    }
   }
 }

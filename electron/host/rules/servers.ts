@@ -2,20 +2,36 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { opcodesOf, type LiveJob } from '#core/control/live-job.ts'
 import { serverRules, type ServerRules } from '#core/control/server-rules.ts'
-import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { jobColumn } from '../../cluster/recent.ts'
+import { jobColumn, type RuleText } from '../../cluster/recent.ts'
 import { orZero, RATE_SAMPLES } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
+
+/** Rules of each server as last read from their text, by cluster. */
+const parsed = new WeakMap<
+  ClusterMonitor,
+  Map<string, { readonly text: RuleText; readonly rules: readonly RuleLine[] }>
+>()
+
+/** The rules of a server in a text that is kept; several views ask for the same one. */
+export function rulesIn(monitor: ClusterMonitor, host: string, text: RuleText): readonly RuleLine[] {
+  const of = parsed.get(monitor) ?? new Map<string, { text: RuleText; rules: readonly RuleLine[] }>()
+  parsed.set(monitor, of)
+  let known = of.get(host)
+  if (known?.text !== text) of.set(host, (known = { text, rules: parseNrsTbfRule(text.text).rules }))
+  return known.rules
+}
 
 /** Servers that answered, with their rules as they stand after what the controller wrote last. */
 export function presentServers(monitor: ClusterMonitor, service: ServiceName, rules: OperatorRules): ServerRules[] {
   return monitor.serversOf(service).flatMap((host) => {
     const reading = monitor.missing.has(host) ? undefined : monitor.reading(host)
     if (!reading) return []
-    const text = monitor.recent.rulesAt(host, monitor.sample)?.text ?? reading.rulesText
-    return serverRules(host, reading.policies, parseNrsTbfRule(text).rules, profileOf(reading.version), {
+    const text = monitor.recent.rulesAt(host, monitor.sample)
+    const lines = text ? rulesIn(monitor, host, text) : reading.rules
+    return serverRules(host, reading.policies, lines, profileOf(reading.version), {
       realtime: rules.realtime(service, host),
     })
   })

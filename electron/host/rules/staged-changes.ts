@@ -17,10 +17,23 @@ export interface StagedChange {
   readonly form: RuleForm
   readonly terms: ChangeTerms
   readonly stagedMs: number
+  /** Servers that it is meant for; undefined for all. */
+  readonly hosts: readonly string[] | undefined
+  /** Committed change that it takes back. */
+  readonly undoes: string | undefined
+  /** Commits that tried to send it, and the servers on which it is done: a commit may end halfway. */
+  readonly tries: number
+  readonly doneOn: readonly string[]
 }
 
 /** Most changes that may be staged for one service. */
 export const STAGED_MAX = 100
+
+const hostsOf = (c: Pick<StagedChange, 'hosts'>): string => c.hosts?.join(' ') ?? ''
+
+/** Whether a change has still to be sent to a server. */
+export const isFor = (c: StagedChange, host: string): boolean =>
+  !c.doneOn.includes(host) && (c.hosts?.includes(host) ?? true)
 
 export class StagedChanges {
   #list: readonly StagedChange[] = []
@@ -40,24 +53,41 @@ export class StagedChanges {
   }
 
   /**
-   * Adds a change. One with the id `replaces` gives it its place; so does an earlier start or change of the same rule on the
-   * same queue when this is one of the same kind.
+   * Index of the change whose place another one takes: that with the id `replaces`, or one that says the same of the same rule
+   * with nothing about that rule behind it; -1 when it comes last.
    */
-  put(change: StagedChange, replaces?: string): void {
-    const isSame = (c: StagedChange): boolean =>
-      c.service === change.service &&
-      c.edit.name === change.edit.name &&
-      c.edit.queue === change.edit.queue &&
-      c.edit.verb === change.edit.verb
-    const at = this.#list.findIndex((c) => (replaces === undefined ? isSame(c) : c.id === replaces))
-    if (at < 0) this.#list = [...this.#list, change]
-    else this.#list = this.#list.with(at, change)
+  #placeOf(change: StagedChange, replaces: string | undefined): number {
+    if (replaces !== undefined) return this.#list.findIndex((c) => c.id === replaces && c.service === change.service)
+    const at = this.#list.findLastIndex((c) => c.service === change.service && c.edit.name === change.edit.name)
+    const last = this.#list[at]
+    const isSame =
+      last?.edit.verb === change.edit.verb &&
+      last.edit.queue === change.edit.queue &&
+      hostsOf(last) === hostsOf(change) &&
+      last.tries === 0
+    return isSame ? at : -1
+  }
+
+  /** Adds a change, or gives it the place of one that it replaces; false when there is no room. */
+  put(change: StagedChange, replaces?: string): boolean {
+    const at = this.#placeOf(change, replaces)
+    if (at < 0 && this.of(change.service).length >= STAGED_MAX) return false
+    this.#list = at < 0 ? [...this.#list, change] : this.#list.with(at, change)
     this.#version++
+    return true
   }
 
   /** Takes one change back, or all of a service. */
   remove(service: ServiceName, id: string | null): void {
     this.#list = this.#list.filter((c) => c.service !== service || (id !== null && c.id !== id))
+    this.#version++
+  }
+
+  /** Notes that changes were sent, and where they are done. */
+  sent(ids: ReadonlySet<string>, doneOn: readonly string[]): void {
+    this.#list = this.#list.map((c) =>
+      ids.has(c.id) ? { ...c, tries: c.tries + 1, doneOn: [...c.doneOn, ...doneOn] } : c,
+    )
     this.#version++
   }
 }

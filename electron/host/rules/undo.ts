@@ -1,33 +1,56 @@
-/** The edits that bring the rules of a committed change back to what they were, whatever else has changed since. */
+/**
+ * The edits that bring the rules of a committed change back to what they were, whatever else has changed since. Servers on
+ * which the rules were not alike get edits of their own.
+ */
 import { isOurs } from '#core/control/desired-rule.ts'
 import { isHelper } from '#core/control/edit-plan.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
-import { headOf, QUEUES } from '#core/control/server-rules.ts'
+import { DEFAULT_RULE, headOf, QUEUES } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 
 /** What a change did to one server. */
-export interface DoneOn {
+interface DoneOn {
   readonly before: readonly RuleLine[]
   readonly expected: readonly RuleLine[]
   readonly touched: readonly string[]
   readonly realtime: ReadonlyMap<string, boolean>
 }
 
+/** What takes a change back on one server. */
+export interface WayBack {
+  readonly edits: readonly RuleEdit[]
+  /** When timers would have stopped rules that the change took away, Unix ms. */
+  readonly expiries: readonly { readonly queue: Queue; readonly name: string; readonly atMs: number }[]
+}
+
+/** An edit that undoes, for the servers that need it. */
+export interface UndoEdit {
+  readonly edit: RuleEdit
+  readonly hosts: readonly string[]
+  /** Seconds that a rule had left; null for one without end. */
+  readonly expiresS: number | null
+}
+
+/** The least time for which a timer is worth making. */
+const LEAST_S = 30
+
 function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
   const before = headOf(done.before, queue, 0)
   const after = headOf(done.expected, queue, 0)
   const out: RuleEdit[] = []
+  const shared = new Set(before.map((r) => r.name)).intersection(new Set(after.map((r) => r.name)))
+  const order = (list: readonly RuleLine[]): string => list.flatMap((r) => (shared.has(r.name) ? [r.name] : [])).join(' ')
+  // Places that are right already are not sent.
+  const isMoved = order(before) !== order(after)
   // From the end, so that the rule that another one stands before is there when it is named.
   for (const [at, was] of [...before.entries()].reverse()) {
     if (!done.touched.includes(was.name) || isHelper(was.name)) continue
     const is = after.find((r) => r.name === was.name)
     const next = before.slice(at + 1).find((r) => !isOurs(r.name) && !isHelper(r.name))?.name
     if (is && is.conditions === was.conditions) {
-      const follows = after[after.indexOf(is) + 1]?.name
-      const isMoved = follows !== before[at + 1]?.name && done.touched.includes(was.name) && was.name !== 'default'
       const rate = is.rate === was.rate ? undefined : was.rate
-      const rank = isMoved && rate === undefined ? next : undefined
+      const rank = isMoved && was.name !== DEFAULT_RULE ? next : undefined
       if (rate !== undefined || rank !== undefined) out.push({ verb: 'change', name: was.name, queue, rate, rank })
       continue
     }
@@ -44,7 +67,7 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
 }
 
 /** Edits of both queues; what is the same on both is one edit. */
-export function undoEdits(done: DoneOn): RuleEdit[] {
+export function wayBack(done: DoneOn): RuleEdit[] {
   const [reg = [], hp = []] = QUEUES.map((q) => editsOf(done, q))
   const key = (e: RuleEdit): string => JSON.stringify({ ...e, queue: '' })
   const onHp = new Set(hp.map(key))
@@ -53,4 +76,32 @@ export function undoEdits(done: DoneOn): RuleEdit[] {
     ...reg.map((e): RuleEdit => (onHp.has(key(e)) ? { ...e, queue: 'both' } : e)),
     ...hp.filter((e) => !onReg.has(key(e))),
   ]
+}
+
+/** Seconds that a rule had left at `nowMs`; undefined when it would be gone by now. */
+function leftOf({ expiries }: WayBack, edit: RuleEdit, nowMs: number): number | null | undefined {
+  const ends = expiries.filter((e) => e.name === edit.name && (edit.queue === 'both' || edit.queue === e.queue))
+  if (edit.verb !== 'start' || ends.length === 0) return null
+  const left = Math.ceil((Math.min(...ends.map((e) => e.atMs)) - nowMs) / 1000)
+  return left < LEAST_S ? undefined : left
+}
+
+/**
+ * The edits that undo a change, in the order in which they are sent.
+ *
+ * @param done  by server. A rule that its timer would have stopped by now is not started again.
+ */
+export function undoEdits(done: ReadonlyMap<string, WayBack>, nowMs: number): UndoEdit[] {
+  const groups = new Map<string, { edits: { edit: RuleEdit; expiresS: number | null }[]; hosts: string[] }>()
+  for (const [host, on] of done) {
+    const edits = on.edits.flatMap((edit) => {
+      const expiresS = leftOf(on, edit, nowMs)
+      return expiresS === undefined ? [] : [{ edit, expiresS }]
+    })
+    const key = JSON.stringify(edits)
+    const group = groups.get(key)
+    if (group) group.hosts.push(host)
+    else groups.set(key, { edits, hosts: [host] })
+  }
+  return [...groups.values()].flatMap(({ edits, hosts }) => edits.map((e) => ({ ...e, hosts })))
 }

@@ -3,7 +3,7 @@ import type { JobColumn } from '#core/api/frames.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { jobColumn } from '../../cluster/recent.ts'
+import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
 import { ruleFinder, RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
 import type { FilterRow } from '../job-filter.ts'
 import { isPresent, orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
@@ -52,8 +52,14 @@ export function ruleLookup(
   }
 }
 
-export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): JobRow[] {
+/** @param target  whose record is shown; empty = the sum over all. */
+export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number, target = ''): JobRow[] {
   const { jobs } = monitor.recent.raw
+  const { shares } = monitor.recent
+  const recordOf = (id: string): number =>
+    target === ''
+      ? jobs.value(id, C.record, sample)
+      : shares.value(shareName(id, target), shareColumn('record'), sample)
   const ruleOf = ruleLookup(rulesAt(monitor, sample))
   const isNow = isPresent(monitor, sample)
   // Rules of long ago may have left memory while rates are still there; then nothing is said of them.
@@ -81,7 +87,7 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number): 
       mdops: orZero(mean(C.mdops, RATE_SAMPLES)),
       ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
       throttled: orZero(mean(C.throttled, THROTTLED_SAMPLES)),
-      record: orNull(jobs.value(job.jobId, C.record, sample)),
+      record: orNull(recordOf(job.jobId)),
       rule: rule?.name ?? (isKnown ? 'default' : ''),
       ruleRate: rule?.rate ?? null,
       ageMs: atMs - job.firstSeenMs,

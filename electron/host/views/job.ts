@@ -3,14 +3,15 @@ import type { JobFrame } from '#core/api/frames.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { binBytes } from '#core/lustre/size-histogram.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { jobColumn, SHARE_COLUMNS, shareName } from '../../cluster/recent.ts'
+import { jobColumn, type JobMeasure, type SHARE_COLUMNS, shareColumn, shareName } from '../../cluster/recent.ts'
 import { jobRows, ruleLookup, rulesAt } from './job-rows.ts'
+import { debtsAt, ledgerOf, pairsOf } from './pairs.ts'
 import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
 
 const POINTS = 150
 const LEDGER = 40
-const TOKENS = SHARE_COLUMNS.indexOf('tokens')
-const RECORD = SHARE_COLUMNS.indexOf('record')
+const TOKENS = shareColumn('tokens')
+const RECORD = shareColumn('record')
 
 /** RPCs by size since the job's entries began, over all targets. */
 function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
@@ -38,41 +39,72 @@ function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undef
   return ''
 }
 
-/** Share of all tokens allocated in the last second, and the share that nodes alone would give among the jobs with tokens. */
+/**
+ * Share of the tokens allocated in the last second on the targets where the job has any, and the share of them that nodes
+ * alone would give it among the jobs with tokens there.
+ */
 function shares(
   monitor: ClusterMonitor,
   jobId: string,
   sample: number,
+  target: string,
 ): { share: number | null; entitled: number | null } {
-  const tokens = new Map<string, number>()
-  for (const j of monitor.jobs.all) {
-    const sum = monitor.targets.reduce(
-      (n, t) => n + orZero(monitor.recent.shares.mean(shareName(j.jobId, t.target), TOKENS, sample, RATE_SAMPLES)),
-      0,
-    )
-    if (sum > 0) tokens.set(j.jobId, sum)
-  }
-  const mine = tokens.get(jobId)
-  if (mine === undefined) return { share: null, entitled: null }
+  const { shares: table } = monitor.recent
   const nodesOf = (id: string): number => monitor.jobs.find(id)?.nodes ?? 1
-  const total = [...tokens.values()].reduce((s, n) => s + n, 0)
-  const nodes = [...tokens.keys()].reduce((s, id) => s + nodesOf(id), 0)
-  return { share: mine / total, entitled: nodesOf(jobId) / nodes }
+  let [mine, entitled, total] = [0, 0, 0]
+  for (const name of target === '' ? monitor.targets.map((t) => t.target) : [target]) {
+    let [tokens, nodes] = [0, 0]
+    for (const job of monitor.jobs.all) {
+      if (!job.targets.has(name)) continue
+      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, RATE_SAMPLES))
+      if (has === 0) continue
+      tokens += has
+      nodes += nodesOf(job.jobId)
+    }
+    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, RATE_SAMPLES))
+    total += tokens
+    if (has === 0) continue
+    mine += has
+    entitled += (tokens * nodesOf(jobId)) / nodes
+  }
+  return mine === 0 ? { share: null, entitled: null } : { share: mine / total, entitled: entitled / total }
+}
+
+/** What the job did over the window, on one target or in all. */
+function seriesOf(
+  monitor: ClusterMonitor,
+  { jobId, target, windowMs }: { jobId: string; target: string; windowMs: number },
+  sample: number,
+): JobFrame['series'] {
+  if (sample === 0) return { t: [], record: [], rpcs: [], allowed: [], demand: [], allocated: [] }
+  const seconds = monitor.source.periodNs / NS_PER_S
+  if (target !== '') {
+    // One job on one target is kept as sampled only, for some minutes.
+    const { shares: table } = monitor.recent
+    const { from, to, step } = table.window(sample, windowMs, POINTS)
+    const name = shareName(jobId, target)
+    const of = (m: (typeof SHARE_COLUMNS)[number]) => table.downsample(name, shareColumn(m), from, to, step)
+    const t = table.times(from, to, step)
+    const allocated = of('tokens').map((v) => v && v / seconds)
+    return { t, record: of('record'), rpcs: of('rpcs'), allowed: t.map(() => null), demand: of('demand'), allocated }
+  }
+  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
+  const { from, step } = tier.jobs.window(to, windowMs, POINTS)
+  const of = (m: JobMeasure) => tier.jobs.downsample(jobId, jobColumn(m), from, to, step)
+  const allowed = of('allowed').map((v) => (v === 0 ? null : v))
+  const t = tier.jobs.times(from, to, step)
+  return { t, record: of('record'), rpcs: of('rpcs'), allowed, demand: of('demand'), allocated: of('granted') }
 }
 
 export function jobFrame(
   monitor: ClusterMonitor,
-  query: { at: number | null; windowMs: number; jobId: string },
+  query: { at: number | null; windowMs: number; target: string; jobId: string },
   seq: number,
 ): JobFrame {
   const { sample, atMs } = stand(monitor, query.at)
-  const { jobId } = query
+  const { jobId, target, windowMs } = query
   const job = monitor.jobs.find(jobId)
-  const row = sample === 0 ? undefined : jobRows(monitor, sample, atMs ?? 0).find((r) => r.jobId === jobId)
-  const { tier, to } = monitor.recent.tierFor(Math.max(1, sample), query.windowMs)
-  const { from, step } = sample === 0 ? { from: 1, step: 1 } : tier.jobs.window(to, query.windowMs, POINTS)
-  const series = (m: 'record' | 'rpcs' | 'allowed'): (number | null)[] =>
-    sample === 0 ? [] : tier.jobs.downsample(jobId, jobColumn(m), from, to, step)
+  const row = sample === 0 ? undefined : jobRows(monitor, sample, atMs ?? 0, target).find((r) => r.jobId === jobId)
   const table = monitor.recent.shares
   const on = monitor.targets
     .filter((t) => job?.targets.has(t.target))
@@ -85,6 +117,7 @@ export function jobFrame(
         record: orNull(table.value(name, RECORD, sample)),
       }
     })
+  const debts = debtsAt(monitor, sample, target)
   const isNow = isPresent(monitor, sample)
   const second = isNow ? job?.lastSecond : undefined
   const ops = [...(second?.ops ?? [])].sort((a, b) => b[1] - a[1])
@@ -101,21 +134,15 @@ export function jobFrame(
     nodes: job?.nodes ?? null,
     colour: job?.colour ?? 0,
     firstSeenMs: job?.firstSeenMs ?? null,
+    target,
     record: row?.record ?? null,
-    ...shares(monitor, jobId, sample),
+    ...shares(monitor, jobId, sample, target),
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
     rpcs: row?.rpcs ?? 0,
-    series: {
-      t: sample === 0 ? [] : tier.jobs.times(from, to, step),
-      record: series('record'),
-      rpcs: series('rpcs'),
-      allowed: series('allowed').map((v) => (v === 0 ? null : v)),
-    },
-    ledger: (job?.ledger ?? [])
-      .filter((e) => e.tokens !== 0 && (atMs === null || e.atMs <= atMs))
-      .slice(-LEDGER)
-      .reverse(),
+    series: seriesOf(monitor, query, sample),
+    pairs: debts ? pairsOf(debts, jobId) : null,
+    ledger: sample === 0 ? [] : ledgerOf(monitor, { jobId, target, sample, windowMs }, LEDGER),
     ops: ops.map(([op, n]) => ({
       op,
       perSec: n / Math.max(1, monitor.source.periodNs / NS_PER_S),

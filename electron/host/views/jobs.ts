@@ -4,6 +4,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, TOTAL, totalColumn } from '../../cluster/recent.ts'
 import { parseJobFilter } from '../job-filter.ts'
 import { jobRows, sortRows, type JobRow } from './job-rows.ts'
+import { debtsAt, pairColumns } from './pairs.ts'
 import { stand } from './position.ts'
 import { stackFrame } from './stack.ts'
 
@@ -15,6 +16,8 @@ const BARS = 30
 export interface JobsQuery {
   readonly at: number | null
   readonly windowMs: number
+  /** Target whose records are shown; empty = all, summed. */
+  readonly target: string
   readonly sort: JobColumn
   readonly descending: boolean
   readonly filter: string
@@ -51,7 +54,7 @@ function ledger(monitor: ClusterMonitor, sample: number, windowMs: number): Jobs
 export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number): JobsFrame {
   const { sample, atMs } = stand(monitor, query.at)
   const stack = stackFrame(monitor, sample, query.windowMs, ['rpcs'], ['rpcs'])
-  const known = sample === 0 ? [] : jobRows(monitor, sample, atMs ?? 0)
+  const known = sample === 0 ? [] : jobRows(monitor, sample, atMs ?? 0, query.target)
   const filter = parseJobFilter(query.filter)
   const shown = sortRows(filter.ok ? known.filter(filter.value) : known, query.sort, query.descending)
   const offset = Math.min(query.offset, Math.max(0, shown.length - 1))
@@ -59,12 +62,15 @@ export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number
   const { tier, to } = monitor.recent.tierFor(sample, query.windowMs)
   const { from, step } = sample === 0 ? { from: 1, step: 1 } : tier.jobs.window(to, query.windowMs, SPARK_POINTS)
   const sum = (of: (r: JobRow) => number): number => shown.reduce((n, r) => n + of(r), 0)
+  const debts = sample === 0 ? [] : debtsAt(monitor, sample, query.target)
   const busy = shown.filter((r) => r.rpcs > 0)
   return {
     seq,
     sample,
     atMs,
     windowMs: query.windowMs,
+    targets: monitor.targets.map((t) => t.target),
+    target: query.target,
     known: known.length,
     shown: shown.length,
     offset,
@@ -87,6 +93,7 @@ export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number
       record: rows.map((r) => r.record),
       spark: rows.map((r) => tier.jobs.downsample(r.jobId, jobColumn('rpcs'), from, to, step)),
     },
+    pairs: debts ? pairColumns(debts, new Set(rows.map((r) => r.jobId))) : null,
     totals: {
       nodes: sum((r) => r.nodes ?? 0),
       rpcs: sum((r) => r.rpcs),
@@ -100,7 +107,7 @@ export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number
     facets: {
       account: facet(known, (r) => r.account),
       rule: facet(known, (r) => (r.rule === 'default' ? 'none' : 'bound')),
-      is: (['borrowing', 'lending', 'throttled', 'idle'] as const).flatMap((value) => {
+      is: (['borrowing', 'lending', 'throttled', 'idle', 'unmapped'] as const).flatMap((value) => {
         const test = parseJobFilter(`is:${value}`)
         const count = test.ok ? known.filter(test.value).length : 0
         return count > 0 ? [{ value, count }] : []

@@ -118,7 +118,11 @@ export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): Rule
   const isOur = isOurs(rule.name)
   const isNow = isPresent(monitor, sample)
   const lease = isOur && isNow ? hosts.map((h) => monitor.loop.lease(h)?.state).find((s) => s !== undefined) : undefined
-  const operator = hosts.map((h) => desk.rules.find(service, h, rule.name)).find((r) => r !== undefined)
+  const atMs = monitor.recent.raw.totals.atMs(sample)
+  const operator = rule.lines
+    .map(({ host, line: { queue, name } }) => desk.rules.find({ service, host, queue, name }))
+    // A picture of the past has nothing of what was committed since.
+    .find((r) => r !== undefined && (isNow || r.createdMs <= atMs))
   const timer = isNow ? operator?.timer : undefined
   const names = new Set(rule.lines.map((l) => l.line.name))
   const idle = [...names].map((n) => monitor.idleRules.since(hostsOf(rule, n), n))

@@ -6,13 +6,13 @@ import { driftOf } from '#core/control/drift.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { errnoNumber } from '#core/lustre/errno.ts'
 import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
-import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { writtenLines } from '../../cluster/rule-matcher.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { Paced } from '../rules/paced.ts'
-import { liveJobs } from '../rules/servers.ts'
+import { liveJobs, rulesIn } from '../rules/servers.ts'
 import { isPresent, stand } from './position.ts'
 import { stagedRows } from './staged-rows.ts'
 import { mergeRules, ruleRow, type MergedRule, type StagedMark } from './rule-rows.ts'
@@ -101,7 +101,11 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
   const texts = nodes
     .filter((n) => node === '' || n === node)
     .map((host) => ({ host, kept: monitor.recent.rulesAt(host, sample) }))
-  const servers = texts.map(({ host, kept: text }) => ({ host, rules: parseNrsTbfRule(text?.text ?? '').rules }))
+  // Releases print the same rule in different forms.
+  const servers = texts.map(({ host, kept: text }) => ({
+    host,
+    rules: text ? writtenLines(rulesIn(monitor, host, text), text.policy) : [],
+  }))
   const isNow = isPresent(monitor, sample)
   const merged = mergeRules(servers, query.queue)
   const staged = isNow

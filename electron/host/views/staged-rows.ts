@@ -1,7 +1,10 @@
 /** Staged changes in the list of rules: marks on those that are there, and rows for those that are not there yet. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { tryAgainstLive } from '#core/control/trial.ts'
-import type { DeskPlan, RuleDesk } from '../rules/desk.ts'
+import type { LiveJob } from '#core/control/live-job.ts'
+import { groupServers, type Group } from '#core/control/trial-groups.ts'
+import { tryAgainstLive, type TriedServer } from '#core/control/trial.ts'
+import type { DeskPlan } from '../rules/desk-plan.ts'
+import type { RuleDesk } from '../rules/desk.ts'
 import { liveJobs } from '../rules/servers.ts'
 import type { MergedRule, StagedMark } from './rule-rows.ts'
 
@@ -10,19 +13,27 @@ export interface StagedRows {
   readonly marks: ReadonlyMap<MergedRule, StagedMark>
 }
 
-/** Classes that a new rule would have, by name; made once a plan. */
-const kept = new WeakMap<DeskPlan, Map<string, number>>()
+/** What new rules of a plan are tried against, and the classes that they would have; made once a plan. */
+interface Tried {
+  readonly servers: readonly TriedServer[]
+  readonly groups: readonly Group[]
+  readonly jobs: readonly LiveJob[]
+  readonly classes: Map<string, number>
+}
+const kept = new WeakMap<DeskPlan, Tried>()
+
+function triedOf(desk: RuleDesk, service: ServiceName, plan: DeskPlan): Tried {
+  const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
+  return { servers, groups: groupServers(servers), jobs: liveJobs(desk.monitor, service), classes: new Map() }
+}
 
 function wouldBind(desk: RuleDesk, service: ServiceName, plan: DeskPlan, rule: string): number {
-  const of = kept.get(plan) ?? new Map<string, number>()
-  kept.set(plan, of)
-  let n = of.get(rule)
-  if (n === undefined) {
-    const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
-    n = tryAgainstLive(servers, liveJobs(desk.monitor, service), [rule]).classes
-    of.set(rule, n)
-  }
-  return n
+  let tried = kept.get(plan)
+  if (!tried) kept.set(plan, (tried = triedOf(desk, service, plan)))
+  const { servers, jobs, groups, classes } = tried
+  const known = classes.get(rule) ?? tryAgainstLive(servers, jobs, [rule], groups).classes
+  classes.set(rule, known)
+  return known
 }
 
 /** The rows of one queue with what is staged for them. */

@@ -6,10 +6,11 @@ import { isOurs } from '#core/control/desired-rule.ts'
 import { tryAgainstLive } from '#core/control/trial.ts'
 import { commandsOf, inverseOf, type ServerChange } from '../../enforce/change.ts'
 import { SERVICES, type Service } from '../../cluster/service.ts'
-import type { DeskPlan, PastChange, RuleDesk } from '../rules/desk.ts'
+import { isWork, type DeskPlan } from '../rules/desk-plan.ts'
+import type { PastChange, RuleDesk } from '../rules/desk.ts'
 import { toLint, toTrial } from '../rules/check.ts'
 import { Paced } from '../rules/paced.ts'
-import type { StagedChange } from '../rules/staged-changes.ts'
+import { isFor, type StagedChange } from '../rules/staged-changes.ts'
 import { liveJobs } from '../rules/servers.ts'
 import { stand } from './position.ts'
 import { toNotice } from './status.ts'
@@ -36,7 +37,9 @@ const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
 
 function itemOf(service: Service, { changes }: DeskPlan, s: StagedChange): StagedFrame['items'][number] {
   const { edit } = s
-  const on = changes.filter((c) => c.plan.commands.some((x) => x.rule === edit.name))
+  const isAbout = (c: ServerChange): boolean =>
+    c.plan.commands.some((x) => x.rule === edit.name) || c.timers.some((t) => t.rule === edit.name)
+  const on = changes.filter((c) => isFor(s, c.plan.server) && isAbout(c))
   const first = on[0] ?? changes[0]
   return {
     id: s.id,
@@ -80,7 +83,7 @@ function listOf(change: ServerChange | undefined): { list: Review['list']; more:
 function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
   const { monitor } = desk
   const service = SERVICES[query.service]
-  const changes = plan.changes.filter((c) => c.plan.commands.length > 0)
+  const changes = plan.changes.filter(isWork)
   const names = plan.staged.filter((s) => s.edit.verb !== 'stop').map((s) => s.edit.name)
   const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
   const trial = tryAgainstLive(servers, liveJobs(monitor, query.service), names)
@@ -152,7 +155,7 @@ export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): St
   const service = SERVICES[query.service]
   const plan = desk.plan(query.service)
   const isAny = plan.staged.length > 0
-  const first = plan.changes.find((c) => c.plan.commands.length > 0)
+  const first = plan.changes.find(isWork)
   return {
     seq,
     sample,

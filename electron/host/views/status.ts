@@ -3,6 +3,7 @@ import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { TOTAL, totalColumn } from '../../cluster/recent.ts'
+import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
 import { orZero, stand } from './position.ts'
 
 /** What the host knows of the source beyond its samples. */
@@ -51,6 +52,8 @@ export function statusFrame(
     },
     mode: monitor.loop.mode,
     controller: monitor.loop.controller,
+    adaptbf: adaptbfStatus(monitor),
+    cycle: cycleFrame(monitor, sample),
     nodes: {
       total: monitor.servers.length,
       reporting: monitor.servers.length - monitor.missing.size,

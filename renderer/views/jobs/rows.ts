@@ -2,6 +2,7 @@
 import type { JobsFrame } from '#core/api/frames.ts'
 import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
 import { jobName } from '../job-name.ts'
+import { debtWords } from './pairs.ts'
 
 export interface Row {
   readonly id: string
@@ -10,6 +11,8 @@ export interface Row {
   readonly who: string
   readonly account: string
   readonly nodes: string
+  /** No resource manager named its nodes: the controller counts one. */
+  readonly isUnmapped: boolean
   readonly colour: number
   readonly rpcs: string
   readonly isIdle: boolean
@@ -25,6 +28,8 @@ export interface Row {
   /** Record on a square-root scale, -1..1. */
   readonly record: number
   readonly recordText: string
+  /** Who owes it and whom it owes, in words. */
+  readonly recordTitle: string
 }
 
 /** The two MB/s columns: one decimal always, so that a column keeps its form. */
@@ -33,6 +38,7 @@ export const megabytes = (bps: number): string => formatNumber(bps / 1e6, 1)
 /** @param largestRecord  record that fills the bar. */
 export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
   const { rows } = frame
+  const debts = debtWords(frame.pairs)
   const root = Math.sqrt(Math.max(1, largestRecord))
   return rows.jobId.map((id, i) => {
     const [name, record, rule, rate] = [
@@ -48,7 +54,8 @@ export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
       tail: name.tail,
       who: `${id}${rows.user[i] ? `, ${rows.user[i]}` : ''}`,
       account: rows.account[i] || NOTHING,
-      nodes: formatNumber(rows.nodes[i]),
+      nodes: formatNumber(rows.nodes[i] ?? 1),
+      isUnmapped: rows.nodes[i] === null,
       colour: rows.colour[i] ?? 0,
       rpcs: formatNumber(rpcs),
       isIdle: rpcs === 0 && !rows.mdops[i],
@@ -63,6 +70,7 @@ export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
       ruleTitle: rate === null ? rule : `${rule}: ${formatNumber(rate)} RPC/s over all nodes`,
       record: record === null ? 0 : (Math.sign(record) * Math.sqrt(Math.abs(record))) / root,
       recordText: formatSigned(record),
+      recordTitle: debts.get(id) ?? '',
     }
   })
 }

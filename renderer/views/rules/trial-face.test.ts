@@ -15,6 +15,7 @@ it('says what a limit takes away, and when it takes nothing', () => {
   expect(changeText({ ...trial, rpcsAfter: null })).toBe('no limit')
   expect(changeText({ ...trial, rpcsAfter: 80_000 })).toBe('room left')
   expect(changeText({ ...trial, rpcsNow: 0 })).toBe('idle now')
+  expect(changeText({ ...trial, jobCount: 0, rpcsNow: 0 })).toBe('\u2013')
 })
 
 it('names the first job and says whether another one is touched', () => {

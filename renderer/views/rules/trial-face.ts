@@ -1,7 +1,7 @@
 /** How many jobs a rule would bind, and what that does to them, in few words. */
 import type { Trial } from '#core/api/rule-edits.ts'
 import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent, plural } from '../../widgets/units.ts'
+import { formatNumber, formatPercent, NOTHING, plural } from '../../widgets/units.ts'
 
 /** `12 jobs`, `10 to 12 jobs` where some only may come under it. */
 export function jobsText({ jobCount, mayCount }: Trial): string {
@@ -11,7 +11,8 @@ export function jobsText({ jobCount, mayCount }: Trial): string {
 }
 
 /** What the jobs can reach against what they do now: `−69 %`; a limit above it changes nothing yet. */
-export function changeText({ rpcsNow, rpcsAfter }: Trial): string {
+export function changeText({ jobCount, rpcsNow, rpcsAfter }: Trial): string {
+  if (jobCount === 0) return NOTHING
   if (rpcsAfter === null) return 'no limit'
   if (rpcsNow === 0) return 'idle now'
   if (rpcsAfter >= rpcsNow) return 'room left'

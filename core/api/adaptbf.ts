@@ -1,0 +1,100 @@
+/** What a window says and sees of AdapTBF: its settings, its cycles, and who owes whom. */
+import * as z from 'zod'
+import { ms } from './parts.ts'
+
+const count = z.number().int().nonnegative()
+const texts = z.array(z.string())
+const numbers = z.array(z.number())
+
+export const demandMeasure = z.enum(['served', 'dispatched', 'arrivals', 'backlog', 'saturation'])
+export type DemandMeasure = z.infer<typeof demandMeasure>
+
+/** The settings in force. */
+export const adaptbfOptions = z.object({
+  demand: demandMeasure,
+  /** % of the rate in force, 0..50. */
+  deadbandPercent: z.number(),
+  coefficient: z.enum(['max', 'min']),
+  /** 0..1. */
+  overdraft: z.number(),
+  autoT: z.boolean(),
+  spill: z.boolean(),
+})
+export type AdaptbfOptions = z.infer<typeof adaptbfOptions>
+
+/**
+ * What is to be different. Ranges are not checked here: the host refuses what it cannot use with a notice that names the
+ * range, which a fault of the form alone would not.
+ */
+export const adaptbfChange = z.object({
+  demand: z.string().max(40).optional(),
+  deadbandPercent: z.number().optional(),
+  coefficient: z.string().max(40).optional(),
+  overdraft: z.number().optional(),
+  autoT: z.boolean().optional(),
+  spill: z.boolean().optional(),
+})
+export type AdaptbfChange = z.infer<typeof adaptbfChange>
+
+export const adaptbfStatus = z.object({
+  options: adaptbfOptions,
+  /** Demand measures that this source gives the figures for. */
+  measures: z.array(demandMeasure),
+  /** Largest token rate T by target, RPC/s; `autoT` moves it. */
+  maxRates: z.array(z.object({ target: z.string(), ratePerSec: z.number() })),
+})
+
+/** Time of one cycle, ms of wall time. */
+const cycleParts = {
+  /** From sending the commands that read to their last byte. */
+  collect: z.number(),
+  parse: z.number(),
+  /** Controllers and the plan. */
+  allocate: z.number(),
+  /** Timers, rules and the read-back. */
+  apply: z.number(),
+}
+
+/** What a cycle costs: means over the samples of the last second. */
+export const cycle = z.object({
+  ...cycleParts,
+  /** From the first command to the last read-back; the parts sum to it. */
+  total: z.number(),
+  nodes: z.array(z.object({ node: z.string(), ...cycleParts })),
+})
+export type CycleFrame = z.infer<typeof cycle>
+
+/** Open debts, largest first: one entry a pair and direction. */
+export const pairColumns = z.object({
+  lender: texts,
+  borrower: texts,
+  /** Tokens, > 0. */
+  tokens: numbers,
+})
+export type PairColumns = z.infer<typeof pairColumns>
+
+/** One line of a job's ledger: what moved between it and another job on one target in one second. */
+export const ledgerLine = z.object({
+  atMs: ms,
+  target: z.string(),
+  /** The other job. */
+  other: z.string(),
+  /** Of the job itself: it lent, had back, borrowed or repaid. */
+  kind: z.enum(['lent', 'reclaimed', 'borrowed', 'repaid']),
+  /** What it did to the job's record. */
+  tokens: z.number(),
+})
+export type LedgerLine = z.infer<typeof ledgerLine>
+
+/** What stands between one job and others. */
+export const jobPairs = z.object({
+  other: texts,
+  /** What the other owes the job (+) or is owed by it (-). Sums to the record, with `rest`. */
+  tokens: numbers,
+  /** When the debt began; null where that is no longer known. */
+  sinceMs: z.array(ms.nullable()),
+  /** Pairs beyond those listed, and their tokens. */
+  more: count,
+  rest: z.number(),
+})
+export type JobPairs = z.infer<typeof jobPairs>

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { demo, emulatedCluster } from '../../tests/node/emulated-cluster.ts'
+import { rateOf } from '../host/rules/servers.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('a server that says nothing', () => {
+  it('is missing, holds up no other, and is asked again only when it has answered', async () => {
+    let isHung = false
+    let asked = 0
+    const waiting: (() => void)[] = []
+    const c = emulatedCluster(demo(), {
+      mode: 'observe',
+      around: (node) => ({
+        ...node,
+        exec: async (command) => {
+          if (node.role !== 'mds' || !isHung) return node.exec(command)
+          asked++
+          await new Promise<void>((resolve) => waiting.push(resolve))
+          return node.exec(command)
+        },
+      }),
+    })
+    const most = (): number => Math.max(...[...c.monitor.jobs.all].map((j) => rateOf(c.monitor, 'mdt', j.jobId)))
+    await c.run(2)
+    const before = most()
+    expect(before).toBeGreaterThan(0)
+    isHung = true
+    const running = c.run(4)
+    await vi.advanceTimersByTimeAsync(10_001)
+    await running
+    expect(c.monitor.missing.get('mds01')?.reason).toMatch(/no answer for 10 s/)
+    expect([...c.monitor.missing.keys()]).toEqual(['mds01'])
+    expect(c.monitor.sample).toBeGreaterThan(35)
+    expect(asked).toBe(1)
+    isHung = false
+    for (const answer of waiting) answer()
+    await c.run(5)
+    expect(c.monitor.missing.size).toBe(0)
+    // What was served while it was silent is in no rate after it.
+    expect(most()).toBeLessThan(1.5 * before)
+  })
+})

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import { demo, emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
+import {
+  byOthers,
+  commit,
+  ends,
+  failing,
+  quiet,
+  review,
+  RULES,
+  ruleDesk,
+  stage,
+  standing,
+  type Around,
+} from '../../../tests/node/rule-desk.ts'
+import { RuleDesk } from './desk.ts'
+import { formOfValue } from './draft.ts'
+
+const CAP = 'start cap jobid={1.hog.u1} rate=20'
+
+/** Does something right before a node carries out its n-th command that matches. */
+const before =
+  (at: RegExp, n: number, what: (host: string) => void): Around =>
+  (node) => {
+    let seen = 0
+    return {
+      ...node,
+      exec: async (command) => {
+        if (at.test(command) && ++seen === n) what(node.host)
+        return node.exec(command)
+      },
+    }
+  }
+/** Hides something from what a node prints. */
+const hiding =
+  (from: RegExp, hidden: RegExp): Around =>
+  (node) => ({
+    ...node,
+    exec: async (command) => {
+      const r = await node.exec(command)
+      return from.test(command) ? { ...r, stdout: r.stdout.replaceAll(hidden, '') } : r
+    },
+  })
+const READ_BACK = /^lctl get_param ost\.OSS\.ost_io\.nrs_policies ost\.OSS\.ost_io\.nrs_tbf_rule$/
+
+describe('the end of a commit', () => {
+  it('is never "rolled back" while a rule stands that the server does not print', async () => {
+    const { c, desk: d } = await ruleDesk({ around: hiding(READ_BACK, /^cap .*\n/gm) })
+    stage(d, CAP)
+    expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
+    expect(standing(c)).toEqual(['default * 10000'])
+  })
+
+  it('is unknown when the rules cannot be read back, and the timer stays', async () => {
+    let isLost = false
+    const around: Around = (node) => ({
+      ...node,
+      exec: async (command) => {
+        const r = await node.exec(command)
+        if (/start cap/.test(command)) isLost = true
+        const isCut = isLost && READ_BACK.test(command)
+        return isCut ? { ...r, code: 5, stdout: r.stdout.slice(0, r.stdout.indexOf(RULES)) } : r
+      },
+    })
+    const { c, desk: d } = await ruleDesk({ around })
+    stage(d, CAP, 60)
+    expect(ends(await commit(d))).toEqual(['oss01 unknown', 'oss02 not sent'])
+    expect(c.source.emulator.node('oss01')?.timers.size).toBe(1)
+  })
+
+  it('is done when a controller moves its own rules meanwhile', async () => {
+    const own = 'ab_0123456789'
+    const restart = (host: string): void => {
+      byOthers(c, host, `stop ${own}`)
+      byOthers(c, host, `start ${own} jobid={2.calm.u2} rate=90`)
+    }
+    const c = emulatedCluster(quiet(), {
+      controller: 'none',
+      mode: 'enforce',
+      around: before(READ_BACK, 2, restart),
+    })
+    for (const host of ['oss01', 'oss02']) restart(host)
+    // Rules of ours stand while nobody keeps them up: the controller of this test is the one above.
+    c.monitor.setMode('observe')
+    await c.run(3)
+    c.monitor.setMode('enforce')
+    const d = new RuleDesk(c.monitor)
+    stage(d, CAP)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+  })
+
+  it('is known for each server when the audit fails between them', async () => {
+    let left = Infinity
+    const { c, desk: d } = await ruleDesk({
+      onAudit: () => {
+        if (--left < 0) throw new Error('disk full')
+      },
+    })
+    stage(d, CAP)
+    // Why, what for oss01, and what came of it.
+    left = 3
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
+    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    left = Infinity
+    expect(d.undo(d.changesOf('ost_io')[0]?.id ?? '')).toMatchObject({ ok: true })
+  })
+
+  it('is that of the servers so far when the mode leaves enforce', async () => {
+    const { c, desk: d } = await ruleDesk({ around: before(/start cap/, 1, () => c.monitor.setMode('observe')) })
+    stage(d, CAP)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
+    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+  })
+})
+
+describe('a commit', () => {
+  it('puts on record why, before anything else', async () => {
+    const { c, desk: d } = await ruleDesk()
+    stage(d, CAP)
+    const from = c.records.length
+    await commit(d)
+    expect(c.records[from]).toMatchObject({ kind: 'mode', text: expect.stringMatching(/start cap; reason: ticket 7$/) })
+    const sent = c.sent.filter((s) => /^(?:lctl set_param|systemd-run|systemctl)/.test(s.command)).map((s) => s.command)
+    const intents = c.records.filter((r) => r.kind === 'intent').flatMap((r) => r.text.split('\n'))
+    expect(sent.length).toBeGreaterThan(0)
+    expect(intents).toEqual(sent)
+  })
+
+  it('of one window keeps what another one stages meanwhile, and the other cannot commit then', async () => {
+    let second: string[] = []
+    const meanwhile = before(/start cap/, 1, () => {
+      stage(d, 'start late jobid={2.*} rate=9')
+      void commit(d).then((r) => (second = ends(r)))
+    })
+    const { desk: d } = await ruleDesk({ around: meanwhile })
+    stage(d, CAP)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    expect(second).toEqual(['BUSY'])
+    expect(d.staged.of('ost_io').map((s) => s.edit.name)).toEqual(['late'])
+  })
+
+  it('goes through at every review while a controller writes its rules ten times a second', async () => {
+    const c = emulatedCluster(demo(), { mode: 'enforce', controller: 'adaptbf' })
+    await c.run(8)
+    const d = new RuleDesk(c.monitor)
+    for (let i = 0; i < 5; i++) {
+      for (const k of ['a', 'b', 'c']) stage(d, `start op${i}${k} jobid={9${k}.*} rate=${50 - 9 * i}`)
+      const r = review(d)
+      await c.run(8 + 2 * (i + 1))
+      expect(ends(await d.commit('ost_io', r?.planId ?? '', r?.typed ?? ''))).toEqual(['oss01 done', 'oss02 done'])
+    }
+  })
+
+  it('is refused where TBF runs on one queue alone, which hides the rules', async () => {
+    const { c, desk: d } = await ruleDesk()
+    for (const value of ['fifo', 'tbf reg jobid']) {
+      c.source.emulator.node('oss01')?.exec(`lctl set_param ost.OSS.ost_io.nrs_policies='${value}'`)
+      await c.run(value === 'fifo' ? 5 : 6)
+    }
+    stage(d, `reg ${CAP}`)
+    expect(review(d)?.refused).toMatchObject({
+      code: 'RULES_UNREADABLE',
+      why: expect.stringMatching(/^oss01 runs TBF/),
+    })
+  })
+
+  it('names why a server that says nothing did not take a command', async () => {
+    const silent: Around = (node) => ({
+      ...node,
+      exec: async (command) => (/start cap/.test(command) ? { stdout: '', stderr: '', code: 22 } : node.exec(command)),
+    })
+    const { desk: d } = await ruleDesk({ around: silent })
+    stage(d, CAP)
+    expect(await commit(d)).toMatchObject({ ok: true, value: { nodes: [{ detail: 'exit 22' }, {}] } })
+  })
+})
+
+describe('a draft', () => {
+  it('with a control character is refused, because nothing could tell whether its rule stands', async () => {
+    const { c, desk: d } = await ruleDesk()
+    for (const c of ['\n', '\r', '\0', '\u001b', '\u007f']) {
+      const form = { ...formOfValue(CAP), conditions: `jobid={a${c}b}` }
+      expect(d.stage('ost_io', form, { expiresS: null, reason: '' })).toMatchObject({ ok: false })
+    }
+    expect(c.writes()).toEqual([])
+  })
+
+  it('is read against the rules of its own queue', async () => {
+    const { c, desk: d } = await ruleDesk()
+    byOthers(c, 'oss01', `reg ${CAP}`)
+    byOthers(c, 'oss02', `reg ${CAP}`)
+    await c.run(4)
+    expect(() => stage(d, CAP)).toThrow(/called cap already/)
+    expect(() => stage(d, 'hp change cap rate=5')).toThrow(/no rule is called cap/)
+    stage(d, `hp ${CAP}`)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    expect(standing(c, 'oss01', 'hp')).toEqual(standing(c, 'oss01', 'reg'))
+  })
+
+  it('of text that a shell would read reaches the server as it is', async () => {
+    const { c, desk: d } = await ruleDesk({}, twoJobs())
+    const items = [
+      `it's`,
+      '$(reboot)',
+      '`reboot`',
+      '"x"',
+      'a\\b',
+      '!!',
+      '~',
+      'a;b',
+      'a|b',
+      '<x>',
+      '%n%s',
+      '-n',
+      '#a',
+      `';'`,
+    ]
+    items.forEach((item, i) => stage(d, `start r${i} jobid={${item}} rate=5`))
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    items.forEach((item, i) => expect(standing(c)).toContain(`r${i} jobid={${item}} 5`))
+  })
+})
+
+describe('a roll-back', () => {
+  it('after the second command leaves nothing of the first', async () => {
+    const { c, desk: d } = await ruleDesk({ around: failing('oss01', /start one/, 'refuse') })
+    byOthers(c, 'oss01', 'start was jobid={7.*} rate=7')
+    byOthers(c, 'oss02', 'start was jobid={7.*} rate=7')
+    await c.run(4)
+    const list = standing(c)
+    stage(d, 'change was rate=3')
+    stage(d, 'start one jobid={1.*} rate=9', 60)
+    expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
+    expect(standing(c)).toEqual(list)
+    expect(c.source.emulator.node('oss01')?.timers.size).toBe(0)
+  })
+})

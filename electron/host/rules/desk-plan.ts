@@ -1,0 +1,119 @@
+/** What would be sent for the staged changes: rules, and the timers that stop them, on every server. */
+import { createHash } from 'node:crypto'
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { queuesOf } from '#core/control/edit-check.ts'
+import { planEdits, type EditPlan } from '#core/control/edit-plan.ts'
+import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
+import type { Queue } from '#core/lustre/nrs-policies.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { commandsOf, type ExpiryTimer, type ServerChange } from '../../enforce/change.ts'
+import type { OperatorRules, RulePlace } from './operator-rules.ts'
+import { isFor, type StagedChange } from './staged-changes.ts'
+
+/** What becomes of the terms of one rule: those of a start, or none because the rule goes. */
+export interface NewTerms {
+  readonly place: RulePlace
+  readonly start: StagedChange | undefined
+}
+
+export interface DeskChange extends ServerChange {
+  readonly terms: readonly NewTerms[]
+}
+
+/** The staged changes of a service as they would be sent now. */
+export interface DeskPlan {
+  readonly staged: readonly StagedChange[]
+  readonly changes: readonly DeskChange[]
+  /** Names exactly these commands on these servers. */
+  readonly planId: string
+}
+
+/** A change that was tried before may have left its timer on a server. */
+export const unitOf = ({ id, tries }: StagedChange): string => `sluice-${id}${tries === 0 ? '' : `-${tries + 1}`}`
+
+/** Which rules get other terms, whether or not the rules themselves are written: stop and start may only renew a timer. */
+function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: readonly StagedChange[]): NewTerms[] {
+  const refused = new Set(plan.refused.map((r) => r.edit))
+  const taken = mine.filter((_, i) => !refused.has(i))
+  const names = new Set([...plan.touched, ...taken.map((s) => s.edit.name)])
+  const out: NewTerms[] = []
+  for (const queue of QUEUES) {
+    const there = (list: EditPlan['before']): Set<string> =>
+      new Set(list.filter((r) => r.queue === queue).map((r) => r.name))
+    const [before, after] = [there(plan.before), there(plan.expected)]
+    for (const name of names) {
+      const place = { service, host: plan.server, queue, name }
+      const start = taken.findLast(
+        ({ edit }) => edit.verb === 'start' && edit.name === name && queuesOf(edit, hp).includes(queue),
+      )
+      if (after.has(name) ? start : before.has(name)) out.push({ place, start: after.has(name) ? start : undefined })
+    }
+  }
+  return out
+}
+
+function timersOf(terms: readonly NewTerms[], hp: boolean): ExpiryTimer[] {
+  const queues = new Map<StagedChange, Queue[]>()
+  for (const { place, start } of terms) {
+    if (start && start.terms.expiresS !== null) queues.set(start, [...(queues.get(start) ?? []), place.queue])
+  }
+  return [...queues].map(([start, on]) => {
+    const isAll = start.edit.queue === 'both' && queuesOf(start.edit, hp).every((q) => on.includes(q))
+    const selector = isAll ? '' : `${on[0] as Queue} `
+    const { name } = start.edit
+    return {
+      unit: unitOf(start),
+      rule: name,
+      value: `${selector}stop ${name}`,
+      seconds: start.terms.expiresS as number,
+    }
+  })
+}
+
+/** Timers of rules that go or get another one, unless a rule of the other queue still ends by them. */
+function endTimersOf(terms: readonly NewTerms[], rules: OperatorRules): string[] {
+  const units = new Set<string>()
+  for (const { place } of terms) {
+    const unit = rules.find(place)?.timer?.unit
+    if (unit === undefined) continue
+    const isLeft = rules
+      .underTimer(place.service, place.host, unit)
+      .some((p) => !terms.some((t) => t.place.queue === p.queue && t.place.name === p.name))
+    if (!isLeft) units.add(unit)
+  }
+  return [...units]
+}
+
+function changeOf(
+  service: ServiceName,
+  staged: readonly StagedChange[],
+  found: ServerRules,
+  rules: OperatorRules,
+): DeskChange {
+  const mine = staged.filter((s) => isFor(s, found.server))
+  const plan = planEdits(
+    found,
+    mine.map((s) => s.edit),
+  )
+  const terms = newTerms(service, plan, found.hp, mine)
+  return { plan, found, terms, timers: timersOf(terms, found.hp), endTimers: endTimersOf(terms, rules) }
+}
+
+/** Whether a server gets anything at all. */
+export const isWork = (c: ServerChange): boolean => c.plan.commands.length + c.timers.length + c.endTimers.length > 0
+
+/** Plans what is staged on servers as they were found. */
+export function planStaged(
+  service: ServiceName,
+  staged: readonly StagedChange[],
+  servers: readonly ServerRules[],
+  rules: OperatorRules,
+): DeskPlan {
+  const changes = servers.map((found) => changeOf(service, staged, found, rules))
+  const commands = changes.map((c) => [c.plan.server, commandsOf(SERVICES[service], c)])
+  const planId = createHash('sha256')
+    .update(JSON.stringify([service, commands]))
+    .digest('hex')
+    .slice(0, 16)
+  return { staged, changes, planId }
+}

@@ -1,0 +1,38 @@
+/** AdapTBF in the window's frame: its settings, what its cycles cost, and the change that a window asks for. */
+import type { AdaptbfChange, CycleFrame } from '#core/api/adaptbf.ts'
+import type { StatusFrame } from '#core/api/frames.ts'
+import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { CYCLE_COLUMNS, TOTAL } from '../../cluster/recent.ts'
+import { RATE_SAMPLES } from './position.ts'
+
+export function adaptbfStatus(monitor: ClusterMonitor): StatusFrame['adaptbf'] {
+  const { controllers } = monitor.loop
+  return {
+    options: controllers.options,
+    measures: [...measuresOf(monitor.knowledge)],
+    maxRates: monitor.targets.map(({ target }) => ({ target, ratePerSec: controllers.maxRate(target) })),
+  }
+}
+
+/** Mean over the cycles of the last second up to a sample. */
+export function cycleFrame(monitor: ClusterMonitor, sample: number): CycleFrame | null {
+  const { cycles } = monitor.recent
+  const of = (name: string): number[] => CYCLE_COLUMNS.map((_, c) => cycles.mean(name, c, sample, RATE_SAMPLES))
+  const parts = ([collect = 0, parse = 0, allocate = 0, apply = 0]: number[]) => ({ collect, parse, allocate, apply })
+  const all = of(TOTAL)
+  if (sample === 0 || all.some(Number.isNaN)) return null
+  return {
+    ...parts(all),
+    total: all.reduce((sum, v) => sum + v, 0),
+    nodes: monitor.allServers.flatMap((node) => {
+      const values = of(node)
+      return values.some(Number.isNaN) ? [] : [{ node, ...parts(values) }]
+    }),
+  }
+}
+
+/** What was named, as the controllers' own settings; values are judged by `checkLoopOptions`, which knows the ranges. */
+export function changeOf(change: AdaptbfChange): Partial<LoopOptions> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,166 @@
+import { mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { nextTick } from 'vue'
+import type { JobFrame, JobsFrame } from '#core/api/frames.ts'
+import { useJobsTableStore } from '../../stores/jobs-table.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
+import InspectorPairs from './InspectorPairs.vue'
+import InspectorRecord from './InspectorRecord.vue'
+import JobRow from './JobRow.vue'
+import JobsFoot from './JobsFoot.vue'
+import JobsTable from './JobsTable.vue'
+import { rowsOf } from './rows.ts'
+
+beforeEach(() => {
+  // The table is virtual: without a height it would show nothing.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
+  vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(1200)
+  setActivePinia(createPinia())
+})
+afterEach(() => void vi.restoreAllMocks())
+
+const ids = ['1.hog.u1', '2.calm.u2', '3.late.u3', 'login.rsync']
+const frame = (more: Partial<JobsFrame> = {}): JobsFrame => {
+  const same = <T>(value: T): T[] => ids.map(() => value)
+  return {
+    ...{ seq: 1, sample: 9, atMs: 0, windowMs: 1, targets: ['fs-OST0'], target: '', known: 4, shown: 4, offset: 0 },
+    rows: {
+      ...{ jobId: ids, user: same(''), account: same(''), nodes: [1, 2, 4, null], colour: same(0), rpcs: same(5) },
+      ...{ readBps: same(0), writeBps: same(0), mdops: same(0), ioBytes: same(null), topOp: same('write') },
+      ...{ throttled: same(0), rule: same('default'), ruleRate: same(null), record: [-47, 40, 7, 0], spark: same([]) },
+    },
+    pairs: { lender: ['2.calm.u2', '3.late.u3'], borrower: ['1.hog.u1', '1.hog.u1'], tokens: [40, 7] },
+    totals: { nodes: 7, rpcs: 20, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
+    facets: { account: [], rule: [], is: [] },
+    stack: { t: [], series: [] },
+    ledger: { t: [], lent: [], borrowed: [], intervalMs: 1 },
+    ...more,
+  }
+}
+
+describe('the table', () => {
+  const table = (f: JobsFrame) => {
+    const props = {
+      frame: f,
+      calm: f,
+      rowHeight: 32,
+      paceMs: 0,
+      sort: 'rpcs',
+      descending: true,
+      selected: null,
+    } as const
+    return mount(JobsTable, { props, global: { stubs: { Sparkline: true } }, attachTo: document.body })
+  }
+  const tied = (wrapper: ReturnType<typeof table>, tie: string): unknown[] =>
+    wrapper.findAll(`.tie-${tie}`).map((row) => row.attributes('data-job'))
+
+  it('marks the lenders of a debt under the pointer, and the borrowers of a loan', async () => {
+    const wrapper = table(frame())
+    await vi.waitFor(() => expect(wrapper.findAll('[data-job]')).toHaveLength(4))
+    const record = (id: string) => wrapper.find(`[data-job="${id}"] [data-col="record"]`)
+    await record('1.hog.u1').trigger('mouseover')
+    expect(tied(wrapper, 'lender')).toEqual(['2.calm.u2', '3.late.u3'])
+    expect(tied(wrapper, 'borrower')).toEqual([])
+    expect(record('1.hog.u1').attributes('title')).toBe('owes 2.calm.u2 40\nowes 3.late.u3 7')
+    await record('2.calm.u2').trigger('mouseover')
+    expect([tied(wrapper, 'lender'), tied(wrapper, 'borrower')]).toEqual([[], ['1.hog.u1']])
+    await wrapper.find('[data-job="2.calm.u2"] [data-col="rpcs"]').trigger('mouseover')
+    expect([tied(wrapper, 'lender'), tied(wrapper, 'borrower')]).toEqual([[], []])
+    wrapper.unmount()
+  })
+
+  it('says that a job is unmapped and counts as one', () => {
+    const row = rowsOf(frame(), 47)[3]
+    if (!row) throw new Error('no row')
+    const cell = mount(JobRow, {
+      props: { row, rank: 1, spark: [], selected: false },
+      global: { stubs: { Sparkline: true } },
+    }).find('[data-col="nodes"]')
+    expect(cell.text()).toBe('1?')
+    expect(cell.attributes('title')).toContain('Unmapped')
+  })
+
+  it.each([
+    [0, '0', 'ok'],
+    [-3, '\u22123', 'bad'],
+  ])('says in its foot whether records of %i are even', (record, text, level) => {
+    const foot = mount(JobsFoot, { props: { frame: frame({ totals: { ...frame().totals, record } }) } })
+    const sum = foot.find('[data-testid="record-sum"]')
+    expect(sum.text()).toContain(text)
+    expect(sum.html()).toContain(level)
+  })
+})
+
+describe('who owes whom, in the inspector', () => {
+  const pairs = { other: ['a.x', 'b.y'], tokens: [-30, 12], sinceMs: [0, null], more: 0, rest: 0 }
+  it('adds up to the record, and says when it does not', () => {
+    const even = mount(InspectorPairs, { props: { pairs, record: -18 } })
+    expect(even.find('[data-testid="pairs-sum"]').text()).toBe('\u221218')
+    expect(even.text()).toContain('sum is the record')
+    expect(even.findAll('[data-testid="pair"]').map((p) => p.text())).toEqual(['owesa.x\u221230', 'owed byb.y+12'])
+    expect(mount(InspectorPairs, { props: { pairs, record: -17 } }).text()).toContain('sum is not the record')
+  })
+  it('sums up what it does not list', () => {
+    const other = Array.from({ length: 9 }, (_, i) => `j${i}.x`)
+    const many = { other, tokens: other.map(() => 2), sinceMs: other.map(() => null), more: 5, rest: 7 }
+    const wrapper = mount(InspectorPairs, { props: { pairs: many, record: 25 } })
+    expect(wrapper.findAll('[data-testid="pair"]')).toHaveLength(6)
+    expect(wrapper.text()).toContain('8 more')
+    expect(wrapper.text()).toContain('+13')
+    expect(wrapper.text()).toContain('sum is the record')
+  })
+  it('tells nothing from nobody, and takes a press for a selection', async () => {
+    expect(mount(InspectorPairs, { props: { pairs: null, record: null } }).text()).toContain('No longer in memory')
+    const none = { other: [], tokens: [], sinceMs: [], more: 0, rest: 0 }
+    expect(mount(InspectorPairs, { props: { pairs: none, record: 0 } }).text()).toContain('Nobody owes it')
+    await mount(InspectorPairs, { props: { pairs, record: -18 } })
+      .find('[data-testid="pair"]')
+      .trigger('click')
+    expect(useSelectionStore().jobId).toBe('a.x')
+  })
+})
+
+describe('the record tab', () => {
+  const job = {
+    ...{ jobId: 'a', known: true, target: '', record: -18, share: 0.5, entitled: 0.25, rpcs: 1, ioBytes: null },
+    ...{ user: '', nodes: null, serviceMs: null, firstSeenMs: null, atMs: 0, ops: [], sizes: [] },
+    series: { t: [1, 2], record: [0, -18], rpcs: [1, 1], allowed: [5, 5], demand: [2, 3], allocated: [1, 2] },
+    pairs: { other: ['b.y'], tokens: [-18], sinceMs: [0], more: 0, rest: 0 },
+    ledger: [
+      { atMs: 1000, target: 'fs-OST0001', other: 'b.y', kind: 'borrowed', tokens: -20 },
+      { atMs: 1000, target: 'fs-OST0001', other: 'b.y', kind: 'repaid', tokens: 2 },
+    ],
+    targets: { name: ['fs-OST0001'], node: ['n'], rpcs: [1], tokens: [1], record: [-18] },
+  } as unknown as JobFrame
+  const record = (f: JobFrame) => {
+    const stubs = { LineChart: { props: ['lines'], template: '<i class="lines">{{ lines.map((l) => l.id) }}</i>' } }
+    return mount(InspectorRecord, { props: { frame: f, chart: f }, global: { stubs } })
+  }
+
+  it('draws demand and allocation over what was served, and what rules allow where no controller allocates', () => {
+    expect(record(job).text()).toContain('allocated')
+    expect(record(job).text()).toContain('"demand"')
+    const { t, rpcs } = job.series
+    const bare = { ...job, series: { ...job.series, t, rpcs, demand: [null, null], allocated: [null, null] } }
+    expect(record(bare).text()).toContain('allowed')
+    expect(record(bare).find('.legend').text()).not.toContain('demand')
+  })
+
+  it('says who lent and who was repaid, and on which target while all are shown', () => {
+    const lines = (f: JobFrame): string[] =>
+      record(f)
+        .findAll('.lg')
+        .map((l) => l.text())
+    expect(lines(job)).toEqual([expect.stringMatching(/from b\.y\s*OST0001/), expect.stringMatching(/repaid to b\.y/)])
+    expect(lines({ ...job, target: 'fs-OST0001' }).join()).not.toContain('OST0001')
+  })
+
+  it('shares its choice of a target with the table', async () => {
+    const wrapper = record(job)
+    expect(wrapper.find('[aria-label^="Records of"]').text()).toBe('All targets')
+    useJobsTableStore().target = 'fs-OST0001'
+    await nextTick()
+    expect(wrapper.find('[aria-label^="Records of"]').text()).toBe('fs-OST0001')
+  })
+})

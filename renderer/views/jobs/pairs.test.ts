@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { debtWords, tiesOf } from './pairs.ts'
+
+const pairs = {
+  lender: ['calm', 'big', 'calm', 'hog'],
+  borrower: ['hog', 'hog', 'late', 'big'],
+  tokens: [120, 40, 7, 5],
+}
+
+describe('ties of the job under the pointer', () => {
+  it('are its lenders and its borrowers, by what is owed in sum', () => {
+    expect([...tiesOf(pairs, 'hog')].sort()).toEqual([
+      ['big', 'lender'],
+      ['calm', 'lender'],
+      ['hog', 'self'],
+    ])
+    expect([...tiesOf(pairs, 'calm')].sort()).toEqual([
+      ['calm', 'self'],
+      ['hog', 'borrower'],
+      ['late', 'borrower'],
+    ])
+  })
+  it('are none for a job without debts, without a pointer and without a ledger', () => {
+    expect(tiesOf(pairs, 'idle').size).toBe(0)
+    expect(tiesOf(pairs, null).size).toBe(0)
+    expect(tiesOf(null, 'hog').size).toBe(0)
+  })
+})
+
+describe('debts in words', () => {
+  it('name the other job and the tokens', () => {
+    const words = debtWords(pairs)
+    expect(words.get('hog')).toBe('owes calm 120\nowes big 40\nis owed 5 by big')
+    expect(words.get('late')).toBe('owes calm 7')
+    expect(words.get('idle')).toBeUndefined()
+  })
+  it('end where nobody would read on', () => {
+    const many = Array.from({ length: 20 }, (_, i) => `job${i}`)
+    const words = debtWords({ lender: many, borrower: many.map(() => 'hog'), tokens: many.map(() => 1) })
+    expect(words.get('hog')?.split('\n')).toHaveLength(9)
+    expect(words.get('hog')).toContain('and 12 more')
+  })
+})

@@ -1,0 +1,101 @@
+/** Figures of a result in rows, as the paper sets them: what belongs to one figure and one unit stands side by side. */
+import type { PaperBars, PaperFigure, PaperTimeline } from '#core/api/papers.ts'
+import type { ValueEnds } from '../../charts/parts.ts'
+import { niceMax, stackedMax, tickStep } from '../../charts/scale.ts'
+
+export interface TimelineRow {
+  readonly kind: 'timeline'
+  readonly key: string
+  readonly timelines: readonly PaperTimeline[]
+}
+export interface BarsRow {
+  readonly kind: 'bars'
+  readonly key: string
+  readonly bars: readonly PaperBars[]
+}
+export type FigureRow = TimelineRow | BarsRow
+
+/** `fig7` of `fig7.static`, `fig4` of `fig4b`. */
+const figureOf = (id: string): string => id.split('.')[0]!.replace(/(\d)[a-z]$/, '$1')
+
+/** Timelines over bars of the same figure keep the order in which the host sends them. */
+export function figureRows(figures: readonly PaperFigure[]): FigureRow[] {
+  const rows = new Map<string, FigureRow>()
+  for (const figure of figures) {
+    const key = `${figure.kind} ${figureOf(figure.id)} ${figure.kind === 'timeline' ? figure.unit : ''}`
+    const row = rows.get(key)
+    if (figure.kind === 'timeline') {
+      const before = row?.kind === 'timeline' ? row.timelines : []
+      rows.set(key, { kind: 'timeline', key, timelines: [...before, figure] })
+    } else {
+      const before = row?.kind === 'bars' ? row.bars : []
+      rows.set(key, { kind: 'bars', key, bars: [...before, figure] })
+    }
+  }
+  return [...rows.values()]
+}
+
+/** `Figure 3`, `Figure 4b`; `as Figure 7` where the paper has it in another setting. */
+export function figureName(id: string): string {
+  const match = /^fig(\d+)([a-z]?)(-.*)?$/.exec(id.split('.')[0]!)
+  if (!match) return id
+  return `${match[3] === undefined ? '' : 'as '}Figure ${match[1]}${match[2]}`
+}
+
+/** Rates of jobs add up to that of the target; records and demands do not. */
+export const isAdditive = ({ unit }: Pick<PaperTimeline, 'unit'>): boolean => unit.endsWith('/s')
+
+type Lines = Pick<PaperTimeline, 'binS' | 'series'>
+
+/** The lines that are shown: the part that can be compared, or the whole runs. */
+export const linesOf = (timeline: PaperTimeline, isWhole: boolean): Lines =>
+  isWhole && timeline.whole ? timeline.whole : timeline
+
+const lengthS = ({ binS, series }: Lines): number => binS * Math.max(0, ...series.map(({ values }) => values.length))
+
+/** The longest of lines, s. */
+export const spanS = (all: readonly Lines[]): number => Math.max(0, ...all.map(lengthS)) || 1
+
+/** One value axis for all of them. */
+export function commonEnds(all: readonly Lines[], isStacked: boolean): ValueEnds {
+  if (isStacked) {
+    const max = niceMax(Math.max(...all.map(({ series }) => stackedMax(series))))
+    return { min: 0, max, step: tickStep(max) }
+  }
+  let [low, high] = [0, 0]
+  for (const { series } of all)
+    for (const { values } of series)
+      for (const value of values) {
+        low = Math.min(low, value)
+        high = Math.max(high, value)
+      }
+  const step = tickStep(niceMax(Math.max(high, -low)))
+  return { min: Math.floor(low / step) * step, max: Math.ceil(high / step) * step || step, step }
+}
+
+export interface NamePlace {
+  readonly name: string
+  readonly x: number
+  readonly y: number
+}
+
+/** Share of the time axis that a name takes, and of the value axis that its line of text does. */
+const [WIDE, HIGH] = [0.14, 0.09]
+
+/** Where a band is thick enough to hold its name: over a stretch as long as the name, at its thickest. */
+export function bandNames({ binS, series }: Lines, toS: number, max: number): NamePlace[] {
+  const length = series[0]?.values.length ?? 0
+  const half = Math.max(1, Math.ceil((WIDE * toS) / binS / 2))
+  const below = new Float64Array(length)
+  return series.flatMap(({ name, values }) => {
+    let [best, at] = [HIGH * max, -1]
+    for (let i = half; i + half < length; i++) {
+      let least = Infinity
+      for (let j = i - half; j <= i + half; j++) least = Math.min(least, values[j] ?? 0)
+      if (least > best) [best, at] = [least, i]
+    }
+    const place = at < 0 ? [] : [{ name, x: ((at + 0.5) * binS) / toS, y: (below[at]! + (values[at] ?? 0) / 2) / max }]
+    for (let i = 0; i < length; i++) below[i]! += values[i] ?? 0
+    return place
+  })
+}

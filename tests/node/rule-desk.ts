@@ -1,0 +1,73 @@
+/** A rule desk on an emulated cluster for tests, and the few steps of an operator. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { Result } from '#core/base/result.ts'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import type { NodeConnection } from '#electron/cluster/connection.ts'
+import { RuleDesk } from '#electron/host/rules/desk.ts'
+import { formOfValue } from '#electron/host/rules/draft.ts'
+import { stagedFrame } from '#electron/host/views/staged.ts'
+import { emulatedCluster, smallScenario, type Emulated, type Setup } from './emulated-cluster.ts'
+
+export const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
+const ON: ServiceName = 'ost_io'
+
+/** What goes between the console and a node. */
+export type Around = (node: NodeConnection) => NodeConnection
+
+/** Two servers on which next to nothing happens. */
+export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 4 }], { period_ms: 500 })
+
+/** A desk three seconds into a run without a controller. */
+export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet()) {
+  const c = emulatedCluster(scenario, { controller: 'none', mode: 'enforce', ...setup })
+  await c.run(3)
+  return { c, desk: new RuleDesk(c.monitor) }
+}
+
+/** Stages a value of nrs_tbf_rule; returns its id. */
+export function stage(d: RuleDesk, value: string, expiresS: number | null = null): string {
+  const staged = d.stage(ON, formOfValue(value), { expiresS, reason: 'ticket 7' })
+  if (!staged.ok) throw new Error(`${staged.error.code}: ${staged.error.why}`)
+  return staged.value
+}
+
+export const review = (d: RuleDesk) => stagedFrame(d, { service: ON }, 1).review
+
+export function commit(d: RuleDesk): ReturnType<RuleDesk['commit']> {
+  const r = review(d)
+  return d.commit(ON, r?.planId ?? '', r?.typed ?? '')
+}
+
+/** Stages values and commits them; they must come to be done everywhere. */
+export async function send(d: RuleDesk, ...values: readonly (string | readonly [string, number])[]): Promise<void> {
+  for (const v of values) typeof v === 'string' ? stage(d, v) : stage(d, ...v)
+  const done = await commit(d)
+  if (!done.ok || done.value.nodes.some((n) => n.state !== 'done')) throw new Error(JSON.stringify(done))
+}
+
+/** End states of a commit as `oss01 done`; the code of its refusal otherwise. */
+export const ends = (r: Result<{ nodes: { host: string; state: string }[] }>): string[] =>
+  r.ok ? r.value.nodes.map((n) => `${n.host} ${n.state}`) : [r.error.code]
+
+/** Rules that stand on a server, first to last: `hog_cap jobid={1.hog.u1} 20`. */
+export const standing = (c: Emulated, host = 'oss01', queue: 'reg' | 'hp' = 'reg'): string[] =>
+  parseNrsTbfRule(c.rules(host))
+    .rules.filter((r) => r.queue === queue && r.cpt === 0)
+    .map((r) => `${r.name} ${r.conditions} ${r.rate}`)
+
+/** Runs a command on a server as somebody else would. */
+export const byOthers = (c: Emulated, host: string, value: string): void =>
+  void c.source.emulator.node(host)?.exec(`lctl set_param ${RULES}='${value}'`)
+
+/** A server that refuses some commands, or does not answer them. */
+export const failing =
+  (host: string, at: RegExp, how: 'refuse' | 'silent', isOn: () => boolean = () => true): Around =>
+  (node) => ({
+    ...node,
+    exec: async (command) => {
+      if (node.host !== host || !at.test(command) || !isOn()) return node.exec(command)
+      if (how === 'silent') throw new Error('connection lost')
+      return { stdout: '', stderr: 'error: set_param: Invalid argument\n', code: 22 }
+    },
+  })
