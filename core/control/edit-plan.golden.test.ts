@@ -258,6 +258,26 @@ describe('a plan', () => {
     expect(service.writeRule('start p opcode={obd_ping} rate=1').ok).toBe(true)
   })
 
+  it('never sends a control character: a rule with a line break cannot be read back', () => {
+    for (const c of ['\n', '\r', '\0', '\u007f']) {
+      expect(plan({ ...hog, conditions: `jobid={a${c}b}` })).toMatchObject({
+        commands: [],
+        refused: [{ errno: undefined, text: 'the conditions of hog4690 have a control character' }],
+      })
+    }
+  })
+
+  it('puts new rules first without naming one of a controller, each as slow as those before it until all stand', () => {
+    const service = serviceWith('tbf jobid', [...PRESENT, 'reg start ab_0123456789 jobid={x} rate=7'])
+    const all = ['wide', 'slow', 'mid'].map((name, i): RuleEdit => ({ ...hog, name, rate: [400, 20, 90][i] as number }))
+    expect(values(planEdits(readServer(service), all)).go).toEqual([
+      'reg start wide jobid={4690.*} rate=20',
+      'reg start slow jobid={4690.*} rate=20',
+      'reg start mid jobid={4690.*} rate=90',
+      'reg change wide rate=400',
+    ])
+  })
+
   it('says that a rule to be stopped is not there', () => {
     expect(plan({ verb: 'stop', name: 'gone', queue: 'reg' }).notes).toEqual([
       { code: 'NOT_THERE', text: 'gone is not on oss01.' },

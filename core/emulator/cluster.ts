@@ -5,6 +5,8 @@
 import { sToNs } from '../base/units.ts'
 import { Simulation } from '../sim/simulation.ts'
 import { EmulatedClient } from './client.ts'
+import type { LustreSide } from './lctl/host.ts'
+import { MgsLog } from './lctl/mgs-log.ts'
 import { EmulatedMds } from './mds.ts'
 import { EmulatedNode } from './node.ts'
 import { EmulatedOss, type EmulatedOst } from './oss.ts'
@@ -54,14 +56,26 @@ export class EmulatedCluster {
     }
     this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, site))
     this.nodes = [
-      ...this.oss.map((o) => new EmulatedNode(this.sim, { name: o.name, role: 'oss', lustre: serverLustre(o, this) })),
-      ...this.mds.map((m) => new EmulatedNode(this.sim, { name: m.name, role: 'mds', lustre: serverLustre(m, this) })),
+      ...this.#makeServers(),
       new EmulatedNode(this.sim, {
         name: 'sched01',
         role: 'scheduler',
         programs: { squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)) },
       }),
     ]
+  }
+
+  #makeServers(): EmulatedNode[] {
+    const sides: LustreSide[] = []
+    // The MGS is on the first MDS; every server hears of what is stored there.
+    const paramsLog = new MgsLog(this.sim, () => sides)
+    const mgs = this.mds[0]
+    const serve = (server: EmulatedOss | EmulatedMds, role: 'oss' | 'mds'): EmulatedNode => {
+      const lustre = { ...serverLustre(server, this), ...(server === mgs ? { paramsLog } : {}) }
+      sides.push(lustre)
+      return new EmulatedNode(this.sim, { name: server.name, role, lustre })
+    }
+    return [...this.oss.map((o) => serve(o, 'oss')), ...this.mds.map((m) => serve(m, 'mds'))]
   }
 
   #makeClients({ clients }: Scenario): EmulatedClient[] {

@@ -235,6 +235,21 @@ describe('lctl on an OSS', () => {
     expect(jobs()).toEqual([])
   })
 
+  it('keeps permanent parameters on the first MDS only, and every server hears of them', () => {
+    const scenario = parseScenario(
+      text.replace('control:', 'mds: [{ name: mds01, mdts: [{ name: t-MDT0000 }] }]\ncontrol:'),
+    )
+    if (!scenario.ok) throw new Error(scenario.error.why)
+    const c = new EmulatedCluster(scenario.value)
+    const [oss, mds] = [c.node('oss01')!, c.node('mds01')!]
+    const command = `lctl set_param -P ${TBF}='start night jobid={9.*} rate=5'`
+    expect(oss.exec(command)).toMatchObject({ code: 19, stdout: '' })
+    expect(mds.exec(command)).toEqual({ stdout: '', stderr: '', code: 0 })
+    expect(oss.exec(`lctl get_param ${TBF}`).stdout).not.toContain('night')
+    c.sim.runUntil(c.sim.now + 10e9)
+    expect(oss.exec(`lctl get_param ${TBF}`).stdout).toContain('night jobid={9.*} 5, ref 0')
+  })
+
   it('is not there on the node of the scheduler', () => {
     expect(cluster().scheduler.exec('lctl get_param version').code).toBe(127)
   })

@@ -41,7 +41,10 @@ export function commit(d: RuleDesk): ReturnType<RuleDesk['commit']> {
 
 /** Stages values and commits them; they must come to be done everywhere. */
 export async function send(d: RuleDesk, ...values: readonly (string | readonly [string, number])[]): Promise<void> {
-  for (const v of values) typeof v === 'string' ? stage(d, v) : stage(d, ...v)
+  for (const v of values) {
+    if (typeof v === 'string') stage(d, v)
+    else stage(d, ...v)
+  }
   const done = await commit(d)
   if (!done.ok || done.value.nodes.some((n) => n.state !== 'done')) throw new Error(JSON.stringify(done))
 }

@@ -119,7 +119,8 @@ describe('a commit', () => {
     stage(d, CAP)
     const from = c.records.length
     await commit(d)
-    expect(c.records[from]).toMatchObject({ kind: 'mode', text: expect.stringMatching(/start cap; reason: ticket 7$/) })
+    expect(c.records[from]?.kind).toBe('mode')
+    expect(c.records[from]?.text).toMatch(/start cap; reason: ticket 7$/)
     const sent = c.sent.filter((s) => /^(?:lctl set_param|systemd-run|systemctl)/.test(s.command)).map((s) => s.command)
     const intents = c.records.filter((r) => r.kind === 'intent').flatMap((r) => r.text.split('\n'))
     expect(sent.length).toBeGreaterThan(0)
@@ -158,10 +159,8 @@ describe('a commit', () => {
       await c.run(value === 'fifo' ? 5 : 6)
     }
     stage(d, `reg ${CAP}`)
-    expect(review(d)?.refused).toMatchObject({
-      code: 'RULES_UNREADABLE',
-      why: expect.stringMatching(/^oss01 runs TBF/),
-    })
+    expect(review(d)?.refused?.code).toBe('RULES_UNREADABLE')
+    expect(review(d)?.refused?.why).toMatch(/^oss01 runs TBF/)
   })
 
   it('names why a server that says nothing did not take a command', async () => {

@@ -351,7 +351,7 @@ export class RuleDesk {
     }
   }
 
-  /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, TOO_MANY. */
+  /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#changes.find((c) => c.id === changeId)
     const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []

@@ -89,7 +89,9 @@ const edit: fc.Arbitrary<RuleEdit> = fc.oneof(
 )
 const present = fc
   .uniqueArray(fc.record(one), { selector: (r) => `${r.name} ${r.queue}`, maxLength: 8 })
-  .map((rules) => rules.flatMap((r) => (r.queue === 'both' ? [] : [`${r.queue} start ${r.name} ${r.conditions} rate=5`])))
+  .map((rules) =>
+    rules.flatMap((r) => (r.queue === 'both' ? [] : [`${r.queue} start ${r.name} ${r.conditions} rate=5`])),
+  )
 
 describe('the way back', () => {
   it('of any edits restores the list of both queues to the byte', () => {

@@ -39,8 +39,12 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
   const before = headOf(done.before, queue, 0)
   const after = headOf(done.expected, queue, 0)
   const out: RuleEdit[] = []
-  const shared = new Set(before.map((r) => r.name)).intersection(new Set(after.map((r) => r.name)))
-  const order = (list: readonly RuleLine[]): string => list.flatMap((r) => (shared.has(r.name) ? [r.name] : [])).join(' ')
+  const isOnBoth = (r: RuleLine): boolean => [before, after].every((l) => l.some((x) => x.name === r.name))
+  const order = (list: readonly RuleLine[]): string =>
+    list
+      .filter(isOnBoth)
+      .map((r) => r.name)
+      .join(' ')
   // Places that are right already are not sent.
   const isMoved = order(before) !== order(after)
   // From the end, so that the rule that another one stands before is there when it is named.
