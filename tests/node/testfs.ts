@@ -44,6 +44,8 @@ export interface Testfs {
   /** By namespace; empty unless asked for. */
   readonly locks: ReadonlyMap<string, TestLocks>
   readonly lustre: LustreSide
+  /** Of the mount: what the names of its devices end with. */
+  readonly instance: string
 }
 
 const HOST = 'testfs'
@@ -138,6 +140,7 @@ export function makeTestfs(options: TestfsOptions): Testfs {
     mds,
     client,
     locks,
+    instance,
     services: new Map([...ossServices, ...mdsServices, ...nodeServices].map((s) => [s.path[2], s])),
     lustre: { ...lustre, nids: [NID], nodemaps, bootSeconds: epochSeconds },
   }

@@ -20,6 +20,8 @@ export interface ParamsLog {
   /** Stores a value unchecked and applies it everywhere some seconds later. */
   set(name: string, value: string): void
   delete(name: string): void
+  /** As `set`, but in the log of the file system, as `conf_param` does. */
+  configure(name: string, value: string): void
   /** What is stored, in the order of the log, with the number of each record. */
   records(): readonly { readonly index: number; readonly name: string; readonly value: string }[]
 }

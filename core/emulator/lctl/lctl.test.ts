@@ -361,6 +361,7 @@ describe('set_param', () => {
     const stored = new Map<string, string>()
     const paramsLog = {
       set: (name: string, value: string) => void stored.set(name, value),
+      configure: (name: string, value: string) => void stored.set(name, value),
       delete: (name: string) => void stored.delete(name),
       records: () => [...stored].map(([name, value], i) => ({ index: i + 2, name, value })),
     }

@@ -34,9 +34,17 @@ export class MgsLog implements ParamsLog {
     const record = { index: this.#next++, value }
     this.#records.delete(name)
     this.#records.set(name, record)
+    // Deleted or overtaken before anyone heard of it?
+    this.#later(() => this.#records.get(name) === record, name, value)
+  }
+
+  configure(name: string, value: string): void {
+    this.#later(() => true, name, value)
+  }
+
+  #later(isStill: () => boolean, name: string, value: string): void {
     this.#sim.at(this.#sim.now + sToNs(APPLY_SECONDS), () => {
-      // Deleted or overtaken before anyone heard of it.
-      if (this.#records.get(name) === record) this.#apply(name, value)
+      if (isStill()) this.#apply(name, value)
     })
   }
 

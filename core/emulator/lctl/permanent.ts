@@ -6,7 +6,7 @@
  */
 import { errnoNumber, errnoText } from '../../lustre/errno.ts'
 import { done, exitWith, type ExecResult } from '../exec.ts'
-import { isLoaded, type LctlHost } from './host.ts'
+import { isLoaded, type LctlHost, type ParamsLog } from './host.ts'
 
 const notHere = (command: string): ExecResult =>
   exitWith(
@@ -15,31 +15,35 @@ const notHere = (command: string): ExecResult =>
       `error: ${command}: ${errnoText('ENODEV')}\n`,
   )
 
-function store(host: LctlHost, command: string, words: readonly string[], isDelete: boolean): ExecResult {
-  const log = isLoaded(host) ? host.paramsLog : undefined
-  if (!log) return notHere(command)
+const logOf = (host: LctlHost): ParamsLog | undefined => (isLoaded(host) ? host.paramsLog : undefined)
+
+const noValue = (command: string): ExecResult =>
+  exitWith(errnoNumber('EINVAL'), `error: ${command}: ${errnoText('EINVAL')}\n`)
+
+/** `lctl set_param -P [-d] NAME=VALUE ...`. */
+export function setPermanently(host: LctlHost, words: readonly string[], isDelete: boolean): ExecResult {
+  const log = logOf(host)
+  if (!log) return notHere('set_param')
   for (const word of words) {
     const eq = word.indexOf('=')
     if (isDelete) log.delete(eq < 0 ? word : word.slice(0, eq))
     else if (eq > 0) log.set(word.slice(0, eq), word.slice(eq + 1))
-    else return exitWith(errnoNumber('EINVAL'), `error: ${command}: ${errnoText('EINVAL')}\n`)
+    else return noValue('set_param')
   }
   return done()
 }
 
-/** `lctl set_param -P [-d] NAME=VALUE ...`. */
-export const setPermanently = (host: LctlHost, words: readonly string[], isDelete: boolean): ExecResult =>
-  store(host, 'set_param', words, isDelete)
-
 /** `lctl conf_param FSNAME.sys.NAME=VALUE`: what `-P` replaced; of its names, those of the whole system are known. */
 export function confParam(host: LctlHost, args: readonly string[]): ExecResult {
-  const isDelete = args[0] === '-d'
-  const words = isDelete ? args.slice(1) : args
-  const known = words.map((w) => /^[\w-]+\.sys\.([^=]+.*)$/s.exec(w)?.[1])
-  if (words.length === 0 || known.includes(undefined)) {
-    return exitWith(1, 'lctl conf_param: only FSNAME.sys.NAME is known to this emulated node\n')
+  const log = logOf(host)
+  if (!log) return notHere('conf_param')
+  const [, name, value] = /^[\w-]+\.sys\.([^=]+)=(.*)$/s.exec(args[0] ?? '') ?? []
+  if (name === undefined || value === undefined || args.length > 1) {
+    return exitWith(1, 'lctl conf_param: only FSNAME.sys.NAME=VALUE is known to this emulated node\n')
   }
-  return store(host, 'conf_param', known as string[], isDelete)
+  if (value === '') return noValue('conf_param')
+  log.configure(name, value)
+  return done()
 }
 
 /** `lctl --device MGS llog_print params`. */

@@ -1,8 +1,8 @@
 /**
  * `grep` on bytes: -c -v -i -q -n -h -F -E -A N -B N, patterns of POSIX with the classes that JavaScript has too.
  *
- * A matching line that is not UTF-8 ends the output with "binary file matches", as GNU grep 3.8 does; job ids can hold
- * such bytes (measured A2).
+ * Lines that are not UTF-8 are left out, and it says "binary file matches" in the end, as GNU grep 3.8 does; job ids can
+ * hold such bytes (measured A2).
  */
 import { exitWith, type ExecResult } from '../exec.ts'
 import { linesOf, readAll, unknownOption, type TextTool } from './text-input.ts'
@@ -49,9 +49,10 @@ interface Options {
   readonly after: number
 }
 
-/** Matching lines of one text with their context. */
+/** Matching lines of one text with their context, and whether one was left out because it is not UTF-8. */
 function search(lines: readonly string[], hits: readonly number[], o: Options, label: string): [string, boolean] {
   let text = ''
+  let isBinary = false
   let printedTo = -1
   for (const [k, hit] of hits.entries()) {
     const from = Math.max(printedTo + 1, hit - o.before)
@@ -60,13 +61,16 @@ function search(lines: readonly string[], hits: readonly number[], o: Options, l
     if (o.hasContext && printedTo >= 0 && from > printedTo + 1) text += '--\n'
     for (let i = from; i <= to; i++) {
       const line = lines[i] as string
-      if (!isUtf8(line)) return [text, true]
+      if (!isUtf8(line)) {
+        isBinary = true
+        continue
+      }
       const sign = i === hit ? ':' : '-'
       text += `${label === '' ? '' : `${label}${sign}`}${o.has('n') ? `${i + 1}${sign}` : ''}${line}\n`
     }
     printedTo = Math.max(printedTo, to)
   }
-  return [text, false]
+  return [text, isBinary]
 }
 
 export const grep: TextTool = (args, stdin, readFile): ExecResult => {

@@ -9,6 +9,22 @@ import type { CorpusRecord } from './records.ts'
 const IO = 'lctl set_param ost.OSS.ost_io'
 const policy = (type: string): string => `${IO}.nrs_policies='${type}'`
 
+const rule = (value: string): string => `${IO}.nrs_tbf_rule='${value}'`
+
+/** Steps that are no commands: RPCs of the job ga.0 arrive; the jobs that the next answer lists go on. */
+export const GO_ON = 'go on'
+const queue = (rpcs: number): string => `queue ${rpcs}`
+
+const CLEAR_JOBS = "lctl set_param '*.*.job_stats=clear'"
+const READ_JOBS = "lctl get_param '*.*.job_stats'"
+const CLEAR_STATS = [
+  '*.*.*.stats',
+  'obdfilter.*.stats',
+  'mdt.*.md_stats',
+  '{osc,mdc,osd-*}.*.{rpc_stats,brw_stats}',
+  '{obdfilter,mdt}.*.exports.*.stats',
+].map((name) => `lctl set_param '${name}=clear'`)
+
 /** Types of the scenes `nrs-tbf-TYPE-*`. */
 const TYPES = ['nid', 'jobid', 'opcode', 'uid', 'gid', 'projid', 'jobid_opcode', 'nid_uid', 'generic']
 const typeWord = (type: string): string => (type === 'generic' ? '' : ` ${type.replace('_', '+')}`)
@@ -27,6 +43,39 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'err-get-nosuch': [policy('tbf nid')],
   'err-rule-ok': [policy('fifo'), policy('tbf nid')],
   'js-clear-echo': [policy('fifo')],
+  'js-cleared-ost-js': [CLEAR_JOBS],
+  ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`jobname-${i}-js`, [CLEAR_JOBS]])),
+  'js-many-ost-js': [CLEAR_JOBS],
+  'js-expired': ["lctl set_param '*.*.job_cleanup_interval=20'", 'sleep 15', GO_ON, 'sleep 10', READ_JOBS],
+  'js-expired2': ['sleep 60', READ_JOBS],
+  'stats-zero-ost_io': CLEAR_STATS,
+  // A class takes three RPCs at once; the others wait.
+  'stop-throttled-pol': [
+    policy('fifo'),
+    policy('tbf jobid'),
+    rule('start r jobid={ga.0} rate=1'),
+    queue(3 + 64),
+    'sleep 0',
+  ],
+  'typeswitch-hang-rule': [
+    policy('tbf jobid'),
+    rule('start r jobid={ga.0} rate=5'),
+    queue(3 + 8),
+    'sleep 0',
+    policy('tbf nid'),
+    queue(1),
+    'sleep 1',
+  ],
+  'stuck-pol': [
+    policy('tbf jobid'),
+    rule('start r jobid={ga.0} rate=2'),
+    queue(3 + 9),
+    'sleep 0',
+    policy('tbf nid'),
+    policy('fifo'),
+    policy('tbf jobid'),
+  ],
+  'stuck-pol2': [policy('orr')],
 }
 
 /** Writes change the state that later answers show; reads do not. */
@@ -60,7 +109,7 @@ export function stepsOf(records: readonly CorpusRecord[], full: readonly CorpusR
   const missing = (scene: string, until?: string): string[] => {
     const list = ahead.get(scene) ?? []
     const to = until === undefined ? list.length : list.findIndex((r) => r.id === until)
-    if (to < 0) return []
+    if (to < 0) return until === undefined ? [] : [...(BEFORE[until] ?? [])]
     return list.splice(0, until === undefined ? to : to + 1).flatMap((r) => {
       const before = BEFORE[r.id] ?? []
       if (own.has(r.id)) return r.id === until ? before : []
@@ -68,9 +117,11 @@ export function stepsOf(records: readonly CorpusRecord[], full: readonly CorpusR
     })
   }
   let last = ''
-  return records.map((record) => {
+  return records.map((record, i) => {
     const scene = sceneOf(record.id)
-    const rest = last !== '' && last !== scene ? missing(last) : []
+    // A scene that another one interrupts goes on later.
+    const isOver = last !== scene && !records.slice(i).some((r) => sceneOf(r.id) === last)
+    const rest = isOver ? missing(last) : []
     last = scene
     return { unrecorded: [...rest, ...missing(scene, record.id)], record }
   })

@@ -8,7 +8,7 @@
 
 /** A number by itself, with the blanks around it; no part of a name, an address, a version or a label such as `4K:`. */
 const VALUE =
-  /( *)(?<![\w@./\\%+-])(-?\d+(?:\.\d+)?|0x[0-9a-f]+|x\d{12,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![\w@%\\]|[.:/-]\w)( *)/g
+  /( *)(?<![\w@./\\%+-])(-?\d+(?:\.\d+)?|0x[0-9a-f]+|x\d{12,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:(?=s ago)|(?![\w@%\\]|[.:/-]\w))( *)/g
 
 /** Addresses in names of client devices differ from mount to mount; all have the same length. */
 const plain = (text: string): string => text.replace(/ffff[0-9a-f]{12}\b/g, 'ffff888000000000')
@@ -51,14 +51,15 @@ export interface Difference {
   readonly actual: string | undefined
 }
 
-/** The first line in which two texts differ other than in values. */
-export function firstDifference(expected: string, actual: string): Difference | undefined {
+/** The first line in which two texts differ, other than in values unless those must be the same too. */
+export function firstDifference(expected: string, actual: string, isExact: boolean): Difference | undefined {
   if (expected === actual) return undefined
   const e = plain(expected).split('\n')
   const a = plain(actual).split('\n')
   for (let i = 0; i < Math.max(e.length, a.length); i++) {
     const [x, y] = [e[i], a[i]]
-    if (x === undefined || y === undefined || !isSameLine(x, y)) return { line: i + 1, expected: x, actual: y }
+    if (x === undefined || y === undefined || !(isExact ? x === y : isSameLine(x, y)))
+      return { line: i + 1, expected: x, actual: y }
   }
   return undefined
 }
