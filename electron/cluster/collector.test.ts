@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { demo, emulatedCluster } from '../../tests/node/emulated-cluster.ts'
+import { jobColumn } from './recent.ts'
 import { rateOf } from '../host/rules/servers.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -34,6 +35,9 @@ describe('a server that says nothing', () => {
     expect([...c.monitor.missing.keys()]).toEqual(['mds01'])
     expect(c.monitor.sample).toBeGreaterThan(35)
     expect(asked).toBe(1)
+    // Nothing is known of metadata meanwhile: a gap, no zero.
+    const { jobs } = c.monitor.recent.raw
+    for (const j of c.monitor.jobs.all) expect(jobs.value(j.jobId, jobColumn('mdops'), c.monitor.sample)).toBeNaN()
     isHung = false
     for (const answer of waiting) answer()
     await c.run(5)

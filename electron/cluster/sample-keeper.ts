@@ -55,7 +55,7 @@ export class SampleKeeper {
     })
     this.#keepTargets(sums, seconds)
     this.#keepRecords(sums, [...periods, ...held])
-    this.#keepJobs(sums, seconds, targets)
+    this.#keepJobs(sums, seconds, targets, this.#measuresMetadata(readings))
     this.#keepTotals(sums, seconds, targets)
     return sums
   }
@@ -167,8 +167,15 @@ export class SampleKeeper {
     }
   }
 
-  #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>): void {
+  /** Whether every MDS was measured: what a job does on the others is not what it does. */
+  #measuresMetadata(readings: readonly NodeReading[]): boolean {
+    const measured = readings.filter((r) => r.targets.every((t) => t.deltas !== undefined)).map((r) => r.host)
+    return this.#source.nodes.every((n) => n.role !== 'mds' || measured.includes(n.host))
+  }
+
+  #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>, hasMetadata: boolean): void {
     const { jobs } = this.#recent.raw
+    const metadata = (n: number): number => (hasMetadata ? n / seconds : NaN)
     const measured = new Set(sums.targets.map((t) => t.target))
     const isWhole = (id: string): boolean => {
       for (const t of this.#jobs.find(id)?.targets ?? []) if (known.has(t) && !measured.has(t)) return false
@@ -185,11 +192,13 @@ export class SampleKeeper {
       const throttled = j.servers > 0 ? j.atLimit / j.servers : 0
       const bytes = [j.readBytes / seconds, j.writeBytes / seconds] as const
       const [asked, given] = [rate(j.demand), rate(j.tokens)]
-      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, j.mdops / seconds, asked, given)
+      const mdops = metadata(j.mdops)
+      jobs.set(id, j.rpcs / seconds, ...bytes, throttled, j.record ?? NaN, j.allowed, mdops, asked, given)
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {
-      if (!sums.jobs.has(j.jobId) && isWhole(j.jobId)) jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, 0, NaN, NaN)
+      if (sums.jobs.has(j.jobId) || !isWhole(j.jobId)) continue
+      jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, metadata(0), NaN, NaN)
     }
   }
 

@@ -91,12 +91,15 @@ function ceilingOf(
   const [only] = trial.jobs
   const job = trial.jobCount === 1 && trial.mayCount === 0 ? only?.jobId : undefined
   const queues = edit.queue === 'both' && first.hp ? 2 : 1
+  const fields = typeOn(first, edit.queue === 'hp' ? 'hp' : 'reg')?.fields ?? []
+  // Servers with other numbers of CPTs are added up.
+  const isAlike = fields.includes('nid') || servers.every((s) => s.cpts === first.cpts)
   const { sentence } = ceiling({
     rate,
-    cpts: Math.max(...servers.map((s) => s.cpts)),
-    servers: servers.length,
+    cpts: isAlike ? first.cpts : servers.reduce((n, s) => n + s.cpts, 0),
+    servers: isAlike ? servers.length : 1,
     queues,
-    fields: typeOn(first, edit.queue === 'hp' ? 'hp' : 'reg')?.fields ?? [],
+    fields,
     ...(job === undefined ? {} : { now: rateOf(desk.monitor, service, job) }),
     ...(job === undefined || service !== 'ost_io' ? {} : { rpcSize: rpcSizeOf(desk, job) }),
     server: service === 'ost_io' ? 'OSS' : 'MDS',

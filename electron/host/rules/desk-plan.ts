@@ -1,6 +1,6 @@
 /** What would be sent for the staged changes: rules, and the timers that stop them, on every server. */
 import { createHash } from 'node:crypto'
-import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { queuesOf } from '#core/control/edit-check.ts'
 import { planEdits, type EditPlan } from '#core/control/edit-plan.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
@@ -29,7 +29,7 @@ export interface DeskPlan {
 }
 
 /** A change that was tried before may have left its timer on a server. */
-export const unitOf = ({ id, tries }: StagedChange): string => `sluice-${id}${tries === 0 ? '' : `-${tries + 1}`}`
+const unitOf = ({ id, tries }: StagedChange): string => `sluice-${id}${tries === 0 ? '' : `-${tries + 1}`}`
 
 /** Which rules get other terms, whether or not the rules themselves are written: stop and start may only renew a timer. */
 function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: readonly StagedChange[]): NewTerms[] {
@@ -116,4 +116,21 @@ export function planStaged(
     .digest('hex')
     .slice(0, 16)
   return { staged, changes, planId }
+}
+
+/** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
+export function settleTerms({ changes }: DeskPlan, { host, state }: NodeEnd, rules: OperatorRules, atMs: number): void {
+  if (state === 'not sent' || state === 'rolled back') return
+  const change = changes.find((c) => c.plan.server === host)
+  for (const { place, start } of change?.terms ?? []) {
+    const timer = start && change?.timers.find((t) => t.unit === unitOf(start))
+    if (!start && state === 'done') rules.forget(place)
+    if (start?.edit.verb !== 'start' || !(state === 'done' || timer)) continue
+    rules.keep(place, {
+      reason: start.terms.reason,
+      createdMs: atMs,
+      timer: timer && { unit: timer.unit, expiresMs: atMs + timer.seconds * 1000 },
+      realtime: start.edit.realtime ?? false,
+    })
+  }
 }

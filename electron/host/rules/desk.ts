@@ -10,37 +10,21 @@ import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../cluster/service.ts'
-import { commitChange, inverseOf, readServer } from '../../enforce/change.ts'
-import { isWork, planStaged, unitOf, type DeskPlan } from './desk-plan.ts'
+import { commitChange, readServer } from '../../enforce/change.ts'
+import { isWork, planStaged, settleTerms, type DeskPlan } from './desk-plan.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
+import { pastChange, whyOf, type PastChange } from './past-change.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
-import { undoEdits, wayBack, type WayBack } from './undo.ts'
+import { undoEdits } from './undo.ts'
 
 /** Committed changes that are remembered. */
 const CHANGES_KEPT = 20
 /** How often it is looked for rules that are gone, on the source's clock. */
 const LOOK_MS = 1_000
-
-/** A change that was sent, and what came of it. */
-export interface PastChange {
-  readonly id: string
-  readonly service: ServiceName
-  readonly atMs: number
-  readonly title: string
-  readonly reason: string
-  readonly nodes: readonly NodeEnd[]
-  /** Literal commands of the first server. */
-  readonly inverse: readonly string[]
-  readonly expiresMs: number | null
-  /** By server on which it was done. */
-  readonly done: ReadonlyMap<string, WayBack>
-  /** Whether its inverse was committed. */
-  undone: boolean
-}
 
 const failure = (code: string, what: string, why: string, next: string): Failure => ({
   code,
@@ -52,11 +36,6 @@ const failure = (code: string, what: string, why: string, next: string): Failure
 
 const tooMany = (what: string): Failure =>
   failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
-
-const titleOf = ({ staged }: DeskPlan): string =>
-  [...new Set(staged.map(({ edit }) => `${edit.verb} ${edit.name}`))].join(', ')
-const reasonOf = ({ staged }: DeskPlan): string =>
-  [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; ')
 
 export class RuleDesk {
   readonly monitor: ClusterMonitor
@@ -202,7 +181,10 @@ export class RuleDesk {
     }
     const refused = plan.changes.flatMap((c) => c.plan.refused)[0]
     if (refused) {
-      return failure('EDIT_REFUSED', 'The change cannot be sent', refused.text, 'Take the change back or correct it.')
+      const hosts = plan.changes.filter((c) => c.plan.refused.some((r) => r.text === refused.text))
+      const where = hosts.length === plan.changes.length ? '' : ` (${hosts.map((c) => c.plan.server).join(', ')})`
+      const why = `${refused.text}${where}`
+      return failure('EDIT_REFUSED', 'The change cannot be sent', why, 'Take the change back or correct it.')
     }
     if (!plan.changes.some(isWork)) {
       return failure(
@@ -276,18 +258,18 @@ export class RuleDesk {
     const changes = plan.changes.filter(isWork)
     const atMs = monitor.nowMs()
     const changeId = randomBytes(4).toString('hex')
-    const title = titleOf(plan)
-    const reason = reasonOf(plan)
+    const why = whyOf(plan)
     // Why is on record, too, before anything is sent.
-    monitor.audit.write(atMs, monitor.source.cluster, 'mode', `change ${changeId}: ${title}; reason: ${reason}`)
+    const text = `change ${changeId}: ${why.title}; reason: ${why.reason}`
+    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
     const nodes = await commitChange(SERVICES[service], changes, {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
       mayGoOn: () => monitor.loop.mode === 'enforce',
     })
-    const past = this.#pastOf(service, plan, { id: changeId, atMs, title, reason, nodes })
-    for (const end of nodes) if (end.state !== 'not sent') this.#settle(plan, end, atMs)
+    const past = pastChange(service, plan, this.rules, { id: changeId, atMs, ...why, nodes })
+    for (const end of nodes) settleTerms(plan, end, this.rules, atMs)
     this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
     const done = nodes.filter((n) => n.state === 'done').map((n) => n.host)
     const isDone = done.length === nodes.length
@@ -295,7 +277,7 @@ export class RuleDesk {
     else this.staged.sent(new Set(plan.staged.map((s) => s.id)), done)
     const where = `${done.length} of ${nodes.length} servers`
     const level = isDone ? 'ok' : 'bad'
-    monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: title, where })
+    monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: why.title, where })
     return ok({ changeId, nodes })
   }
 
@@ -305,49 +287,6 @@ export class RuleDesk {
       this.staged.remove(service, id)
       const past = this.#changes.find((c) => c.id === undoes)
       if (past) past.undone = true
-    }
-  }
-
-  /** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
-  #settle({ changes }: DeskPlan, { host, state }: NodeEnd, atMs: number): void {
-    const change = changes.find((c) => c.plan.server === host)
-    for (const { place, start } of change?.terms ?? []) {
-      if (!start && state === 'done') this.rules.forget(place)
-      const timer = start && change?.timers.find((t) => t.unit === unitOf(start))
-      const isLeft = state === 'done' || (state !== 'rolled back' && timer)
-      if (!start || start.edit.verb !== 'start' || !isLeft) continue
-      this.rules.keep(place, {
-        reason: start.terms.reason,
-        createdMs: atMs,
-        timer: timer && { unit: timer.unit, expiresMs: atMs + timer.seconds * 1000 },
-        realtime: start.edit.realtime ?? false,
-      })
-    }
-  }
-
-  #pastOf(
-    service: ServiceName,
-    plan: DeskPlan,
-    head: Pick<PastChange, 'id' | 'atMs' | 'title' | 'reason' | 'nodes'>,
-  ): PastChange {
-    const on = plan.changes.filter((c) => head.nodes.some((n) => n.host === c.plan.server && n.state === 'done'))
-    const seconds = on.flatMap((c) => c.timers.map((t) => t.seconds))
-    const done = on.map(({ plan: p, found, terms }): [string, WayBack] => {
-      const expiries = terms.flatMap(({ place, start }) => {
-        const timer = start ? undefined : this.rules.find(place)?.timer
-        return timer ? [{ queue: place.queue, name: place.name, atMs: timer.expiresMs }] : []
-      })
-      const { before, expected, touched } = p
-      const edits = wayBack({ before, expected, touched, realtime: found.realtime ?? new Map() })
-      return [p.server, { edits, expiries }]
-    })
-    return {
-      ...head,
-      service,
-      inverse: on[0] ? inverseOf(SERVICES[service], on[0]) : [],
-      expiresMs: seconds.length === 0 ? null : head.atMs + Math.min(...seconds) * 1000,
-      done: new Map(done),
-      undone: false,
     }
   }
 

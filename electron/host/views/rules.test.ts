@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseScenario } from '#core/emulator/scenario.ts'
-import { byOthers, commit, ends, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
+import { byOthers, commit, ends, review, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
 import { checkDraft } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { rulesFrame } from './rules.ts'
@@ -41,6 +41,22 @@ describe('rules of servers of several releases', () => {
       ['cap', 'jobid={1.hog.u1}', 2, [], '1.hog.u1', 20],
       ['default', '*', 2, [], undefined, 40_000],
     ])
+  })
+
+  it('reach together what the rate comes to on the CPTs of each', async () => {
+    const { desk: d } = await ruleDesk({}, mixed())
+    const { ceiling } = checkDraft(d, 'ost_io', { text: 'reg start cap jobid={1.hog.u1} rate=5' })
+    expect(ceiling.map((p) => p.text).join('')).toMatch(/^5 RPC\/s × 4 CPT = up to 20 RPC\/s/)
+  })
+
+  it('are refused where a server lacks one, by its name', async () => {
+    const { c, desk: d } = await ruleDesk({}, mixed())
+    for (const host of ['oss01', 'oss02']) byOthers(c, host, 'start old jobid={9.*} rate=7')
+    await c.run(4)
+    stage(d, 'change old rate=5')
+    byOthers(c, 'oss02', 'stop old')
+    await c.run(5)
+    expect(review(d)?.refused?.why).toMatch(/^old is not there.*\(oss02\)$/)
   })
 
   it('are restored by undoing a change on both', async () => {
