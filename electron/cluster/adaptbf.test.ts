@@ -7,7 +7,14 @@ import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import { demo, emulatedCluster, smallScenario, twoJobs, type Emulated } from '../../tests/node/emulated-cluster.ts'
+import {
+  demo,
+  emulatedCluster,
+  smallScenario,
+  twoJobs,
+  type Emulated,
+  jobsQuery as query,
+} from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
 import { jobFrame } from '../host/views/job.ts'
@@ -18,16 +25,6 @@ import type { ClusterMonitor } from './monitor.ts'
 import { jobColumn, shareColumn, shareName } from './recent.ts'
 
 const RECORD = shareColumn('record')
-const query = {
-  at: null,
-  windowMs: 10_000,
-  target: '',
-  sort: 'rpcs',
-  descending: true,
-  filter: '',
-  offset: 0,
-  limit: 200,
-} as const
 const DATA = ['small-OST0001', 'small-OST0002'] as const
 
 const open = (file: string): History => {

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import { demo, emulatedCluster, smallScenario, twoJobs, type Emulated } from '../../tests/node/emulated-cluster.ts'
+import {
+  demo,
+  emulatedCluster,
+  smallScenario,
+  twoJobs,
+  type Emulated,
+  jobsQuery as query,
+} from '../../tests/node/emulated-cluster.ts'
 import { firstBrokenRecord } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
 import { overviewFrame } from '../host/views/overview.ts'
@@ -23,16 +30,6 @@ const foreign = (host: string, c: Emulated): void => {
   const r = node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start night_batch jobid={9.*} rate=77'")
   expect(r?.code).toBe(0)
 }
-const query = {
-  at: null,
-  windowMs: 10_000,
-  target: '',
-  sort: 'rpcs',
-  descending: true,
-  filter: '',
-  offset: 0,
-  limit: 200,
-} as const
 
 describe('the modes', () => {
   it('enforce: rules stand on both servers within five seconds, each under a timer', async () => {

@@ -15,7 +15,8 @@ import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
-import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
+import { ClusterReader, type Silence, type TargetNow } from './cluster-reader.ts'
+import type { NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, idlePeriod, type ServerPeriod } from './control-loop.ts'
@@ -27,7 +28,6 @@ import { KeptRecords } from './kept-records.ts'
 import { LedgerWriter } from './ledger-writer.ts'
 import { PairJournal } from './pair-journal.ts'
 import { jobColumn, Recent, shareColumn, shareName } from './recent.ts'
-import { SERVICES, type Service } from './service.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import type { ClusterSums } from './sample.ts'
 import { SlurmQueue } from './slurm.ts'
@@ -36,11 +36,6 @@ import { Watch } from './watch.ts'
 /** Jobs without an RPC for this long leave memory; the history keeps them. */
 const FORGET_MS = 3_600_000
 const SLURM_PERIOD_NS = 2 * NS_PER_S
-
-export interface TargetNow {
-  readonly target: string
-  readonly node: string
-}
 
 /** Jobs that the controller gives tokens to but that no rule holds: they run as fast as they like. */
 function leftOut({ unmatchable, overCap }: ControlLoop['left']): Failure[] {
@@ -73,13 +68,9 @@ export class ClusterMonitor {
   readonly loop: ControlLoop
   readonly history: History
   readonly audit: Audit
-  readonly #collectors: readonly { node: NodeConnection; service: Service; collector: NodeCollector }[]
+  readonly #reader: ClusterReader
   readonly #slurm: SlurmQueue
   readonly #watch = new Watch(this.events)
-  readonly #missing = new Map<string, { reason: string; sinceMs: number }>()
-  readonly #readings = new Map<string, NodeReading>()
-  /** Targets of each server, as last read: a server that does not answer still has them. */
-  readonly #targetsOf = new Map<string, readonly string[]>()
   #targets: readonly TargetNow[] = []
   /** What keeps samples from being taken or kept. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
@@ -112,11 +103,7 @@ export class ClusterMonitor {
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
-    this.#collectors = Object.values(SERVICES).flatMap((service) =>
-      source.nodes
-        .filter((n) => n.role === service.role)
-        .map((node) => ({ node, service, collector: new NodeCollector(node, service) })),
-    )
+    this.#reader = new ClusterReader(source, this.events)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
@@ -139,20 +126,20 @@ export class ClusterMonitor {
 
   /** Servers of a service, in the order of the source. */
   serversOf(service: ServiceName): readonly string[] {
-    return this.#collectors.filter((c) => c.service.name === service).map((c) => c.node.host)
+    return this.#reader.serversOf(service)
   }
 
-  /** OSSes and MDSes. */
+  /** OSSes, then MDSes. */
   get allServers(): readonly string[] {
-    return this.#collectors.map((c) => c.node.host)
+    return this.#reader.hosts
   }
 
   node(host: string): NodeConnection | undefined {
-    return this.#collectors.find((c) => c.node.host === host)?.node
+    return this.#reader.node(host)
   }
 
-  get missing(): ReadonlyMap<string, { reason: string; sinceMs: number }> {
-    return this.#missing
+  get missing(): ReadonlyMap<string, Silence> {
+    return this.#reader.missing
   }
 
   /** What reading costs, over the last second of wall time. */
@@ -175,7 +162,7 @@ export class ClusterMonitor {
   }
 
   reading(host: string): NodeReading | undefined {
-    return this.#readings.get(host)
+    return this.#reader.reading(host)
   }
 
   /** Calls `listener` after every sample and every choice of the operator; returns how to stop. */
@@ -282,24 +269,16 @@ export class ClusterMonitor {
     }
     const atMs = this.source.toUnixMs(atNs)
     const began = performance.now()
-    const readings = await Promise.all(
-      this.#collectors.map(async ({ node, collector }) => ({ node, collector, result: await collector.read() })),
-    )
+    const { read, silent } = await this.#reader.read(atMs)
     const collected = performance.now()
-    const read: { node: NodeConnection; reading: NodeReading }[] = []
-    const held: ServerPeriod[] = []
-    for (const { node, collector, result } of readings) {
-      this.#note(node.host, collector, result, atMs)
-      if (result.ok) read.push({ node, reading: result.reading })
-      else if (node.role === 'oss') held.push(this.loop.gap(node.host, this.#targetsOf.get(node.host) ?? [], atNs))
-    }
+    const held = silent
+      .filter((n) => n.role === 'oss')
+      .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
     this.#meter.add(
       read.map((r) => r.reading),
       performance.now(),
     )
-    this.#targets = this.servers.flatMap((node) =>
-      (this.#targetsOf.get(node) ?? []).map((target) => ({ target, node })),
-    )
+    this.#targets = this.servers.flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
@@ -322,26 +301,6 @@ export class ClusterMonitor {
     this.#watch.look(atMs, this.recent, periods, this.loop)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
-  }
-
-  #note(host: string, collector: NodeCollector, result: Reading, atMs: number): void {
-    const was = this.#missing.get(host)
-    if (result.ok) {
-      this.#readings.set(host, result.reading)
-      this.#targetsOf.set(
-        host,
-        result.reading.targets.map((t) => t.target),
-      )
-      if (!was) return
-      this.#missing.delete(host)
-      const text = `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`
-      this.events.add({ atMs, kind: 'lost', level: 'ok', subject: 'Source', text, where: host })
-    } else if (!was) {
-      this.#missing.set(host, { reason: result.reason, sinceMs: atMs })
-      collector.forgetBase()
-      const text = `${host} does not answer: ${result.reason}`
-      this.events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Source', text, where: host })
-    }
   }
 
   #meet(reading: NodeReading, atMs: number): void {

@@ -144,3 +144,15 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
 }
 
 export type Emulated = ReturnType<typeof emulatedCluster>
+
+/** All jobs of the newest sample, busiest first: what the jobs view asks for. */
+export const jobsQuery = {
+  at: null,
+  windowMs: 10_000,
+  target: '',
+  sort: 'rpcs',
+  descending: true,
+  filter: '',
+  offset: 0,
+  limit: 200,
+} as const
