@@ -21,6 +21,7 @@ import {
   statusFrame,
   stripFrame,
 } from './frames.ts'
+import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
 
@@ -101,6 +102,20 @@ export const contract = {
         }),
       )
       .output(eventIterator(rulesFrame)),
+    /** Metadata QoS: the control hierarchy, jobs and channels of one plane and scope. */
+    metadata: oc
+      .input(
+        stream.extend({
+          windowMs,
+          /** null: the first that the source has. */
+          plane: padllPlane.nullable().default(null),
+          /** Empty: the first that has a limit or a policy. */
+          scope: z.string().max(40).default(''),
+          /** What the channels are of: a key of the tree, or `job:` and a job id; empty = all. */
+          selected: z.string().max(300).default(''),
+        }),
+      )
+      .output(eventIterator(metadataFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
     staged: oc.input(stream.extend({ service: service.default('ost_io') })).output(eventIterator(stagedFrame)),
   },
@@ -124,6 +139,17 @@ export const contract = {
     undo: oc
       .errors(errors)
       .input(z.object({ changeId: z.string() }))
+      .output(z.void()),
+  },
+  /** The controllers of metadata QoS. What they write, they write under the mode of the cluster. */
+  padll: {
+    change: oc.errors(errors).input(padllChange).output(z.void()),
+    /** What a policy text means; nothing is kept. */
+    check: oc.input(policiesInput).output(policiesCheck),
+    /** Carries a checked text to the controller; refused when it changed since. */
+    apply: oc
+      .errors(errors)
+      .input(policiesInput.extend({ planId: z.string().max(64) }))
       .output(z.void()),
   },
   /** The papers' experiments, run on the model; no cluster has a part in them. */

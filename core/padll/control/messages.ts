@@ -1,0 +1,123 @@
+/**
+ * What stages, local controllers and the global controller say to each other, whatever carries it: the emulated network, a
+ * UNIX socket, TCP. Every request has a number that its answer repeats. Rates are op/s (byte/s for data classes), counts are
+ * since the last collection, times are ns.
+ *
+ * Source: spec/padll 3 and 4. Deviations: epochs and leases (spec/padll 8 [R]); counts per scope instead of one double.
+ */
+import type { HousekeepingRule } from '../rules/housekeeping.ts'
+import type { Scope } from '../vocabulary.ts'
+
+/** Who a stage is: one process (instance) of a job on one node. Any of the texts may be hostile. */
+export interface StageIdentity {
+  readonly job: string
+  readonly instance: number
+  readonly pid: number
+  readonly ppid: number
+  readonly hostname: string
+  readonly user: string
+}
+
+/** What one channel did since the last collection. */
+export interface ChannelCounts {
+  readonly channel: number
+  readonly object: number
+  readonly scope: Scope
+  /** Operations that came, that were let through, and of those the ones that had to wait. */
+  readonly arrived: number
+  readonly served: number
+  readonly waited: number
+  /** Operations waiting now. */
+  readonly queued: number
+  /** Sum of the waits of the operations served, ns. */
+  readonly throttledNs: number
+}
+
+/** What a stage does when no local controller renews its lease: keep the last rates, or take this rate per channel. */
+export interface Lease {
+  readonly ns: number
+  readonly onExpiry: 'hold' | { readonly rate: number }
+}
+
+/** A command for one enforcement object. Objects know two: another rate, another refill period. */
+export interface ObjectCommand {
+  readonly channel: number
+  readonly object: number
+  readonly rate?: number
+  readonly refillNs?: number
+}
+
+export type StageToLocal =
+  | { readonly kind: 'hello'; readonly protocol: number; readonly identity: StageIdentity }
+  | { readonly kind: 'ack'; readonly request: number; readonly failed?: string }
+  | { readonly kind: 'counts'; readonly request: number; readonly channels: readonly ChannelCounts[] }
+  | { readonly kind: 'bye' }
+
+export type LocalToStage =
+  | { readonly kind: 'housekeeping'; readonly request: number; readonly rule: HousekeepingRule }
+  | { readonly kind: 'ready'; readonly request: number; readonly lease: Lease }
+  | { readonly kind: 'enforce'; readonly request: number; readonly epoch: number; readonly command: ObjectCommand }
+  | { readonly kind: 'collect'; readonly request: number }
+  /** Renews the lease where nothing else was to be said. */
+  | { readonly kind: 'alive' }
+  /** Why the stage is sent away; it then runs unlimited. */
+  | { readonly kind: 'refused'; readonly why: string }
+
+/** A stage as the global controller knows it. `key` is unique in its local controller for as long as that runs. */
+export interface StageEntry {
+  readonly key: string
+  readonly identity: StageIdentity
+  readonly channels: readonly { readonly channel: number; readonly object: number; readonly scope: Scope }[]
+}
+
+export type LocalToGlobal =
+  /** At connection and after a new global controller: everything the local one has, so that it may be said again. */
+  | {
+      readonly kind: 'hello'
+      readonly local: string
+      readonly hostname: string
+      /** Highest epoch seen; 0 at first. */
+      readonly epoch: number
+      readonly stages: readonly StageEntry[]
+    }
+  | { readonly kind: 'stage-joined'; readonly stage: StageEntry }
+  | { readonly kind: 'stage-left'; readonly key: string; readonly why: string }
+  | {
+      readonly kind: 'counts'
+      readonly request: number
+      readonly windowNs: number
+      readonly stages: readonly { readonly key: string; readonly channels: readonly ChannelCounts[] }[]
+      /** Stages that did not answer in time. */
+      readonly silent: readonly string[]
+    }
+  | {
+      readonly kind: 'ack'
+      readonly request: number
+      readonly failed: readonly { readonly key: string; readonly scope: Scope; readonly why: string }[]
+    }
+  /** The command was refused: another controller with a higher epoch commands this node. */
+  | { readonly kind: 'stale'; readonly request: number; readonly epoch: number; readonly controller: string }
+
+/** The rate of one job's stage for one scope; the local controller cuts it over the stage's channels. */
+export interface StageRate {
+  readonly key: string
+  readonly scope: Scope
+  readonly rate: number
+}
+
+export type GlobalToLocal =
+  | {
+      readonly kind: 'welcome'
+      readonly epoch: number
+      readonly controller: string
+      readonly housekeeping: readonly HousekeepingRule[]
+      readonly lease: Lease
+    }
+  | { readonly kind: 'collect'; readonly request: number; readonly epoch: number; readonly controller: string }
+  | {
+      readonly kind: 'enforce'
+      readonly request: number
+      readonly epoch: number
+      readonly controller: string
+      readonly rates: readonly StageRate[]
+    }

@@ -1,0 +1,111 @@
+/**
+ * What the global controller tells of itself: one document, the answer of `sluice padll status`. The console reads it from a
+ * node's shell, so an emulated controller and a real one look the same. Rates are op/s, times Unix ms.
+ */
+import * as z from 'zod'
+import { ALGORITHMS } from './algorithms/algorithm.ts'
+
+const count = z.number().int().nonnegative()
+const rate = z.number().nonnegative()
+const text = z.string().max(512)
+
+const channel = z.object({
+  channel: count,
+  object: count,
+  scope: text,
+  /** null: no rate was ever set, the housekeeping rule's holds. */
+  limit: rate.nullable(),
+  refillMs: z.number().nonnegative().nullable(),
+  /** Since the last collection: op/s that came and that were let through, share of them that waited (0..1), mean wait, ms. */
+  arrived: rate,
+  served: rate,
+  waited: z.number().min(0).max(1),
+  waitMs: z.number().nonnegative(),
+  /** Operations waiting now. */
+  queued: count,
+})
+
+const stage = z.object({
+  key: text,
+  job: text,
+  instance: count,
+  hostname: text,
+  pid: count,
+  user: text,
+  state: z.enum(['ok', 'silent', 'joining']),
+  channels: z.array(channel),
+})
+
+const local = z.object({
+  id: text,
+  hostname: text,
+  state: z.enum(['ok', 'silent']),
+  lastSeenMs: z.number(),
+  stages: z.array(stage),
+})
+
+/** One job in one scope. */
+const job = z.object({
+  job: text,
+  scope: text,
+  stages: count,
+  /** What its policies say, op/s; null without one. */
+  demand: rate.nullable(),
+  limit: rate.nullable(),
+  /** op/s that its processes asked for and got since the last collection. */
+  asked: rate,
+  measured: rate,
+  /** What the algorithm gives it now; null where nothing limits it. */
+  allocated: rate.nullable(),
+  queued: count,
+  /** Sum of all waits since the controller met it, s. */
+  throttledS: z.number().nonnegative(),
+})
+
+const step = z.object({
+  line: count,
+  rule: count,
+  /** Seconds after the start of the policy file. */
+  atS: z.number().nonnegative(),
+  kind: text,
+  job: text,
+  scope: text,
+  value: z.number(),
+  /** unknown-job: in force, but no such job is there; ignored: a kind that is read and not enforced. */
+  state: z.enum(['waiting', 'active', 'replaced', 'unknown-job', 'ignored']),
+})
+
+const event = z.object({
+  seq: count,
+  atMs: z.number(),
+  kind: z.enum(['join', 'leave', 'policy', 'lost', 'controller']),
+  text,
+  where: text,
+})
+
+export const padllStatus = z.object({
+  version: z.literal(1),
+  controller: text,
+  epoch: count,
+  atMs: z.number(),
+  startedMs: z.number(),
+  /** Control cycles so far, and what the last one took from collect to the last answer, ms. */
+  cycle: count,
+  cycleMs: z.number().nonnegative(),
+  algorithm: z.enum(ALGORITHMS),
+  epsilon: z.number(),
+  split: z.enum(['equal', 'usage']),
+  intervalMs: z.number().positive(),
+  collectRounds: count,
+  lease: z.object({ seconds: z.number(), onExpiry: z.union([z.literal('hold'), z.object({ rate })]) }),
+  /** Most that all jobs together may do, by scope. */
+  limits: z.array(z.object({ scope: text, rate })),
+  jobs: z.array(job).max(10_000),
+  locals: z.array(local).max(10_000),
+  policies: z.object({ text: z.string().max(1_000_000), startedMs: z.number(), steps: z.array(step).max(10_000) }),
+  /** The last ones, oldest first; `seq` tells which are new. */
+  events: z.array(event).max(200),
+  /** What keeps it from its work, in words. */
+  failures: z.array(z.object({ code: text, what: text, why: text, where: text })).max(100),
+})
+export type PadllStatus = z.infer<typeof padllStatus>
