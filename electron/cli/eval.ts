@@ -1,6 +1,8 @@
 /** `sluice eval SYSTEM`: JSON lines in, JSON lines out, one answer a line, in order. */
 import { Command } from 'commander'
 import { AdaptbfEval } from '#core/adaptbf/eval.ts'
+import { PadllEval } from '#core/padll/eval.ts'
+import { SEQDLM_OPS, SeqdlmEval } from '#core/seqdlm/eval.ts'
 import { LustreEval } from '#core/tbf/eval.ts'
 import { line, stop } from './output.ts'
 
@@ -16,6 +18,14 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
   lustre: {
     ops: 'one write a line: {"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}; a fresh service each',
     make: () => new LustreEval(),
+  },
+  padll: {
+    ops: 'one control cycle a line: {"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}',
+    make: () => new PadllEval(),
+  },
+  seqdlm: {
+    ops: `{"op",…} a line, op one of ${SEQDLM_OPS.join(', ')}`,
+    make: () => new SeqdlmEval(),
   },
 }
 

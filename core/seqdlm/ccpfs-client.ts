@@ -1,0 +1,374 @@
+/**
+ * ccPFS on one client node: operations on files over a lock cache, a page cache and a flush daemon.
+ *
+ * ## Driving it from a simulation
+ *
+ * Clients (`CcpfsClient`) and servers (`ServerNode`) are state machines without clock or transport. A simulation owns both:
+ *
+ * - `host.send(server, message)` and `ServerNode`'s `send(client, message)` hand a message over. The simulation charges it
+ *   (spec/seqdlm 16: RPC and lock processing on the lock server's CPU for `isOrdered` messages, `payloadBytes` on the network
+ *   port, an IO thread and the device for a flush) and then calls `receive` at the other end. It keeps ordered messages of one
+ *   client and one server in order (they share one FIFO lock CPU, or one channel) and never calls `receive` inside a `send`.
+ * - `host.work(kind, bytes, then)` is called where a client node spends time on data: `stage` (copy into registered pages, no
+ *   lock held), `insert` (page references into the cache, under the locks), `copy` (out to a reader). A simulation delays
+ *   `then`; left out, it takes no time.
+ * - `Device.write`/`read` (a disk of core/sim) and `ServerHost.defer` (low-priority work) take time the same way.
+ * - `now()` is the simulation's clock; it is used in events and for overdue revocations alone.
+ * - `content: false` carries no bytes: every `data` is null, and a run of gigabytes costs a few objects per write.
+ *
+ * Baselines and ablations are `DlmPolicy` values given to clients and servers alike; `OperationOptions` forces a mode or a
+ * whole-file lock, as the micro-benchmarks do. `ServerHost.observe` tells every step of every lock.
+ *
+ * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file gives zeros; a truncate never makes a file
+ * longer; the lock cache has no limit of its own.
+ */
+import { fail, ok, type Result } from '../base/result.ts'
+import { alignedRange, claimsOf, wholeFile, type Claim } from './claims.ts'
+import { Flusher, type FlushLimits } from './flusher.ts'
+import { fileEnd, localBound, split, type FileLayout, type StripePart } from './layout.ts'
+import { LockClient, type Pin, type Use } from './lock-client.ts'
+import type { ResourceId, ServerId, ToClient, ToServer } from './messages.ts'
+import { modeFor, type DlmPolicy } from './policy.ts'
+import { isReadMode, type LockMode } from './modes.ts'
+import {
+  badWrite,
+  isExtent,
+  lengthOf,
+  tooFar,
+  type Data,
+  type Done,
+  type OperationOptions,
+  type Written,
+} from './operation.ts'
+import { ServerQueries } from './server-queries.ts'
+import { PageCache } from './page-cache.ts'
+import { EOF, type Extent } from './ranges.ts'
+
+export type WorkKind = 'stage' | 'insert' | 'copy'
+
+export interface ClientHost {
+  readonly policy: DlmPolicy
+  readonly serverOf: (resource: ResourceId) => ServerId
+  /** Hands a message over for delivery; it must not be delivered before the call that caused it has returned. */
+  readonly send: (server: ServerId, message: ToServer) => void
+  /** Time spent on bytes of data in the client; `then` goes on. */
+  readonly work?: ((kind: WorkKind, bytes: number, then: () => void) => void) | undefined
+  /** Whether bytes are carried, or only extents. */
+  readonly content: boolean
+  readonly limits?: Partial<ClientLimits> | undefined
+}
+
+export interface ClientLimits extends FlushLimits {
+  readonly maxCleanBytes: number
+}
+
+const MIB = 1024 * 1024
+
+export const CLIENT_LIMITS: ClientLimits = {
+  ...{ minDirtyBytes: 256 * MIB, maxDirtyBytes: 4096 * MIB, maxCleanBytes: 4096 * MIB },
+  ...{ maxRpcBytes: 512 * 1024, maxInFlight: 8 },
+}
+
+export class CcpfsClient {
+  readonly locks: LockClient
+  readonly pages: PageCache
+  readonly #host: ClientHost
+  readonly #limits: ClientLimits
+  readonly #flusher: Flusher
+  readonly #queries: ServerQueries
+  readonly #blockedWriters: (() => void)[] = []
+
+  constructor(host: ClientHost) {
+    this.#host = host
+    this.#limits = { ...CLIENT_LIMITS, ...host.limits }
+    const { policy, serverOf } = host
+    const { maxCleanBytes, maxRpcBytes } = this.#limits
+    const send = (resource: ResourceId, message: ToServer): void => host.send(serverOf(resource), message)
+    this.pages = new PageCache({ maxExtentBytes: maxRpcBytes, maxCleanBytes })
+    this.#queries = new ServerQueries({ serverOf, send })
+    this.#flusher = new Flusher({
+      ...{ cache: this.pages, limits: this.#limits, serverOf, send, onLessDirty: () => this.#admitWriters() },
+    })
+    this.locks = new LockClient({
+      policy,
+      send: (resource, message) => {
+        // A request that waits for a server to come back is repeated when it is there.
+        if (message.kind !== 'lock-request' || !this.#queries.isDown(serverOf(resource))) send(resource, message)
+      },
+      flush: (lock, done) => this.#flusher.flush(lock.resource, lock.sns, true, done),
+      hasData: (resource, sn) => this.pages.hasData(resource, sn),
+      dropClean: (lock, others) => {
+        for (const sn of lock.sns) this.pages.dropSn(lock.resource, sn)
+        if (!lock.hasRead || !this.pages.hasRead(lock.resource)) return
+        const vouching = [...others].filter((o) => o !== lock && isReadMode(o.mode)).map((o) => o.range)
+        this.pages.dropRead(lock.resource, lock.range, vouching)
+      },
+    })
+  }
+
+  /** Dirty bytes on this node. */
+  get dirtyBytes(): number {
+    return this.pages.dirtyBytes
+  }
+
+  /** Writers that wait for dirty data to become fewer. */
+  get blockedWriters(): number {
+    return this.#blockedWriters.length
+  }
+
+  /** Takes one message in; a failure says why it changed nothing. */
+  receive(server: ServerId, message: ToClient): Result<void> {
+    switch (message.kind) {
+      case 'flush-reply':
+        if (this.#flusher.answered(message.resource, message.rpcSeq)) return ok(undefined)
+        return fail({ code: 'E_REPEATED', what: `Flush ${message.rpcSeq} was answered before` })
+      case 'read-reply':
+      case 'size-reply':
+        return this.#queries.receive(message)
+      case 'recover-query': {
+        this.#queries.down(server)
+        this.#flusher.down(server)
+        const isThere = (resource: ResourceId): boolean => this.#host.serverOf(resource) === server
+        this.#host.send(server, { kind: 'recover-report', locks: this.locks.report(isThere) })
+        return ok(undefined)
+      }
+      case 'recover-open':
+        this.#queries.up(server)
+        this.#flusher.up(server)
+        this.locks.resend((resource) => this.#host.serverOf(resource) === server)
+        return ok(undefined)
+      default:
+        return this.locks.receive(message)
+    }
+  }
+
+  /** Writes bytes at an offset: NBW on one stripe, BW over several, all or nothing to any reader. */
+  write(file: FileLayout, offset: number, data: Data, options: OperationOptions, done: Done<Written>): void {
+    this.writeAtomic(file, [{ start: offset, end: offset + lengthOf(data) }], data, options, done)
+  }
+
+  /** Writes extents of a file, ascending and disjoint, in one: any reader sees all of them or none. */
+  writeAtomic(
+    file: FileLayout,
+    extents: readonly Extent[],
+    data: Data,
+    options: OperationOptions,
+    done: Done<Written>,
+  ): void {
+    const bad = badWrite(this.#host.content, extents, data)
+    if (bad !== null) {
+      done(fail(bad))
+      return
+    }
+    const parts = split(file, extents)
+    const mode = options.mode ?? modeFor(this.#host.policy, 'write', parts.length)
+    const claims = claimsOf(this.#host.policy, parts, options.whole === true)
+    this.#whenAdmitted(lengthOf(data), () =>
+      this.#withLocks(claims, mode, 'writer', done, (pins, unlock) =>
+        this.#work('insert', lengthOf(data), () => {
+          const written = this.#insert(parts, pins, data)
+          unlock()
+          done(ok({ offset: extents[0]?.start ?? 0, parts: written }))
+        }),
+      ),
+    )
+  }
+
+  /** Writes bytes at the end of the file, wherever that is by then: PW on every stripe. */
+  append(file: FileLayout, data: Data, done: Done<Written>): void {
+    const bad = badWrite(this.#host.content, [{ start: 0, end: lengthOf(data) }], data)
+    if (bad !== null) {
+      done(fail(bad))
+      return
+    }
+    const mode = modeFor(this.#host.policy, 'append', file.stripes)
+    this.#whenAdmitted(lengthOf(data), () =>
+      this.#withLocks(wholeFile(file), mode, 'writer', done, (pins, unlock) =>
+        this.#size(file, (offset) =>
+          this.#work('insert', lengthOf(data), () => {
+            const end = offset + lengthOf(data)
+            const bad = isExtent(offset, end) ? null : tooFar
+            const written = bad === null ? this.#insert(split(file, [{ start: offset, end }]), pins, data) : []
+            unlock()
+            done(bad === null ? ok({ offset, parts: written }) : fail(bad))
+          }),
+        ),
+      ),
+    )
+  }
+
+  /** Cuts a file to `size` bytes: NBW or BW on what lies behind. A file that is shorter stays as it is. */
+  truncate(file: FileLayout, size: number, done: Done<Written>): void {
+    if (!Number.isSafeInteger(size) || size < 0) {
+      done(fail(tooFar))
+      return
+    }
+    const mode = modeFor(this.#host.policy, 'truncate', file.stripes)
+    const cuts = Array.from({ length: file.stripes }, (_, k) => ({
+      resource: file.base + k,
+      start: localBound(file, k, size),
+    }))
+    const claims = cuts.map(({ resource, start }) => ({
+      resource,
+      range: alignedRange(this.#host.policy, { start, end: EOF }),
+    }))
+    this.#withLocks(claims, mode, 'writer', done, (pins, unlock) => {
+      const parts = cuts.map(({ resource, start }, i) => {
+        const { sn } = (pins[i] as Pin).lock.current
+        this.#flusher.wrote(this.pages.write(resource, { start, end: EOF, sn, data: null, hole: true }))
+        return { resource, start, end: EOF, sn }
+      })
+      unlock()
+      done(ok({ offset: size, parts }))
+    })
+  }
+
+  /** Reads bytes; null where content is not carried. Bytes that were never written are zero. */
+  read(
+    file: FileLayout,
+    offset: number,
+    length: number,
+    options: OperationOptions,
+    done: Done<Uint8Array | null>,
+  ): void {
+    if (!isExtent(offset, offset + length)) {
+      done(fail(tooFar))
+      return
+    }
+    const parts = split(file, [{ start: offset, end: offset + length }])
+    const mode = options.mode ?? modeFor(this.#host.policy, 'read', parts.length)
+    const claims = claimsOf(this.#host.policy, parts, options.whole === true)
+    this.#withLocks(claims, mode, 'reader', done, (_, unlock) =>
+      this.#fetch(parts, () => {
+        const out = this.#host.content ? new Uint8Array(length) : null
+        for (const { resource, local, buffer, length: bytes } of out ? parts.flatMap((p) => p.pieces) : []) {
+          this.pages.copy(resource, local, local + bytes, out as Uint8Array, buffer)
+        }
+        for (const { resource } of parts) this.pages.hold(resource, -1)
+        this.#work('copy', length, () => {
+          unlock()
+          done(ok(out))
+        })
+      }),
+    )
+  }
+
+  /** Length of a file in bytes: PR on every stripe. */
+  size(file: FileLayout, done: Done<number>): void {
+    const mode = modeFor(this.#host.policy, 'read', file.stripes)
+    this.#withLocks(wholeFile(file), mode, 'reader', done, (_, unlock) =>
+      this.#size(file, (size) => {
+        unlock()
+        done(ok(size))
+      }),
+    )
+  }
+
+  /** Flushes what this node wrote to a file, and what it goes on writing meanwhile; locks stay in the cache. */
+  fsync(file: FileLayout, done: Done<void>): void {
+    let left = file.stripes
+    for (let k = 0; k < file.stripes; k++) {
+      this.#flusher.flush(file.base + k, null, false, () => {
+        if (--left === 0) done(ok(undefined))
+      })
+    }
+  }
+
+  /** Takes locks one after the other, ascending, and gives all of them back at the end. */
+  #withLocks<T>(
+    claims: readonly Claim[],
+    mode: LockMode,
+    use: Use,
+    done: Done<T>,
+    held: (pins: readonly Pin[], unlock: () => void) => void,
+  ): void {
+    const pins: Pin[] = []
+    const unlock = (): void => {
+      for (const pin of pins) this.locks.unlock(pin)
+    }
+    const next = (): void => {
+      const claim = claims[pins.length]
+      if (claim === undefined) {
+        held(pins, unlock)
+        return
+      }
+      this.locks.acquire(claim.resource, mode, claim.range, use, (pin) => {
+        if (pin.ok) {
+          pins.push(pin.value)
+          next()
+          return
+        }
+        unlock()
+        done(pin)
+      })
+    }
+    next()
+  }
+
+  #insert(parts: readonly StripePart[], pins: readonly Pin[], data: Data): Written['parts'] {
+    const written: Written['parts'][number][] = []
+    for (const { resource, pieces } of parts) {
+      const pin = pins.find((p) => p.lock.resource === resource) as Pin
+      const { sn } = pin.lock.current
+      for (const { local, buffer, length } of pieces) {
+        const bytes = typeof data === 'number' ? null : data.subarray(buffer, buffer + length)
+        const block = { start: local, end: local + length, sn, data: bytes, hole: false }
+        this.#flusher.wrote(this.pages.write(resource, block))
+        written.push({ resource, start: local, end: local + length, sn })
+      }
+    }
+    return written
+  }
+
+  /** Has every byte of a read in the cache, asking again for what was dropped meanwhile. */
+  #fetch(parts: readonly StripePart[], done: () => void): void {
+    for (const { resource } of parts) this.pages.hold(resource, 1)
+    const look = (): void => {
+      let left = 1
+      const arrived = (): void => {
+        if (--left === 0) look()
+      }
+      for (const { resource, local, length } of parts.flatMap((p) => p.pieces)) {
+        for (const gap of this.pages.missing(resource, local, local + length)) {
+          left++
+          this.#queries.read(resource, gap, (data) => {
+            this.pages.fill(resource, gap.start, gap.end, data)
+            arrived()
+          })
+        }
+      }
+      if (left === 1) done()
+      else left--
+    }
+    look()
+  }
+
+  #size(file: FileLayout, done: (size: number) => void): void {
+    let left = file.stripes
+    let size = 0
+    for (let k = 0; k < file.stripes; k++) {
+      const resource = file.base + k
+      this.#queries.size(resource, (onServer) => {
+        size = Math.max(size, fileEnd(file, k, this.pages.size(resource, onServer)))
+        if (--left === 0) done(size)
+      })
+    }
+  }
+
+  #work(kind: WorkKind, bytes: number, then: () => void): void {
+    if (this.#host.work === undefined) then()
+    else this.#host.work(kind, bytes, then)
+  }
+
+  /** Stages the data of a write once there is room; a writer that waits holds no lock. */
+  #whenAdmitted(bytes: number, then: () => void): void {
+    const stage = (): void => this.#work('stage', bytes, then)
+    if (this.dirtyBytes < this.#limits.maxDirtyBytes) stage()
+    else this.#blockedWriters.push(stage)
+  }
+
+  #admitWriters(): void {
+    while (this.#blockedWriters.length > 0 && this.dirtyBytes < this.#limits.maxDirtyBytes)
+      this.#blockedWriters.shift()?.()
+  }
+}

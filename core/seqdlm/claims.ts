@@ -1,0 +1,38 @@
+/** Which locks an operation takes: one a stripe, as wide as it needs, made wider as the policy aligns ranges. */
+import type { FileLayout, StripePart } from './layout.ts'
+import type { ResourceId } from './messages.ts'
+import type { DlmPolicy } from './policy.ts'
+import { alignOutward, joined, lockRange, WHOLE, type LockRange, type Range } from './ranges.ts'
+
+export interface Claim {
+  readonly resource: ResourceId
+  readonly range: LockRange
+}
+
+/** Every byte of a file, by ascending resource. */
+export const wholeFile = ({ base, stripes }: FileLayout): Claim[] =>
+  Array.from({ length: stripes }, (_, k) => ({ resource: base + k, range: WHOLE }))
+
+/**
+ * The locks of a read or write, by ascending resource: from the first to the last byte of each stripe, or the very extents
+ * where requests carry lists of them.
+ *
+ * @param whole  lock the stripes from start to EOF.
+ */
+export const claimsOf = (policy: DlmPolicy, parts: readonly StripePart[], whole: boolean): Claim[] =>
+  parts.map((part) => ({ resource: part.resource, range: whole ? WHOLE : required(policy, part) }))
+
+export function alignedRange({ alignBytes }: DlmPolicy, range: Range): LockRange {
+  const { start, end } = alignOutward(range, alignBytes)
+  return lockRange(start, end)
+}
+
+function required(policy: DlmPolicy, { pieces }: StripePart): LockRange {
+  const only = pieces.length === 1 ? pieces[0] : undefined
+  if (only !== undefined) return alignedRange(policy, { start: only.local, end: only.local + only.length - 1 })
+  const ranges = pieces.map((p) => ({ start: p.local, end: p.local + p.length - 1 }))
+  const sorted = joined(ranges.sort((a, b) => a.start - b.start))
+  const [start, end] = [sorted[0]?.start ?? 0, sorted.at(-1)?.end ?? 0]
+  if (policy.datatype && sorted.length > 1) return { start, end, pieces: sorted }
+  return alignedRange(policy, { start, end })
+}

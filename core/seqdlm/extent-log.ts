@@ -1,0 +1,61 @@
+/**
+ * The durable record of a server's update sets, by stripe: what its extent cache is rebuilt from after a crash.
+ *
+ * It outlives the server process, as the device does. Source: SeqDLM IV-B, IV-C2; spec/seqdlm 9, 11. Deviation: a log that
+ * has grown long is rewritten as the extents it amounts to; and the highest SN seen stays on record when a log is cut, which
+ * bounds the SNs after a recovery (A12).
+ */
+import { ExtentMap } from './extent-map.ts'
+import type { ResourceId } from './messages.ts'
+import { mergeBlock, slicedSn, type SnExtent } from './sn-merge.ts'
+
+interface StripeLog {
+  entries: SnExtent[]
+  compactAt: number
+}
+
+const COMPACT_AT = 65_536
+
+export class ExtentLog {
+  readonly #stripes = new Map<ResourceId, StripeLog>()
+  readonly #highestSn = new Map<ResourceId, number>()
+
+  /** Highest SN that was ever logged, by stripe. */
+  get highestSn(): ReadonlyMap<ResourceId, number> {
+    return this.#highestSn
+  }
+
+  append(resource: ResourceId, updates: readonly SnExtent[]): void {
+    let log = this.#stripes.get(resource)
+    if (log === undefined) this.#stripes.set(resource, (log = { entries: [], compactAt: COMPACT_AT }))
+    let highest = this.#highestSn.get(resource) ?? 0
+    for (const u of updates) {
+      log.entries.push(u)
+      highest = Math.max(highest, u.sn)
+    }
+    this.#highestSn.set(resource, highest)
+    if (log.entries.length <= log.compactAt) return
+    log.entries = [...this.replay(resource)]
+    log.compactAt = Math.max(COMPACT_AT, log.entries.length * 2)
+  }
+
+  resources(): Iterable<ResourceId> {
+    return this.#stripes.keys()
+  }
+
+  length(resource: ResourceId): number {
+    return this.#stripes.get(resource)?.entries.length ?? 0
+  }
+
+  /** The extents that the log of a stripe amounts to, through the merge rule in the order of writing. */
+  replay(resource: ResourceId): ExtentMap<SnExtent> {
+    const map = new ExtentMap(slicedSn)
+    for (const e of this.#stripes.get(resource)?.entries ?? []) mergeBlock(map, e)
+    return map
+  }
+
+  /** Cuts the log of a stripe; all older data are on the device and no more can come. */
+  truncate(resource: ResourceId): void {
+    this.#stripes.delete(resource)
+  }
+}

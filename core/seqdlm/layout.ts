@@ -1,0 +1,86 @@
+/** Files over stripes: which bytes of which object a range of a file is. Source: spec/seqdlm 1. */
+import type { ResourceId } from './messages.ts'
+import type { Extent } from './ranges.ts'
+
+/** A file is n objects with consecutive ids, filled round robin. */
+export interface FileLayout {
+  /** Id of stripe 0. */
+  readonly base: ResourceId
+  readonly stripes: number
+  /** Bytes, > 0. */
+  readonly stripeSize: number
+}
+
+/** A run of bytes that lies in one stripe without a gap. */
+export interface Piece {
+  readonly resource: ResourceId
+  /** Offset in the object. */
+  readonly local: number
+  /** Offset in the operation's buffer. */
+  readonly buffer: number
+  readonly length: number
+}
+
+/** The pieces of one stripe, ascending. */
+export interface StripePart {
+  readonly resource: ResourceId
+  readonly pieces: readonly Piece[]
+}
+
+/** Offset in its object of a byte of a file. */
+export function localOffset(layout: FileLayout, offset: number): { resource: ResourceId; local: number } {
+  const { base, stripes, stripeSize } = layout
+  const row = Math.floor(offset / stripeSize)
+  return { resource: base + (row % stripes), local: Math.floor(row / stripes) * stripeSize + (offset % stripeSize) }
+}
+
+/**
+ * First byte of an object that lies at or after an offset of its file.
+ *
+ * @param k  number of the stripe, 0..stripes - 1.
+ */
+export function localBound({ stripes, stripeSize }: FileLayout, k: number, offset: number): number {
+  const row = Math.floor(offset / stripeSize)
+  const at = row % stripes
+  const full = Math.floor(row / stripes) * stripeSize
+  if (k < at) return full + stripeSize
+  return k === at ? full + (offset % stripeSize) : full
+}
+
+/** End in the file of an object that is `size` bytes long; 0 for an empty one. */
+export function fileEnd({ stripes, stripeSize }: FileLayout, k: number, size: number): number {
+  if (size === 0) return 0
+  const last = size - 1
+  return (Math.floor(last / stripeSize) * stripes + k) * stripeSize + (last % stripeSize) + 1
+}
+
+/**
+ * Splits extents of a file over its stripes.
+ *
+ * @param extents  of the file, ascending and disjoint; the buffer holds them one after the other.
+ * @returns        by ascending resource: the order in which locks are taken.
+ */
+export function split(layout: FileLayout, extents: readonly Extent[]): StripePart[] {
+  const only = extents.length === 1 ? extents[0] : undefined
+  if (only !== undefined && (only.start % layout.stripeSize) + only.end - only.start <= layout.stripeSize) {
+    const { resource, local } = localOffset(layout, only.start)
+    return [{ resource, pieces: [{ resource, local, buffer: 0, length: only.end - only.start }] }]
+  }
+  const parts = new Map<ResourceId, Piece[]>()
+  let buffer = 0
+  for (const { start, end } of extents) {
+    for (let offset = start; offset < end;) {
+      const { resource, local } = localOffset(layout, offset)
+      const length = Math.min(end - offset, layout.stripeSize - (offset % layout.stripeSize))
+      let pieces = parts.get(resource)
+      if (pieces === undefined) parts.set(resource, (pieces = []))
+      const last = pieces.at(-1)
+      const isNext = last !== undefined && last.local + last.length === local && last.buffer + last.length === buffer
+      if (isNext) pieces[pieces.length - 1] = { ...last, length: last.length + length }
+      else pieces.push({ resource, local, buffer, length })
+      offset += length
+      buffer += length
+    }
+  }
+  return [...parts].sort(([a], [b]) => a - b).map(([resource, pieces]) => ({ resource, pieces }))
+}

@@ -1,0 +1,287 @@
+/**
+ * The lock server's state machine for one resource: queue, grant, revoke, cancel, release.
+ *
+ * Requests are granted in order of arrival among those that conflict; one that conflicts with nothing unreleased and with no
+ * earlier request passes (A4). Source: SeqDLM II-A, III; spec/seqdlm 4-6. Deviation in form only: where the text scans the
+ * whole queue at every event, a waiting request here remembers one thing that blocks it and is looked at again when that goes
+ * away; the grants are the same, which lock-resource.test.ts holds it to.
+ */
+import type { GrantRule, LockObserver } from './lock-events.ts'
+import { LockTable, type Wanted } from './lock-table.ts'
+import type { ClientId, FromLockServer, LockRequest, ResourceId } from './messages.ts'
+import { isWriteMode, type LockMode } from './modes.ts'
+import type { DlmPolicy } from './policy.ts'
+import { overlaps, type LockRange } from './ranges.ts'
+import { ServerLock, Waiter, WaitQueue } from './server-lock.ts'
+
+/** What a resource needs of the server it is part of. */
+export interface ResourceHost {
+  readonly policy: DlmPolicy
+  /** Hands a message over for delivery; it must not be delivered before the call that caused it has returned. */
+  readonly send: (client: ClientId, message: FromLockServer) => void
+  readonly now: () => number
+  readonly newLockId: () => number
+  readonly observe: LockObserver | undefined
+}
+
+/** Sequence numbers stop short of the point where a double can no longer tell n from n + 1. */
+export const MAX_SN = Number.MAX_SAFE_INTEGER - 1
+
+export class LockResource {
+  readonly id: ResourceId
+  readonly #host: ResourceHost
+  readonly #table: LockTable
+  readonly #locks = new Map<number, ServerLock>()
+  readonly #queue = new WaitQueue()
+  #arrivals = 0
+  #nextSn = 1
+  /** Requests to look at again, in order of arrival. */
+  #recheck: Waiter[] = []
+
+  constructor(id: ResourceId, host: ResourceHost) {
+    this.id = id
+    this.#host = host
+    this.#table = new LockTable(host.policy)
+  }
+
+  /** SN of the next write lock, >= 1. */
+  get nextSn(): number {
+    return this.#nextSn
+  }
+
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  get unreleased(): number {
+    return this.#locks.size
+  }
+
+  locks(): Iterable<ServerLock> {
+    return this.#locks.values()
+  }
+
+  /** Waiting requests, oldest first. */
+  *waiters(): Generator<Waiter, void, void> {
+    for (let w = this.#queue.first; w !== null; w = w.next) yield w
+  }
+
+  lock(lockId: number): ServerLock | undefined {
+    return this.#locks.get(lockId)
+  }
+
+  /** @complexity O(log n) in unreleased locks, O(n) in waiting requests. */
+  request(client: ClientId, request: LockRequest): void {
+    const at = this.#host.now()
+    const w = new Waiter(client, request, at, this.#arrivals++)
+    const { mode, range, reqId } = request
+    const resource = this.id
+    this.#host.observe?.({ kind: 'asked', resource, at, client, reqId, mode, range })
+    const wanted = this.#look(w)
+    if (wanted !== null) this.#grant(w, wanted, false)
+    else {
+      this.#queue.push(w)
+      const behindClient = w.witness?.client ?? client
+      this.#host.observe?.({ kind: 'waiting', resource, at, client, reqId, behindClient })
+    }
+    this.#settle()
+  }
+
+  /** The client will not use the lock for new operations: an answered revocation. */
+  cancel(lock: ServerLock): void {
+    if (lock.state === 'CANCELING') return
+    lock.state = 'CANCELING'
+    this.#tell('canceling', lock)
+    this.#changed(lock)
+    this.#settle()
+  }
+
+  /** A downgrade implies CANCELING. */
+  downgrade(lock: ServerLock, mode: LockMode): void {
+    lock.mode = mode
+    lock.state = 'CANCELING'
+    const { client, lockId } = lock
+    this.#host.observe?.({ kind: 'downgraded', resource: this.id, at: this.#host.now(), client, lockId, mode })
+    this.#changed(lock)
+    this.#settle()
+  }
+
+  release(lock: ServerLock): void {
+    this.#drop(lock)
+    this.#tell('released', lock)
+    this.#settle()
+  }
+
+  /** Forgets a client: its locks are gone and its requests are not granted. */
+  evict(client: ClientId): void {
+    for (const w of this.waiters()) {
+      if (w.client !== client) continue
+      this.#queue.delete(w)
+      this.#withdrawn(w)
+    }
+    for (const lock of this.#locks.values()) {
+      if (lock.client !== client) continue
+      this.#drop(lock)
+      this.#tell('evicted', lock)
+    }
+    this.#settle()
+  }
+
+  /** Takes back a lock that a client reported after the server lost it. */
+  restore(lock: ServerLock): void {
+    this.#locks.set(lock.lockId, lock)
+    this.#table.add(lock)
+    this.#nextSn = Math.max(this.#nextSn, Math.min(lock.sn, MAX_SN) + 1)
+  }
+
+  /** Raises the next SN above every one that may have been given away. */
+  skipSn(highest: number): void {
+    this.#nextSn = Math.max(this.#nextSn, highest + 1)
+  }
+
+  /** Least SN that data for start..end (inclusive) may still arrive with; Infinity when none can. */
+  minSn(start: number, end: number): number {
+    return this.#table.minSn(start, end)
+  }
+
+  /** What a request would be granted now if nothing denied it, against the locks and requests that are here. */
+  preview(client: ClientId, mode: LockMode, required: LockRange): Pick<ServerLock, 'mode' | 'range' | 'state'> {
+    const wanted = this.#table.wanted(client, mode, required)
+    const range = { ...wanted.range, end: this.#table.expandedEnd(wanted, this.#queue) }
+    return { mode: wanted.mode, range, state: this.#stateOf(wanted, range) }
+  }
+
+  /** Queues a request without looking at it; for `preview`. */
+  enqueue(client: ClientId, request: LockRequest): void {
+    this.#queue.push(new Waiter(client, request, this.#host.now(), this.#arrivals++))
+  }
+
+  /** Revokes whatever denies a request; what it is granted with if nothing does, else null with a witness. */
+  #look(w: Waiter): Wanted | null {
+    const wanted = this.#table.wanted(w.client, w.mode, w.range)
+    w.wantedMode = wanted.mode
+    w.wantedRange = wanted.range
+    for (const lock of this.#table.openAgainst(wanted)) this.#revoke(lock)
+    const witness = this.#queue.conflictBefore(w) ?? this.#table.obstacle(wanted) ?? null
+    // Still in the list of the one it had, unless that one let go of it.
+    if (witness !== w.witness) witness?.watchers.push(w)
+    w.witness = witness
+    return witness === null ? wanted : null
+  }
+
+  #grant(w: Waiter, wanted: Wanted, hasWaited: boolean): void {
+    const { send, newLockId, now, observe } = this.#host
+    const { client, reqId } = w
+    const { mode } = wanted
+    const resource = this.id
+    if (isWriteMode(mode) && this.#nextSn > MAX_SN) {
+      send(client, { kind: 'lock-refusal', resource, reqId, code: 'E_SN_EXHAUSTED' })
+      this.#withdrawn(w)
+      return
+    }
+    const end = this.#table.expandedEnd(wanted, this.#queue)
+    const range = end === wanted.range.end ? wanted.range : { ...wanted.range, end }
+    const state = this.#stateOf(wanted, range)
+    const sn = this.#nextSn
+    if (isWriteMode(mode)) this.#nextSn++
+    let minSn = sn
+    const rule = observe === undefined ? 'free' : this.#ruleOf(wanted, hasWaited)
+    for (const old of wanted.absorbed) {
+      if (isWriteMode(old.mode)) minSn = Math.min(minSn, old.minSn)
+      this.#drop(old)
+    }
+    const lock = new ServerLock({ lockId: newLockId(), client, reqId, range, sn, minSn, mode, state })
+    this.#locks.set(lock.lockId, lock)
+    this.#table.add(lock)
+    const absorbed = wanted.absorbed.map((l) => l.lockId)
+    const { lockId } = lock
+    send(client, { kind: 'lock-grant', resource, reqId, lockId, range, mode, state, sn, absorbed })
+    const at = now()
+    observe?.({
+      ...{ kind: 'granted', resource, at, client, lockId, reqId, asked: w.mode, mode, range, required: w.range },
+      ...{ state, sn, minSn, absorbed, waitedNs: at - w.askedAt, rule },
+    })
+    if (state === 'GRANTED' && this.#queue.hasConflict(client, mode, range)) this.#revoke(lock)
+    this.#again(w.watchers)
+    this.#againOf(lock)
+  }
+
+  #ruleOf(wanted: Wanted, hasWaited: boolean): GrantRule {
+    if (this.#table.isOverCanceling(wanted)) return 'early-grant'
+    return hasWaited ? 'normal-grant' : 'free'
+  }
+
+  /** Early revocation: a lock that could not grow and that a waiting request wants will not be reused. */
+  #stateOf(wanted: Wanted, range: LockRange): ServerLock['state'] {
+    const isFull = range.end === wanted.range.end
+    const { earlyRevocation } = this.#host.policy
+    return earlyRevocation && isFull && this.#queue.hasConflict(wanted.client, wanted.mode, range)
+      ? 'CANCELING'
+      : 'GRANTED'
+  }
+
+  #revoke(lock: ServerLock): void {
+    if (!lock.isOpen) return
+    lock.revokedAt = this.#host.now()
+    this.#table.refile(lock)
+    this.#tell('revoked', lock)
+    this.#host.send(lock.client, { kind: 'revoke', resource: this.id, lockId: lock.lockId })
+    // Requests of its own client can no longer merge with it.
+    this.#againOf(lock)
+  }
+
+  #changed(lock: ServerLock): void {
+    this.#table.refile(lock)
+    this.#again(lock.watchers)
+    lock.watchers = []
+    this.#againOf(lock)
+  }
+
+  #drop(lock: ServerLock): void {
+    this.#table.delete(lock)
+    this.#locks.delete(lock.lockId)
+    this.#again(lock.watchers)
+    this.#againOf(lock)
+  }
+
+  #again(watchers: readonly Waiter[]): void {
+    for (const w of watchers) {
+      w.witness = null
+      if (w.isQueued) this.#recheck.push(w)
+    }
+  }
+
+  /** Requests of its own client merge with a lock where they need some of its range, and nowhere else. */
+  #againOf({ client, range }: ServerLock): void {
+    for (let w = this.#queue.first; w !== null; w = w.next) {
+      if (w.client === client && overlaps(w.range, range)) this.#recheck.push(w)
+    }
+  }
+
+  #settle(): void {
+    while (this.#recheck.length > 0) {
+      const due = [...new Set(this.#recheck)].sort((a, b) => a.order - b.order)
+      this.#recheck = []
+      for (const [i, w] of due.entries()) {
+        if (!w.isQueued) continue
+        const wanted = this.#look(w)
+        if (wanted === null) continue
+        this.#queue.delete(w)
+        this.#grant(w, wanted, true)
+        // Whoever waited for it may come before the rest of those that are due.
+        if (this.#recheck.length === 0) continue
+        for (const rest of due.slice(i + 1)) this.#recheck.push(rest)
+        break
+      }
+    }
+  }
+
+  #withdrawn({ client, reqId, watchers }: Waiter): void {
+    this.#host.observe?.({ kind: 'withdrawn', resource: this.id, at: this.#host.now(), client, reqId })
+    this.#again(watchers)
+  }
+
+  #tell(kind: 'revoked' | 'canceling' | 'released' | 'evicted', { client, lockId }: ServerLock): void {
+    this.#host.observe?.({ kind, resource: this.id, at: this.#host.now(), client, lockId })
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The unreleased locks of one resource, and the questions a request asks of them.
+ *
+ * Locks lie in one index per kind, so a look at a request touches only the kinds that Table II denies it: NBW locks that are
+ * CANCELING, by far the most of them under early grant, are never even seen by the NBW and BW requests that may pass them.
+ */
+import { LockIndex } from './lock-index.ts'
+import type { ClientId } from './messages.ts'
+import { join, type LockMode } from './modes.ts'
+import type { DlmPolicy } from './policy.ts'
+import { EOF, overlaps, union, type LockRange } from './ranges.ts'
+import { DENIED, kindOf, type LockKind, type ServerLock, type WaitQueue } from './server-lock.ts'
+
+/** A request with the locks of its own client that its grant would absorb. */
+export interface Wanted {
+  readonly client: ClientId
+  readonly mode: LockMode
+  readonly range: LockRange
+  readonly absorbed: readonly ServerLock[]
+}
+
+export class LockTable {
+  readonly #policy: DlmPolicy
+  readonly #kinds: Readonly<Record<LockKind, LockIndex<ServerLock>>> = {
+    ...{ read: new LockIndex(), write: new LockIndex() },
+    ...{ 'revoked-read': new LockIndex(), 'revoked-write': new LockIndex(), 'canceling-nbw': new LockIndex() },
+  }
+  /** Open PR locks by client: of other clients there may be thousands on the same bytes, and a PR request merges its own. */
+  readonly #ownReads = new Map<ClientId, LockIndex<ServerLock>>()
+
+  constructor(policy: DlmPolicy) {
+    this.#policy = policy
+  }
+
+  get size(): number {
+    let size = 0
+    for (const kind of Object.values(this.#kinds)) size += kind.size
+    return size
+  }
+
+  add(lock: ServerLock): void {
+    lock.kind = kindOf(lock, this.#policy.earlyGrant)
+    this.#kinds[lock.kind].add(lock)
+    if (lock.kind !== 'read') return
+    let own = this.#ownReads.get(lock.client)
+    if (own === undefined) this.#ownReads.set(lock.client, (own = new LockIndex()))
+    own.add(lock)
+  }
+
+  delete(lock: ServerLock): void {
+    this.#kinds[lock.kind].delete(lock)
+    if (lock.kind !== 'read') return
+    const own = this.#ownReads.get(lock.client)
+    own?.delete(lock)
+    if (own?.size === 0) this.#ownReads.delete(lock.client)
+  }
+
+  /** Puts a lock whose mode, state or revocation changed where it now belongs. */
+  refile(lock: ServerLock): void {
+    if (kindOf(lock, this.#policy.earlyGrant) === lock.kind) return
+    this.delete(lock)
+    this.add(lock)
+  }
+
+  /**
+   * Mode and range a request is granted with: joined with the open locks of its own client that it overlaps.
+   *
+   * Without upgrading a lock merges only where one of the two modes covers the other.
+   */
+  wanted(client: ClientId, mode: LockMode, range: LockRange): Wanted {
+    let absorbed: ServerLock[] | null = null
+    const collect = (lock: ServerLock): boolean => {
+      if (lock.client !== client || !overlaps(lock.range, range)) return false
+      const joint = join(lock.mode, mode)
+      if (this.#policy.upgrade || joint === mode || joint === lock.mode) (absorbed ??= []).push(lock)
+      return false
+    }
+    // Open write locks of other clients that are met here conflict, and are revoked by whoever asks: each is met once.
+    this.#kinds.write.find(range, collect)
+    if (this.#ownReads.size > 0) this.#ownReads.get(client)?.find(range, collect)
+    if (absorbed === null) return { client, mode, range, absorbed: [] }
+    const own: readonly ServerLock[] = absorbed
+    return {
+      ...{ client, absorbed: own, mode: own.reduce((m, l) => join(l.mode, m), mode) },
+      range: own.reduce((r, l) => union(r, l.range), range),
+    }
+  }
+
+  /** An unreleased lock that denies a request, its own absorbed ones apart; undefined when there is none. */
+  obstacle(wanted: Wanted): ServerLock | undefined {
+    const denies = (lock: ServerLock): boolean =>
+      (wanted.absorbed.length === 0 || !wanted.absorbed.includes(lock)) && overlaps(lock.range, wanted.range)
+    for (const kind of DENIED[wanted.mode]) {
+      const index = this.#kinds[kind]
+      const found = index.size === 0 ? undefined : index.find(wanted.range, denies)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** The open locks that deny a request: those to be revoked. */
+  openAgainst(wanted: Wanted): readonly ServerLock[] {
+    const found: ServerLock[] = []
+    for (const kind of wanted.mode === 'PR' ? (['write'] as const) : (['read', 'write'] as const)) {
+      this.#kinds[kind].find(wanted.range, (lock) => {
+        if (!wanted.absorbed.includes(lock) && overlaps(lock.range, wanted.range)) found.push(lock)
+        return false
+      })
+    }
+    return found
+  }
+
+  /**
+   * End of the range that a request is granted (spec/seqdlm 5): as far as no unreleased lock and no waiting request that it
+   * would deny, or that would deny it, begins. The start never moves.
+   */
+  expandedEnd(wanted: Wanted, queue: WaitQueue): number {
+    const { start, end } = wanted.range
+    const policy = this.#policy
+    if (!policy.expand || end === EOF) return end
+    let limit = EOF
+    for (const kind of DENIED[wanted.mode]) limit = Math.min(limit, this.#kinds[kind].startAfter(end) - 1)
+    if (policy.queueLimits) limit = Math.min(limit, queueLimit(wanted, queue))
+    if (policy.capBytes < Infinity && this.size > policy.capAbove)
+      limit = Math.min(limit, Math.max(end, start + policy.capBytes - 1))
+    return Math.max(end, limit)
+  }
+
+  /** Whether a grant passes an NBW lock that has yet to flush: early grant. */
+  isOverCanceling({ client, range }: Wanted): boolean {
+    const index = this.#kinds['canceling-nbw']
+    return index.find(range, (lock) => lock.client !== client && overlaps(lock.range, range)) !== undefined
+  }
+
+  /** Least SN that data for some of these bytes may still arrive with; Infinity when no write lock is unreleased there. */
+  minSn(start: number, end: number): number {
+    let least = Infinity
+    for (const kind of ['write', 'revoked-write', 'canceling-nbw'] as const) {
+      least = this.#kinds[kind].leastSn(start, end, least)
+    }
+    return least
+  }
+}
+
+/** Last byte before the first waiting request of another client that the lock would deny. */
+function queueLimit(wanted: Wanted, queue: WaitQueue): number {
+  const { start, end } = wanted.range
+  let limit = EOF
+  for (let q = queue.first; q !== null; q = q.next) {
+    if (q.client === wanted.client || q.range.end < start || (q.mode === 'PR' && wanted.mode === 'PR')) continue
+    // One that wants some of the required bytes leaves no room at all (A8).
+    if (q.range.start <= end) return end
+    limit = Math.min(limit, q.range.start - 1)
+  }
+  return limit
+}

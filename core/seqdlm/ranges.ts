@@ -1,0 +1,105 @@
+/**
+ * Byte ranges of locks (inclusive, open-ended up to EOF) and extents of data (half-open).
+ *
+ * A lock has one range; under DLM-datatype it has a list of them, and the range is then their hull.
+ */
+
+/** End of file as the end of a range or extent: beyond every byte. */
+export const EOF = Infinity
+
+/** Bytes start..end, both included; `end` may be EOF. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Bytes start..end - 1; `end` may be EOF. */
+export interface Extent {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a lock covers: a hull and, where it is not all of it, the pieces. */
+export interface LockRange extends Range {
+  /** Ascending, disjoint, all within the hull; null when the hull is the lock (all DLMs but DLM-datatype). */
+  readonly pieces: readonly Range[] | null
+}
+
+export const WHOLE: LockRange = { start: 0, end: EOF, pieces: null }
+
+export const lockRange = (start: number, end: number): LockRange => ({ start, end, pieces: null })
+
+/** Most pieces in one lock request: 20,480 blocks are the paper's largest (V-C3). */
+export const MAX_PIECES = 1 << 16
+
+const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Offsets are safe integers >= 0, in order; only an end may be EOF. */
+export const isRange = (r: Range): boolean =>
+  isOffset(r.start) && (r.end === EOF || isOffset(r.end)) && r.start <= r.end
+
+/** A range whose pieces, if it has any, are in order, apart, and reach from end to end. */
+export function isLockRange(r: LockRange): boolean {
+  if (!isRange(r)) return false
+  if (r.pieces === null) return true
+  const { pieces } = r
+  if (pieces.length === 0 || pieces.length > MAX_PIECES) return false
+  if (pieces[0]?.start !== r.start || pieces.at(-1)?.end !== r.end) return false
+  return pieces.every((p, i) => isRange(p) && (i === 0 || p.start > (pieces[i - 1] as Range).end))
+}
+
+/** Outward to multiples of `bytes`. */
+export function alignOutward(r: Range, bytes: number): Range {
+  return { start: r.start - (r.start % bytes), end: r.end === EOF ? EOF : r.end - (r.end % bytes) + bytes - 1 }
+}
+
+export function overlaps(a: LockRange, b: LockRange): boolean {
+  if (a.start > b.end || b.start > a.end) return false
+  return (a.pieces === null && b.pieces === null) || piecesMeet(a.pieces ?? [a], b.pieces ?? [b])
+}
+
+/** Whether `outer` covers every byte of `inner`. */
+export function contains(outer: LockRange, inner: LockRange): boolean {
+  if (outer.start > inner.start || outer.end < inner.end) return false
+  const within = outer.pieces
+  if (within === null) return true
+  let at = 0
+  return (inner.pieces ?? [inner]).every((p) => {
+    while (at < within.length && (within[at] as Range).end < p.start) at++
+    const piece = within[at]
+    return piece !== undefined && piece.start <= p.start && piece.end >= p.end
+  })
+}
+
+/** All bytes of both; a hull if both are hulls, as those that are united overlap. */
+export function union(a: LockRange, b: LockRange): LockRange {
+  const hull = { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) }
+  if (a.pieces === null && b.pieces === null) return { ...hull, pieces: null }
+  const sorted = [...(a.pieces ?? [a]), ...(b.pieces ?? [b])].sort((x, y) => x.start - y.start)
+  return { ...hull, pieces: joined(sorted) }
+}
+
+/** Ranges in order of start, those that touch or overlap made one. */
+export function joined(sorted: readonly Range[]): Range[] {
+  const out: Range[] = []
+  for (const p of sorted) {
+    const last = out.at(-1)
+    if (last !== undefined && p.start <= last.end + 1) {
+      out[out.length - 1] = { start: last.start, end: Math.max(last.end, p.end) }
+    } else out.push({ start: p.start, end: p.end })
+  }
+  return out
+}
+
+function piecesMeet(a: readonly Range[], b: readonly Range[]): boolean {
+  let i = 0
+  let j = 0
+  while (i < a.length && j < b.length) {
+    const x = a[i] as Range
+    const y = b[j] as Range
+    if (x.start <= y.end && y.start <= x.end) return true
+    if (x.end < y.end) i++
+    else j++
+  }
+  return false
+}

@@ -1,0 +1,33 @@
+/** What must hold of the clients of a world after every step: spec/seqdlm 14, I2, I9, I13. */
+import { invariant } from '../../base/result.ts'
+import type { ClientLock } from '../client-lock.ts'
+import type { CcpfsClient } from '../ccpfs-client.ts'
+import type { ClientId } from '../messages.ts'
+import { overlaps } from '../ranges.ts'
+
+/** Operations that held a CANCELING lock when it was last looked at. */
+const pins = new WeakMap<ClientLock, number>()
+
+export function checkNodes({ clients }: { readonly clients: ReadonlyMap<ClientId, CcpfsClient> }): void {
+  const writing = new Map<number, { client: ClientId; lock: ClientLock }[]>()
+  for (const [client, node] of clients) {
+    invariant(node.dirtyBytes >= 0 && node.pages.cleanBytes >= 0, 'I13: dirty and clean bytes are counted')
+    for (const resource of node.locks.resources()) {
+      for (const lock of node.locks.locks(resource)) {
+        checkPins(lock)
+        if (lock.writers === 0 || (lock.mode !== 'BW' && lock.mode !== 'PW')) continue
+        const others = writing.get(resource) ?? []
+        const clash = others.some((o) => o.client !== client && overlaps(o.lock.range, lock.range))
+        invariant(!clash, 'I2: blocking write locks in use do not overlap')
+        writing.set(resource, [...others, { client, lock }])
+      }
+    }
+  }
+}
+
+function checkPins(lock: ClientLock): void {
+  if (lock.state !== 'CANCELING') return
+  const now = lock.readers + lock.writers
+  invariant(now <= (pins.get(lock) ?? Infinity), 'I9: no operation begins under a CANCELING lock')
+  pins.set(lock, now)
+}
