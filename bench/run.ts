@@ -5,9 +5,14 @@
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
 import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
 import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
+import { benches as padllControl } from '#core/padll/control/cycle.bench.ts'
+import { benches as padllStage } from '#core/padll/stage/stage.bench.ts'
+import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
+import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
+import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
 
 interface Bench {
   readonly id: string
@@ -51,7 +56,19 @@ if (args.includes('--window')) {
 }
 const json = args.includes('--json')
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
-const all: readonly Bench[] = [...sim, ...tbf, ...lustre, ...lustreMemory, ...adaptbf, ...emulator]
+const all: readonly Bench[] = [
+  ...sim,
+  ...tbf,
+  ...lustre,
+  ...lustreMemory,
+  ...adaptbf,
+  ...seqdlm,
+  ...padllControl,
+  ...padllStage,
+  ...emulator,
+  ...padllCStage,
+  ...padllHierarchy,
+]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {
   const value = round(await measure((t) => b.run(t)))

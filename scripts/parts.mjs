@@ -1,5 +1,6 @@
-/** System parts that tests use and npm cannot install: a Chromium for the browser suite. */
+/** System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage. */
 import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
 import { say, stopwatch } from './say.mjs'
 
@@ -12,9 +13,15 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
-const PACKAGES = ['chromium', 'fonts-dejavu-core']
+const BROWSER = ['chromium', 'fonts-dejavu-core']
+const COMPILER = ['gcc', 'libc6-dev']
 
 const chromium = () => [process.env.CHROMIUM, ...PLACES].find((file) => file && existsSync(file))
+
+/** Stages run on Linux only. */
+const lacksCompiler = () =>
+  process.platform === 'linux' &&
+  !(process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'cc')))
 
 const isDebian = () => {
   try {
@@ -25,13 +32,14 @@ const isDebian = () => {
 }
 
 /**
- * Finds Chromium; on Debian, as root, installs it.
+ * Finds Chromium and a C compiler; on Debian, as root, installs what is missing.
  * @returns {Promise<{ env: Record<string, string>, missing?: string }>} env for the tests: CHROMIUM is its path, or
  *   SLUICE_NO_CHROMIUM says why there is none
  */
 export async function testParts() {
-  if (!chromium() && isDebian() && process.getuid?.() === 0) {
-    say(`installing ${PACKAGES.join(' and ')} (apt-get) ...`)
+  const wanted = [...(chromium() ? [] : BROWSER), ...(lacksCompiler() ? COMPILER : [])]
+  if (wanted.length > 0 && isDebian() && process.getuid?.() === 0) {
+    say(`installing ${wanted.join(' and ')} (apt-get) ...`)
     const took = stopwatch()
     const options = {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
@@ -39,7 +47,7 @@ export async function testParts() {
       stdio: /** @type {import('node:child_process').StdioOptions} */ (['ignore', 'ignore', 'pipe']),
     }
     const update = await run('apt-get', ['update'], options)
-    const added = await run('apt-get', ['install', '-y', '--no-install-recommends', ...PACKAGES], options)
+    const added = await run('apt-get', ['install', '-y', '--no-install-recommends', ...wanted], options)
     if (added.code === 0) say(`installed in ${took()}`)
     else {
       const line = `${update.stderr}\n${added.stderr}`.split('\n').findLast((text) => text.startsWith('E:'))
@@ -47,7 +55,10 @@ export async function testParts() {
     }
   }
   const file = chromium()
-  if (file) return { env: { CHROMIUM: file } }
-  const missing = 'Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped'
-  return { env: { SLUICE_NO_CHROMIUM: 'Chromium is not installed' }, missing }
+  const missing = [
+    ...(file ? [] : ['Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped']),
+    ...(lacksCompiler() ? ['cc is missing (install gcc or clang): the suite of real stages is skipped'] : []),
+  ].join('; ')
+  const env = file ? { CHROMIUM: file } : { SLUICE_NO_CHROMIUM: 'Chromium is not installed' }
+  return missing === '' ? { env } : { env, missing }
 }

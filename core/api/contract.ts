@@ -146,10 +146,10 @@ export const contract = {
     change: oc.errors(errors).input(padllChange).output(z.void()),
     /** What a policy text means; nothing is kept. */
     check: oc.input(policiesInput).output(policiesCheck),
-    /** Carries a checked text to the controller; refused when it changed since. */
+    /** Carries a checked text to the controller; refused when it changed since, or outside a demo its name was not typed. */
     apply: oc
       .errors(errors)
-      .input(policiesInput.extend({ planId: z.string().max(64) }))
+      .input(policiesInput.extend({ planId: z.string().max(64), typed: z.string().max(200) }))
       .output(z.void()),
   },
   /** The papers' experiments, run on the model; no cluster has a part in them. */

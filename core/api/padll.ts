@@ -15,6 +15,15 @@ export type PadllPlane = z.infer<typeof padllPlane>
 export const padllAlgorithm = z.enum(['static', 'uniform', 'priority', 'psharing', 'psfa'])
 export type PadllAlgorithm = z.infer<typeof padllAlgorithm>
 
+/**
+ * Scopes whose rates are byte/s and not op/s: their calls cost the bytes that they ask for. Source: spec/padll 1.1, 1.7.
+ * `total` adds both.
+ */
+export const BYTE_SCOPES: ReadonlySet<string> = new Set([
+  ...['read', 'write', 'pread', 'pwrite', 'pread64', 'pwrite64'],
+  ...['data', 'data_op'],
+])
+
 /** Most bytes of a policy file that a window may send. */
 export const POLICIES_MAX = 262_144
 

@@ -66,6 +66,10 @@ const timeline = z.object({
   ...lines,
   /** The whole run with longer bins, where the lines or a neighbour's end early. */
   whole: z.object(lines).optional(),
+  /** A limit that the values, or their sum, are held against. */
+  limit: z.object({ name: z.string(), value: z.number() }).optional(),
+  /** False: lines, although the unit is a rate. */
+  isStacked: z.literal(false).optional(),
 })
 export type PaperTimeline = z.infer<typeof timeline>
 

@@ -8,9 +8,13 @@ import { diffLine, expression, ms, notice, streamHead } from './parts.ts'
 const count = z.number().int().nonnegative()
 const texts = z.array(z.string())
 
-/** The service whose rules are meant: `ost.OSS.ost_io` of the OSSes or `mds.MDS.mdt` of the MDSes. */
-export const service = z.enum(['ost_io', 'mdt'])
+/**
+ * The service whose rules are meant: `ost.OSS.ost_io` of the OSSes, `mds.MDS.mdt` of the MDSes, or `mds.MDS.mdt_readpage`
+ * beside it, where close and readdir run.
+ */
+export const service = z.enum(['ost_io', 'mdt', 'mdt_readpage'])
 export type ServiceName = z.infer<typeof service>
+export const SERVICE_NAMES = service.options
 
 /** Regular requests, high-priority ones, or both (no selector). */
 export const queueChoice = z.enum(['reg', 'hp', 'both'])

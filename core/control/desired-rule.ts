@@ -18,12 +18,16 @@ export interface DesiredRule {
 }
 
 const PREFIX: Readonly<Record<Exclude<ControllerName, 'none'>, string>> = { adaptbf: 'ab_', static: 'st_' }
-const OURS = /^(ab|st)_[0-9a-f]{10}$/
+const OURS = /^(ab|st|pd)_[0-9a-f]{10}$/
 
 export const isOurs = (ruleName: string): boolean => OURS.test(ruleName)
 
 export const ruleName = (controller: Exclude<ControllerName, 'none'>, server: string, jobId: string): string =>
   PREFIX[controller] + shortHash(`${server}\u0000${jobId}`)
+
+/** A rule of the metadata controller: one job, and the RPC opcodes of one service that it holds (none: all of them). */
+export const metadataRuleName = (server: string, service: string, jobId: string, opcodes: readonly string[]): string =>
+  `pd_${shortHash([server, service, jobId, ...opcodes].join('\u0000'))}`
 
 /**
  * Whether a rule can match exactly this job id: job ids are text that any user chooses, and the grammar has no quoting.

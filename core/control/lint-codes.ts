@@ -41,7 +41,7 @@ export interface Lint {
 export interface LintContext {
   /** Servers of one service with their rules as they are, or as they would be. */
   readonly servers: readonly ServerRules[]
-  readonly service: 'ost_io' | 'mdt'
+  readonly service: 'ost_io' | 'mdt' | 'mdt_readpage'
   /** Jobs that run now; absent: nothing is said about them. */
   readonly jobs?: readonly LiveJob[] | undefined
   /** How long a rule has had no class on any server, ms; undefined while it has one. */

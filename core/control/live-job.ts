@@ -60,18 +60,26 @@ const MDT_OPCODES: Readonly<Record<string, string>> = {
   statfs: 'mds_statfs',
 }
 
+/** RPCs that run on mdt_readpage, past the rules of mdt. */
+const READPAGE_OPCODES: Readonly<Record<string, string>> = {
+  close: 'mds_close',
+  readdir: 'mds_readpage',
+  readpage: 'mds_readpage',
+  getxattr: 'mds_getxattr',
+}
+
 /**
  * RPC names that a job sends to a service, from the operations that job_stats counted.
  *
  * @returns  undefined when one of them may be any of several RPCs (getattr of an MDT): then nothing is known for certain.
  */
-export function opcodesOf(service: 'ost_io' | 'mdt', ops: Iterable<string>): string[] | undefined {
-  const table = service === 'mdt' ? MDT_OPCODES : OST_OPCODES
+export function opcodesOf(service: 'ost_io' | 'mdt' | 'mdt_readpage', ops: Iterable<string>): string[] | undefined {
+  const table = service === 'ost_io' ? OST_OPCODES : MDT_OPCODES
   const out = new Set<string>()
   for (const op of ops) {
-    // Close and readdir run on mdt_readpage, past the rules of mdt.
-    if (service === 'mdt' && (op === 'close' || op === 'readdir' || op === 'readpage')) continue
-    const name = table[op]
+    const readpage = service === 'ost_io' ? undefined : READPAGE_OPCODES[op]
+    if ((readpage !== undefined) !== (service === 'mdt_readpage')) continue
+    const name = readpage ?? table[op]
     if (name === undefined) return undefined
     out.add(name)
   }

@@ -10,6 +10,7 @@ import { MgsLog } from './lctl/mgs-log.ts'
 import { EmulatedMds } from './mds.ts'
 import { EmulatedNode } from './node.ts'
 import { EmulatedOss, type EmulatedOst } from './oss.ts'
+import { EmulatedPadll } from './padll-cluster.ts'
 import { serverLustre } from './parameters/site.ts'
 import type { Scenario } from './scenario.ts'
 import type { SharedRange } from './shared-range.ts'
@@ -33,7 +34,9 @@ export class EmulatedCluster {
   /** In the order of their numbers; mounts on servers come last. */
   readonly clients: readonly EmulatedClient[]
   readonly jobs: readonly EmulatedJob[]
-  /** Every node with a shell: the servers, then the one with the resource manager. */
+  /** Stages and their controllers; undefined where no job runs under PADLL. */
+  readonly padll: EmulatedPadll | undefined
+  /** Every node with a shell: the servers, the one with the resource manager, the one of PADLL's global controller. */
   readonly nodes: readonly EmulatedNode[]
 
   constructor(scenario: Scenario, options: EmulatorOptions = {}) {
@@ -45,14 +48,18 @@ export class EmulatedCluster {
     this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, context))
     this.mds = scenario.mds.map((m) => new EmulatedMds(this.sim, m, context))
     this.clients = this.#makeClients(scenario)
-    const services = [...this.oss.map((o) => o.io), ...this.mds.flatMap((m) => m.services)]
-    for (const s of services) s.nrs.writePolicies(scenario.policy)
+    for (const { io } of this.oss) io.nrs.writePolicies(scenario.policy)
+    this.mds.forEach(({ services }, i) => {
+      for (const s of services) s.nrs.writePolicies(scenario.mds[i]?.policy ?? scenario.policy)
+    })
+    this.padll = scenario.padll && new EmulatedPadll(this.sim, scenario, scenario.padll, this.epochSeconds)
     const site = {
       seed,
       clients: this.clients,
       osts: this.osts,
       mdts: this.mds.flatMap((m) => m.mdts),
       ranges: new Map<string, SharedRange>(),
+      intercept: this.padll?.intercept,
     }
     this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, site))
     this.nodes = [
@@ -62,6 +69,15 @@ export class EmulatedCluster {
         role: 'scheduler',
         programs: { squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)) },
       }),
+      ...(this.padll
+        ? [
+            new EmulatedNode(this.sim, {
+              name: this.padll.scenario.controller_node,
+              role: 'controller',
+              programs: { sluice: this.padll.program },
+            }),
+          ]
+        : []),
     ]
   }
 

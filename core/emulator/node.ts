@@ -13,7 +13,7 @@ import { UserSession } from './user-session.ts'
 
 export interface NodeOptions {
   readonly name: string
-  readonly role: 'oss' | 'mds' | 'scheduler'
+  readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
   /** Absent on a node without Lustre: it has no lctl either. */
   readonly lustre?: LustreSide
   /** More programs on everybody's PATH. */

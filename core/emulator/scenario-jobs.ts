@@ -19,7 +19,31 @@ const pattern = z.discriminatedUnion('kind', [
     jitter: z.number().min(0).max(1).default(0),
   }),
   z.strictObject({ kind: z.literal('poisson'), rate: positive.min(1e-6).max(1e6).describe('RPC/s of each process') }),
+  z.strictObject({
+    kind: z.literal('phases'),
+    /** One after the other, then again from the first. */
+    phases: z
+      .array(
+        z.strictObject({
+          for_s: positive.min(0.01).max(1e6),
+          rate: z.number().nonnegative().max(1e6).describe('operations/s of each process; 0: no process runs'),
+        }),
+      )
+      .min(1)
+      .max(64),
+  }),
 ])
+
+/** The job runs under PADLL. Its processes are shared out evenly over so many stages on each of its clients. */
+const stages = z.strictObject({
+  per_client: whole.max(64).default(1),
+  /** Where its files are; the first mount point of the stages unless said. */
+  directory: z
+    .string()
+    .max(1024)
+    .regex(/^\/[\u0001-\u00ff]*$/, 'an absolute path')
+    .optional(),
+})
 
 /** One operation, or several that a process does in turn. */
 const operations = z.preprocess(
@@ -58,6 +82,7 @@ export const job = z
     targets: z.array(z.string()).default([]).describe('empty: all'),
     start_s: seconds.default(0),
     stop_s: seconds.optional(),
+    stages: stages.optional(),
     total_rpcs: whole.optional().describe('all processes together; the job ends when they are served'),
     pattern,
   })
@@ -67,6 +92,16 @@ export const job = z
     if (j.op.some(isData) && j.size_kib === undefined) issue('size_kib', 'a job that reads or writes needs it')
     if (j.cached !== (j.shared !== undefined)) {
       issue(j.cached ? 'cached' : 'shared', 'cached: true and shared: NAME belong together')
+    }
+    if (j.stages) {
+      if (j.cached) issue('stages', 'cached writes pass no stage')
+      if (j.processes < j.clients.length * j.stages.per_client) issue('processes', 'every stage needs a process')
+      const count = (...ops: readonly string[]): number => j.op.filter((op) => ops.includes(op)).length
+      if (count('close') > count('open', 'create'))
+        issue('op', 'a staged job closes what it opened: more close than open')
+    }
+    if (j.pattern.kind === 'phases' && j.pattern.phases.every((p) => p.rate === 0)) {
+      issue('pattern', 'one phase at least needs a rate above 0')
     }
     if (j.cached) {
       if (j.op.some((op) => op !== 'write')) issue('op', 'cached jobs only write')

@@ -9,6 +9,10 @@ export const hostName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a 
 const targetName = z.string().regex(/^[\w-]{1,40}$/, 'a target name')
 const microseconds = z.number().nonnegative().max(1e9)
 
+export const nrsPolicy = z
+  .string()
+  .refine((p) => /^(fifo|tbf)( |$)/.test(p), 'expected fifo, or tbf with a type such as jobid or jobid+opcode')
+
 /** What servers of both kinds have. */
 const server = {
   name: hostName,
@@ -48,6 +52,7 @@ const mdt = z.strictObject({
 
 export const mds = z.strictObject({
   ...server,
+  policy: nrsPolicy.optional().describe('nrs_policies of its services at the start, instead of the scenario’s'),
   threads: whole.max(4096).default(16).describe('service threads of mdt, and as many of mdt_readpage'),
   mdts: z.array(mdt).min(1),
 })

@@ -16,7 +16,9 @@ import { parseVersion } from '../lustre/version.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
 import { isData } from './operations.ts'
 import { job } from './scenario-jobs.ts'
-import { hostName, mds, oss, positive, whole } from './scenario-servers.ts'
+import { metadata } from './scenario-metadata.ts'
+import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
+import { hostName, mds, nrsPolicy, oss, positive, whole } from './scenario-servers.ts'
 
 const clients = z.strictObject({
   count: whole.max(10_000),
@@ -67,6 +69,7 @@ const control = z
       .max(PERIOD_MAX_NS / NS_PER_MS, { error: PERIOD_FAULT })
       .default(100),
     adaptbf: adaptbf.prefault({}),
+    metadata: metadata.optional(),
   })
   .describe('how the cluster is controlled')
 
@@ -75,19 +78,16 @@ const shape = z.strictObject({
   cluster: hostName.default('demo'),
   seed: z.number().int().nonnegative().default(1),
   epoch_s: z.number().int().nonnegative().default(1_767_225_600).describe('Unix time at virtual time 0'),
-  policy: z
-    .string()
-    .default('tbf jobid')
-    .refine((p) => /^(fifo|tbf)( |$)/.test(p), 'expected fifo, or tbf with a type such as jobid or jobid+opcode')
-    .describe('nrs_policies of every played service at the start'),
+  policy: nrsPolicy.default('tbf jobid').describe('nrs_policies of every played service at the start'),
   clients,
   oss: z.array(oss).min(1),
   mds: z.array(mds).default([]),
   control,
+  padll: padll.optional(),
   jobs: z.array(job).min(1),
 })
 
-type Issue = (path: (string | number)[], message: string) => void
+type Issue = (path: (string | number)[], message: string, place?: TextPlace) => void
 
 /** Node and target names are unique; every server knows the policy. */
 function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
@@ -104,11 +104,19 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
     unique(m.name, 'node', ['mds', i, 'name'])
     m.mdts.forEach((t, k) => unique(t.name, 'target', ['mds', i, 'mdts', k, 'name']))
   })
-  for (const { name, version } of [...s.oss, ...s.mds]) {
+  const refusal = (version: string, policy: string): string | undefined => {
     const service = new NrsService({ cpts: 1, hp: true, profile: profileOf(parseVersion(version)) })
-    const taken = service.writePolicies(s.policy)
-    if (!taken.ok) issue(['policy'], `${name} with Lustre ${version} refuses "${s.policy}": ${taken.error}`)
+    const taken = service.writePolicies(policy)
+    return taken.ok ? undefined : `with Lustre ${version} refuses "${policy}": ${taken.error}`
   }
+  for (const { name, version } of [...s.oss, ...s.mds.filter((m) => m.policy === undefined)]) {
+    const refused = refusal(version, s.policy)
+    if (refused !== undefined) issue(['policy'], `${name} ${refused}`)
+  }
+  s.mds.forEach(({ name, version, policy }, i) => {
+    const refused = policy === undefined ? undefined : refusal(version, policy)
+    if (refused !== undefined) issue(['mds', i, 'policy'], `${name} ${refused}`)
+  })
   s.clients.mounted_on.forEach((host, i) => {
     if (![...s.oss, ...s.mds].some((x) => x.name === host))
       issue(['clients', 'mounted_on', i], `no server is called ${host}`)
@@ -143,9 +151,11 @@ function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
 }
 
 const schema = shape.superRefine((s, context) => {
-  const issue: Issue = (path, message) => context.addIssue({ code: 'custom', path, message })
+  const issue: Issue = (path, message, place) =>
+    context.addIssue({ code: 'custom', path, message, ...(place ? { params: { place } } : {}) })
   checkServers(s, issue)
   checkJobs(s, issue)
+  checkPadll(s, issue)
 })
 
 export type Scenario = z.infer<typeof schema>
@@ -180,6 +190,25 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key?:
     if (isNode(node) && node.range) return node.range[0]
   }
   return 0
+}
+
+/**
+ * Offset of a place inside a text of the file; undefined where the text does not stand there line by line (only in a block
+ * that begins with `|` does it).
+ */
+function offsetInText(
+  document: Document.Parsed,
+  path: readonly PropertyKey[],
+  at: TextPlace,
+  source: string,
+): number | undefined {
+  const node: unknown = document.getIn(path, true)
+  if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return undefined
+  let from = node.range[0]
+  for (let line = 0; line < at.line; line++) from = source.indexOf('\n', from) + 1
+  const first = source.indexOf('\n', node.range[0]) + 1
+  const indent = /^ */.exec(source.slice(first))?.[0].length ?? 0
+  return from + indent + at.column - 1
 }
 
 /** Offset of the first alias that no anchor stands before, else of the first alias. */
@@ -232,5 +261,7 @@ export function parseScenario(text: string, file = 'scenario'): Result<Scenario,
   const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
   const where = issue.path.map(String).join('.')
   const why = `${where === '' ? '' : `${where}: `}${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
-  return at(offsetOf(document, issue.path, key), 'SCENARIO_INVALID', why, read.error.issues.length - 1)
+  const place = issue.code === 'custom' ? (issue.params?.['place'] as TextPlace | undefined) : undefined
+  const offset = place && offsetInText(document, issue.path, place, text)
+  return at(offset ?? offsetOf(document, issue.path, key), 'SCENARIO_INVALID', why, read.error.issues.length - 1)
 }

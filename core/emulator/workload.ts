@@ -1,5 +1,6 @@
 /**
- * A job's processes and what they do: closed-loop continuous operations, bursts, or open Poisson arrivals.
+ * A job's processes and what they do: closed-loop continuous operations, bursts, or open Poisson arrivals, steadily or in
+ * phases.
  *
  * A process walks its operations and its targets round robin. RPCs of a burst that find all of the process's slots taken wait
  * in the process, so a slow target stretches the burst, as write-back does.
@@ -13,6 +14,7 @@ import type { EmulatedClient } from './client.ts'
 import { isData, opcodeOf, type Operation } from './operations.ts'
 import type { Rpc, RpcTarget } from './rpc.ts'
 import type { JobScenario } from './scenario.ts'
+import type { Intercept, StagedProcess } from './padll-process.ts'
 import { SharedRange } from './shared-range.ts'
 
 /** What jobs run on. */
@@ -23,6 +25,8 @@ export interface JobSite {
   readonly mdts: readonly RpcTarget[]
   /** Shared ranges by name, made when first asked for. */
   readonly ranges: Map<string, SharedRange>
+  /** Puts the processes of jobs under PADLL behind their stages. */
+  readonly intercept?: Intercept | undefined
 }
 
 export class EmulatedJob {
@@ -98,15 +102,21 @@ class Process {
   readonly #osts: Round<RpcTarget>
   readonly #mdts: Round<RpcTarget>
   readonly #range: SharedRange | undefined
+  readonly #staged: StagedProcess | undefined
   readonly #object: string
   readonly #random: RandomStream
   #offset = 0
   #underWay = 0
   /** Instants at which RPCs were wished for that are not yet issued (bursts, open arrivals). */
-  readonly #backlog = new Ring<number>()
+  #backlog = new Ring<number>()
+  /** One that was killed is another one when it begins again: what the first had under way is no longer its own. */
+  #life = 0
+  #isAlive = false
+  /** Between two phases without a process, and after the last operation. */
+  #mayEnd = false
 
   constructor(sim: Simulation, job: EmulatedJob, site: JobSite, number: number) {
-    const { id, clients, op, targets, shared, pattern, start_s, outstanding } = job.scenario
+    const { id, clients, op, targets, shared, start_s, stop_s } = job.scenario
     this.#sim = sim
     this.#job = job
     this.#client = site.clients[(clients[number % clients.length] as number) - 1] as EmulatedClient
@@ -117,36 +127,85 @@ class Process {
     this.#osts = mine(site.osts)
     this.#mdts = mine(site.mdts)
     this.#range = shared === undefined ? undefined : rangeOf(sim, site, shared)
+    this.#staged = site.intercept?.(job.scenario, number, {
+      kill: () => this.#die(),
+      start: () => this.#begin(),
+    })
     this.#object = shared ?? `${id}/${number}`
     this.#random = randomStream(site.seed, `job/${id}/process/${number}`)
-    sim.at(sToNs(start_s), () => {
-      if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#continue()
-      else if (pattern.kind === 'bursts') this.#burst(pattern.rpcs, sToNs(pattern.every_s), pattern.jitter)
-      else this.#arrive(NS_PER_S / pattern.rate)
-    })
+    sim.at(sToNs(start_s), () => this.#begin())
+    if (this.#staged && stop_s !== undefined) sim.at(sToNs(stop_s), () => this.#endIfIdle())
+  }
+
+  #begin(): void {
+    if (this.#isAlive || !this.#job.running) return
+    const { pattern, outstanding } = this.#job.scenario
+    this.#isAlive = true
+    if (pattern.kind === 'phases') return this.#phase(0, this.#life)
+    this.#staged?.begin()
+    if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#continue()
+    else if (pattern.kind === 'bursts') this.#burst(pattern.rpcs, sToNs(pattern.every_s), pattern.jitter, this.#life)
+    else this.#arrive(NS_PER_S / pattern.rate, Infinity, this.#life)
+  }
+
+  /** What it had under way goes on to the server and comes back to nobody. */
+  #die(): void {
+    this.#life++
+    this.#isAlive = false
+    this.#underWay = 0
+    this.#backlog = new Ring<number>()
+  }
+
+  /** Phase `at` of the pattern, then the next one. */
+  #phase(at: number, life: number): void {
+    const { pattern } = this.#job.scenario
+    if (pattern.kind !== 'phases' || life !== this.#life) return
+    if (!this.#job.running) return this.#endIfIdle()
+    const phase = pattern.phases[at % pattern.phases.length]
+    if (!phase) return
+    const endNs = this.#sim.now + sToNs(phase.for_s)
+    this.#sim.at(endNs, () => this.#phase(at + 1, life))
+    this.#mayEnd = phase.rate === 0
+    if (this.#mayEnd) return this.#endIfIdle()
+    this.#staged?.begin()
+    const meanNs = NS_PER_S / phase.rate
+    this.#sim.after(this.#random.exponential(meanNs), () => this.#arrive(meanNs, endNs, life))
+  }
+
+  #finish(): void {
+    this.#mayEnd = true
+    this.#endIfIdle()
+  }
+
+  /** A staged process that has nothing more to do leaves its stage. */
+  #endIfIdle(): void {
+    if (!this.#staged || this.#underWay > 0 || this.#backlog.size > 0) return
+    if (this.#mayEnd || !this.#job.running) this.#staged.end()
   }
 
   #continue(): void {
     if (this.#job.claim()) this.#issue(this.#sim.now, () => this.#continue())
+    else this.#finish()
   }
 
-  #burst(rpcs: number, everyNs: number, jitter: number): void {
-    if (!this.#job.running) return
+  #burst(rpcs: number, everyNs: number, jitter: number, life: number): void {
+    if (!this.#job.running || life !== this.#life) return
     const late = Math.round(this.#random.uniform() * jitter * everyNs)
     this.#sim.after(late, () => {
-      for (let i = 0; i < rpcs; i++) this.#wish()
+      if (life === this.#life) for (let i = 0; i < rpcs; i++) this.#wish()
     })
-    this.#sim.after(everyNs, () => this.#burst(rpcs, everyNs, jitter))
+    this.#sim.after(everyNs, () => this.#burst(rpcs, everyNs, jitter, life))
   }
 
-  #arrive(meanNs: number): void {
-    if (!this.#job.running) return
+  /** Arrivals before `endNs`. */
+  #arrive(meanNs: number, endNs: number, life: number): void {
+    if (!this.#job.running || this.#sim.now >= endNs || life !== this.#life) return
     this.#wish()
-    this.#sim.after(this.#random.exponential(meanNs), () => this.#arrive(meanNs))
+    this.#sim.after(this.#random.exponential(meanNs), () => this.#arrive(meanNs, endNs, life))
   }
 
   #wish(): void {
-    if (!this.#job.claim()) return
+    if (!this.#job.claim()) return this.#finish()
     if (this.#underWay < this.#job.scenario.outstanding) this.#issue(this.#sim.now, () => this.#drain())
     else this.#backlog.push(this.#sim.now)
   }
@@ -159,10 +218,13 @@ class Process {
   #issue(issuedNs: number, then: () => void): void {
     this.#underWay++
     const op = this.#operations.next()
+    const life = this.#life
     const ended = (): void => {
+      if (life !== this.#life) return
       this.#underWay--
       this.#job.waited(issuedNs)
       then()
+      this.#endIfIdle()
     }
     const bytes = isData(op) ? this.#job.bytes : 0
     if (this.#range) {
@@ -170,12 +232,14 @@ class Process {
       this.#range.write({ client: this.#client, rpc, cached: ended })
       return
     }
-    this.#client.issue(
-      this.#rpc(op, bytes, () => {
-        this.#job.served(bytes)
-        ended()
-      }),
-    )
+    const staged = this.#staged
+    const rpc = this.#rpc(op, bytes, () => {
+      this.#job.served(bytes)
+      if (staged && life === this.#life) staged.answered(op)
+      ended()
+    })
+    if (staged) staged.pass(op, bytes, () => this.#client.issue(rpc))
+    else this.#client.issue(rpc)
   }
 
   #rpc(op: Operation, bytes: number, done: () => void): Rpc {

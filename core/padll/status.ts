@@ -13,7 +13,7 @@ const channel = z.object({
   channel: count,
   object: count,
   scope: text,
-  /** null: no rate was ever set, the housekeeping rule's holds. */
+  /** In force while it served what is said here; null: nothing limits it. */
   limit: rate.nullable(),
   refillMs: z.number().nonnegative().nullable(),
   /** Since the last collection: op/s that came and that were let through, share of them that waited (0..1), mean wait, ms. */
@@ -39,7 +39,8 @@ const stage = z.object({
 const local = z.object({
   id: text,
   hostname: text,
-  state: z.enum(['ok', 'silent']),
+  /** lost: given up; its stages are those whose rates are reserved, with these as their limits. */
+  state: z.enum(['ok', 'silent', 'lost']),
   lastSeenMs: z.number(),
   stages: z.array(stage),
 })
@@ -55,7 +56,7 @@ const job = z.object({
   /** op/s that its processes asked for and got since the last collection. */
   asked: rate,
   measured: rate,
-  /** What the algorithm gives it now; null where nothing limits it. */
+  /** What its stages were held to while they did this; null where nothing limits it. */
   allocated: rate.nullable(),
   queued: count,
   /** Sum of all waits since the controller met it, s. */
@@ -109,3 +110,7 @@ export const padllStatus = z.object({
   failures: z.array(z.object({ code: text, what: text, why: text, where: text })).max(100),
 })
 export type PadllStatus = z.infer<typeof padllStatus>
+
+/** Another controller has taken over: this one asks nobody any more, and its figures stand still. */
+export const isOverruled = ({ failures }: Pick<PadllStatus, 'failures'>): boolean =>
+  failures.some((f) => f.code === 'SUPERSEDED')

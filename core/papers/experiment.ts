@@ -35,6 +35,10 @@ export interface Timeline {
   /** Distance of two values, s; the first covers [0, binS). */
   readonly binS: number
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[]
+  /** A limit that the values, or their sum, are held against: drawn as a line. */
+  readonly limit?: { readonly name: string; readonly value: number }
+  /** False: lines, although the unit is a rate; values that do not add up. */
+  readonly isStacked?: false
 }
 
 /** Values by group and series. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../host/resources.ts'
 import { evalCommand } from './eval.ts'
+import { padllCommand } from './padll.ts'
 import { papersCommand } from './papers.ts'
 import { parseCommand } from './parse.ts'
 import { runCommand } from './run.ts'
@@ -23,6 +24,7 @@ program
 program.addCommand(evalCommand())
 program.addCommand(parseCommand())
 program.addCommand(runCommand())
+program.addCommand(padllCommand())
 program.addCommand(papersCommand())
 program.addCommand(watchCommand())
 for (const c of program.commands) c.copyInheritedSettings(program)

@@ -80,7 +80,7 @@ function print(
   const idWidth = Math.max(...claims.map(({ id }) => id.length)) + 2
   const saidWidth = Math.max(...claims.map(({ published }) => shown(published).length), 'published'.length) + 2
   const row = (id: string, said: string, measured: string, bound: string, verdict: string, what: string): string =>
-    id.padEnd(idWidth) + said.padEnd(saidWidth) + measured.padEnd(11) + bound.padEnd(17) + verdict.padEnd(7) + what
+    id.padEnd(idWidth) + said.padEnd(saidWidth) + measured.padEnd(11) + bound.padEnd(20) + verdict.padEnd(7) + what
   for (const experiment of experiments) {
     line(`\n${experiment.id}  ${experiment.title}`)
     line(row('', 'published', 'measured', 'bound', '', ''))

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
 import { NS_PER_S } from '#core/base/units.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { demoScenario, openHost, readScenario } from '../host/host.ts'
 import { line, must, plain } from './output.ts'
 
@@ -24,6 +25,17 @@ export interface RunReport {
   readonly aggregate: { served_rpcs: number; served_bytes: number; mean_rate: number; mean_bps: number }
   /** Tokens lent (+) or borrowed (-) per job at the end; sums to 0. Only under a controller with a ledger. */
   readonly records?: Record<string, number>
+  /** Control of metadata as it ended. Only for a scenario with `control.metadata`. */
+  readonly metadata?: MetadataReport
+}
+
+interface MetadataReport {
+  readonly algorithm: string
+  /** op/s that each job with a policy was given at the end, and what it did over the last second; null: not known. */
+  readonly jobs: { job: string; scope: string; allocated: number | null; measured: number | null }[]
+  readonly rules: number
+  /** What rules cannot do of the policies; line 0: of none of them. */
+  readonly unexpressed: { line: number; text: string }[]
 }
 
 interface JobReport {
@@ -44,6 +56,20 @@ export const seconds = (text: string): number => {
 }
 
 const round = (v: number): number => Number(v.toPrecision(12))
+const rounded = (v: number | null): number | null => (v === null ? null : round(v))
+
+function metadataReport({ metadata, sample }: ClusterMonitor): MetadataReport | undefined {
+  const state = metadata.stateAt(sample)
+  if (!state) return undefined
+  return {
+    algorithm: state.settings.algorithm,
+    jobs: state.jobs.map(({ job, scope, allocated, measured }) => ({
+      ...{ job, scope, allocated: rounded(allocated), measured: rounded(measured) },
+    })),
+    rules: state.servers.reduce((n, s) => n + s.rules.length, 0),
+    unexpressed: [...state.unexpressed],
+  }
+}
 
 async function run(name: string, options: RunOptions): Promise<RunReport> {
   const file = scenarioFile(name)
@@ -84,6 +110,7 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
       return record === undefined ? [] : [[j.jobId, record]]
     }),
   )
+  const metadata = scenario.control.metadata ? metadataReport(monitor) : undefined
   const report: RunReport = {
     scenario: scenario.title,
     seed: source.emulator.seed,
@@ -98,6 +125,7 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
       mean_bps: round(bytes / options.until),
     },
     ...(Object.keys(records).length > 0 ? { records } : {}),
+    ...(metadata ? { metadata } : {}),
   }
   await host.close()
   return report
@@ -124,6 +152,17 @@ function print(r: RunReport): void {
   line(
     `${'all'.padEnd(32)}${r.aggregate.mean_rate.toFixed(1).padStart(10)}${(r.aggregate.mean_bps / 1e6).toFixed(1).padStart(10)}`,
   )
+  if (r.metadata) printMetadata(r.metadata)
+}
+
+function printMetadata({ algorithm, jobs, rules, unexpressed }: MetadataReport): void {
+  const figure = (v: number | null): string => (v === null ? '-' : v.toFixed(1)).padStart(10)
+  line(`metadata, ${algorithm}, ${rules} rules`)
+  line(`${'job'.padEnd(32)}${'scope'.padEnd(14)}${'allocated'.padStart(10)}${'measured'.padStart(10)}`)
+  for (const j of jobs) {
+    line(plain(j.job).padEnd(32) + j.scope.padEnd(14) + figure(j.allocated) + figure(j.measured))
+  }
+  for (const u of unexpressed) line(`${u.line === 0 ? 'note' : `policy line ${u.line}`}: ${plain(u.text)}`)
 }
 
 export function runCommand(): Command {

@@ -32,7 +32,8 @@ export class ClusterReader {
 
   constructor(source: ClusterSource, events: EventLog) {
     this.#events = events
-    this.#collectors = Object.values(SERVICES).flatMap((service) =>
+    const first = Object.values(SERVICES).filter((s) => s.isFirst)
+    this.#collectors = first.flatMap((service) =>
       source.nodes
         .filter((n) => n.role === service.role)
         .map((node) => ({ node, service, collector: new NodeCollector(node, service) })),
@@ -46,7 +47,8 @@ export class ClusterReader {
 
   /** Servers of a service, in the order of the source. */
   serversOf(service: ServiceName): readonly string[] {
-    return this.#collectors.filter((c) => c.service.name === service).map((c) => c.node.host)
+    const { role } = SERVICES[service]
+    return this.#collectors.filter((c) => c.service.role === role).map((c) => c.node.host)
   }
 
   node(host: string): NodeConnection | undefined {

@@ -12,7 +12,7 @@ import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
 import type { NodeConnection } from './connection.ts'
 import { within } from './deadline.ts'
 import { detach, toBytes } from './detach.ts'
-import type { Service } from './service.ts'
+import { type Service, servicesOf } from './service.ts'
 
 /** A node is waited for this long, wall ms. */
 const LATE_MS = 10_000
@@ -28,16 +28,22 @@ export interface TargetReading {
   readonly deltas: readonly JobDelta[] | undefined
 }
 
-export interface NodeReading {
-  readonly host: string
+/** What schedules one service, and its rules. */
+export interface ServiceReading {
   readonly service: Service
-  /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
-  readonly version: LustreVersion | undefined
-  readonly targets: readonly TargetReading[]
   readonly policies: readonly PolicyStatus[]
   readonly rules: readonly RuleLine[]
   /** The value of nrs_tbf_rule as answered; empty when TBF does not run. */
   readonly rulesText: string
+}
+
+export interface NodeReading extends ServiceReading {
+  readonly host: string
+  /** The other services of the server. */
+  readonly others: readonly ServiceReading[]
+  /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
+  readonly version: LustreVersion | undefined
+  readonly targets: readonly TargetReading[]
   /** Lines that no parser could read. */
   readonly skipped: number
   readonly bytes: number
@@ -47,12 +53,31 @@ export interface NodeReading {
   readonly parseMs: number
 }
 
+/** One service out of the values of an answer. */
+function readService(
+  service: Service,
+  values: ReadonlyMap<string, string>,
+): { readonly reading: ServiceReading; readonly skipped: number } {
+  const policies = parseNrsPolicies(values.get(service.policies) ?? '')
+  const rulesText = detach(values.get(service.rules) ?? '')
+  const rules = parseNrsTbfRule(rulesText)
+  return {
+    reading: { service, policies: policies.policies, rules: rules.rules, rulesText },
+    skipped: policies.skipped.length + rules.skipped.length,
+  }
+}
+
+/** What was read of one service of a server; undefined where the server does not have it. */
+export const serviceReading = (reading: NodeReading, service: Service): ServiceReading | undefined =>
+  [reading, ...reading.others].find((r) => r.service === service)
+
 export type Reading =
   { readonly ok: true; readonly reading: NodeReading } | { readonly ok: false; readonly reason: string }
 
 export class NodeCollector {
   readonly #node: NodeConnection
   readonly #service: Service
+  readonly #others: readonly Service[]
   readonly #command: string
   #version: LustreVersion | undefined
   /** A reading that is not waited for any more. */
@@ -63,7 +88,9 @@ export class NodeCollector {
   constructor(node: NodeConnection, service: Service) {
     this.#node = node
     this.#service = service
-    this.#command = getParamCommand(service.jobStats, service.policies, service.rules)
+    this.#others = servicesOf(service.role).filter((s) => s !== service)
+    const parameters = [service, ...this.#others].flatMap((s) => [s.policies, s.rules])
+    this.#command = getParamCommand(service.jobStats, ...parameters)
   }
 
   get host(): string {
@@ -122,20 +149,17 @@ export class NodeCollector {
     // A target that is gone (unmounted, failed over) begins anew when it returns.
     const here = new Set(targets.map((t) => t.target))
     for (const [target, d] of this.#deltas) if (!here.has(target)) d.reset()
-    const policies = parseNrsPolicies(values.get(this.#service.policies) ?? '')
-    const rulesText = detach(values.get(this.#service.rules) ?? '')
-    const rules = parseNrsTbfRule(rulesText)
+    const first = readService(this.#service, values)
+    const others = this.#others.map((s) => readService(s, values))
     return {
       ok: true,
       reading: {
+        ...first.reading,
         host: this.host,
-        service: this.#service,
+        others: others.map((o) => o.reading),
         version: this.#version,
         targets,
-        policies: policies.policies,
-        rules: rules.rules,
-        rulesText,
-        skipped: skipped + policies.skipped.length + rules.skipped.length,
+        skipped: [first, ...others].reduce((n, s) => n + s.skipped, skipped),
         bytes: result.stdout.length + result.stderr.length,
         tookMs,
         parseMs: performance.now() - answered,

@@ -13,7 +13,8 @@ export interface ExecResult {
 
 export interface NodeConnection {
   readonly host: string
-  readonly role: 'oss' | 'mds' | 'scheduler'
+  /** controller: where the global controller of PADLL's stages runs. */
+  readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
   /** Runs one command line; rejects only when the node cannot be reached. */
   exec(command: string): Promise<ExecResult>
 }

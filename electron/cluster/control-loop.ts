@@ -4,6 +4,7 @@
  *
  * A server that did not answer is left alone in that period: never tightened blind.
  */
+import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { withDeadband } from '#core/adaptbf/rule-changes.ts'
@@ -43,6 +44,12 @@ export interface ServerPeriod {
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
+  /** The same of the other services of the server. */
+  readonly others?: readonly {
+    readonly service: ServiceName
+    readonly rules: readonly RuleLine[]
+    readonly rulesText: string
+  }[]
 }
 
 /** A period in which nothing was decided for a server. */
@@ -89,7 +96,7 @@ export class ControlLoop {
     this.#audit = audit
     this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
-    for (const n of source.nodes) this.#leases.set(n.host, new Lease(n, session, audit))
+    for (const n of source.nodes) if (n.role === 'oss') this.#leases.set(n.host, new Lease(n, session, audit))
   }
 
   get mode(): Mode {

@@ -16,7 +16,7 @@ export class CostMeter {
     return this.#cost
   }
 
-  add(readings: readonly NodeReading[], wallMs: number): void {
+  add(readings: readonly Pick<NodeReading, 'bytes' | 'tookMs'>[], wallMs: number): void {
     this.#since ??= wallMs
     for (const r of readings) {
       this.#bytes += r.bytes

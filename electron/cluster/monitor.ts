@@ -12,49 +12,36 @@ import {
   type SourceKnowledge,
 } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
-import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
 import { ClusterReader, type Silence, type TargetNow } from './cluster-reader.ts'
-import type { NodeReading } from './collector.ts'
+import { serviceReading, type NodeReading, type ServiceReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
-import { ControlLoop, idlePeriod, type ServerPeriod } from './control-loop.ts'
+import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { IdleRules } from './idle-rules.ts'
+import { JobMeeting } from './job-meeting.ts'
 import { type Job, JobRegistry } from './job-registry.ts'
 import { KeptRecords } from './kept-records.ts'
 import { LedgerWriter } from './ledger-writer.ts'
+import { leftOut } from './left-out.ts'
+import { PadllReader } from './padll-reader.ts'
+import { MetadataLoop } from './metadata-loop.ts'
+import { choiceOf, DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
+import type { MetadataChange, MetadataSettings } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
 import { jobColumn, Recent, shareColumn, shareName } from './recent.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import type { ClusterSums } from './sample.ts'
+import { placeOf, SERVICES } from './service.ts'
 import { SlurmQueue } from './slurm.ts'
 import { Watch } from './watch.ts'
 
 /** Jobs without an RPC for this long leave memory; the history keeps them. */
 const FORGET_MS = 3_600_000
 const SLURM_PERIOD_NS = 2 * NS_PER_S
-
-/** Jobs that the controller gives tokens to but that no rule holds: they run as fast as they like. */
-function leftOut({ unmatchable, overCap }: ControlLoop['left']): Failure[] {
-  const count = unmatchable + overCap
-  if (count === 0) return []
-  const why =
-    unmatchable > 0
-      ? 'their ids hold characters that a rule cannot match'
-      : `a server takes ${RULES_MAX} rules of Sluice`
-  return [
-    {
-      code: 'JOBS_WITHOUT_RULE',
-      what: `${count} ${count === 1 ? 'job is' : 'jobs are'} not held by any rule`,
-      why,
-      unaffected: 'All other jobs are controlled.',
-      next: 'Limit them by uid or nid on the server, or ask their owners for plain job names.',
-    },
-  ]
-}
 
 const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
@@ -66,10 +53,15 @@ export class ClusterMonitor {
   readonly idleRules = new IdleRules()
   readonly journal = new PairJournal()
   readonly loop: ControlLoop
+  /** Metadata control through the rules of metadata servers. */
+  readonly metadata: MetadataLoop
   readonly history: History
   readonly audit: Audit
+  /** The global controller of PADLL's stages; undefined where the source has none. */
+  readonly padll: PadllReader | undefined
   readonly #reader: ClusterReader
   readonly #slurm: SlurmQueue
+  readonly #meeting: JobMeeting
   readonly #watch = new Watch(this.events)
   #targets: readonly TargetNow[] = []
   /** What keeps samples from being taken or kept. */
@@ -91,6 +83,8 @@ export class ClusterMonitor {
     controller: ControllerName
     /** Settings of AdapTBF; those of the paper by default. */
     options?: LoopOptions
+    /** Settings of metadata control; off by default. */
+    metadata?: MetadataSettings | undefined
   }) {
     const { source } = options
     this.source = source
@@ -103,10 +97,17 @@ export class ClusterMonitor {
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
+    const settings = options.metadata ?? DEFAULT_METADATA_SETTINGS
+    const metadata = { mode: options.mode, settings }
+    const keptSettings = new KeptMetadataSettings(source, options.history)
+    this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#reader = new ClusterReader(source, this.events)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
+    this.#meeting = new JobMeeting(this.jobs, this.#slurm, this.events)
+    const controller = source.nodes.find((n) => n.role === 'controller')
+    this.padll = controller && new PadllReader(controller, this.events)
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
 
@@ -153,7 +154,14 @@ export class ClusterMonitor {
 
   /** What does not work now, worst first. */
   get failures(): readonly Failure[] {
-    return [...this.#failures.values(), ...this.loop.failures, ...leftOut(this.loop.left)]
+    const padll = this.padll?.failure
+    return [
+      ...this.#failures.values(),
+      ...this.loop.failures,
+      ...this.metadata.failures,
+      ...(padll ? [padll] : []),
+      ...leftOut(this.loop.left),
+    ]
   }
 
   /** Whether samples reach the history. */
@@ -163,6 +171,12 @@ export class ClusterMonitor {
 
   reading(host: string): NodeReading | undefined {
     return this.#reader.reading(host)
+  }
+
+  /** What the newest reading of a server says of one of its services. */
+  serviceReading(host: string, service: ServiceName): ServiceReading | undefined {
+    const reading = this.#reader.reading(host)
+    return reading && serviceReading(reading, SERVICES[service])
   }
 
   /** Calls `listener` after every sample and every choice of the operator; returns how to stop. */
@@ -220,6 +234,23 @@ export class ClusterMonitor {
     return chosen
   }
 
+  /**
+   * Changes settings of metadata control. Fails, and changes nothing, for what cannot be used (`changedSettings`) and when
+   * the choice cannot be put on record.
+   */
+  setMetadata(change: MetadataChange): Result<undefined> {
+    const checked = this.metadata.check(change)
+    if (!checked.ok) return checked
+    const text = choiceOf(change)
+    if (text === '') return ok(undefined)
+    const chosen = this.#choice(text)
+    if (chosen.ok) {
+      this.metadata.apply(checked.value, text)
+      this.changed()
+    }
+    return chosen
+  }
+
   /** Hands over what the history is to keep of the ledger; for when the cluster is closed. */
   close(): void {
     this.#ledger.handOver()
@@ -269,70 +300,47 @@ export class ClusterMonitor {
     }
     const atMs = this.source.toUnixMs(atNs)
     const began = performance.now()
+    // Not waited for: a slow controller of stages holds up no sample.
+    void this.padll?.refresh(atNs, atMs)
     const { read, silent } = await this.#reader.read(atMs)
     const collected = performance.now()
     const held = silent
       .filter((n) => n.role === 'oss')
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
-    this.#meter.add(
-      read.map((r) => r.reading),
-      performance.now(),
-    )
+    this.#meter.add([...read.map((r) => r.reading), ...(this.padll?.takeCosts() ?? [])], performance.now())
     this.#targets = this.servers.flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
     const sample = this.recent.push(atMs)
-    for (const { reading } of read) this.#meet(reading, atMs)
+    for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#nextSlurmNs = 0
+    this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
+    const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)
+    const onMds = await this.metadata.look({
+      ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
+      read: read.filter(({ reading }) => reading.service.name === 'mdt'),
+      silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
+    })
     const periods: ServerPeriod[] = []
     for (const { node, reading } of read) {
-      // Controllers decide on data RPCs; what stands on an MDS was written by hand.
-      if (reading.service.name === 'ost_io') periods.push(await this.loop.step(node, reading, this.jobs, atNs))
-      else periods.push(idlePeriod(node.host, reading.rules, reading.rulesText))
+      const onData = reading.service.name === 'ost_io'
+      const metadata = onData ? undefined : onMds.get(node.host)
+      periods.push(metadata ?? (await this.loop.step(node, reading, this.jobs, atNs)))
     }
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
-    this.#meetRestored(atMs)
+    this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
     const known = new Set(this.#targets.map((t) => t.target))
     const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
     this.#ledger.take(atNs, atMs, periods)
-    for (const p of periods) this.idleRules.look(p.host, p.rules, atMs)
+    for (const p of periods) {
+      this.idleRules.look(p.host, p.rules, atMs)
+      for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
+    }
     this.#remember(atMs, sums, taken, periods)
     this.#watch.look(atMs, this.recent, periods, this.loop)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
-  }
-
-  #meet(reading: NodeReading, atMs: number): void {
-    for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) {
-        const { job, isNew } = this.jobs.meet(d.jobId, atMs)
-        if (isNew) {
-          job.describe(this.#slurm.find(d.jobId))
-          // A job that Slurm did not know two seconds ago may be in its queue by now.
-          if (job.nodes === undefined) this.#nextSlurmNs = 0
-          const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
-          this.events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
-        }
-        job.lastActiveMs = atMs
-        job.targets.add(t.target)
-        job.count(d)
-      }
-    }
-  }
-
-  /** Jobs of restored records are known, also while they are idle: the records sum to zero over all known jobs. */
-  #meetRestored(atMs: number): void {
-    for (const { target, savedMs, jobs } of this.loop.controllers.takeRestored()) {
-      for (const id of jobs) {
-        const { job, isNew } = this.jobs.meet(id, atMs)
-        if (isNew) job.describe(this.#slurm.find(id))
-        job.targets.add(target)
-      }
-      const span = Math.max(0, Math.round((atMs - savedMs) / 1000))
-      const text = `${jobs.length} ${jobs.length === 1 ? 'record' : 'records'} restored as they stood ${span} s ago`
-      this.events.add({ atMs, kind: 'controller', level: 'ok', subject: 'AdapTBF', text, where: target })
-    }
   }
 
   #remember(atMs: number, sums: ClusterSums, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {

@@ -9,6 +9,7 @@ import type { JobRegistry } from './job-registry.ts'
 import type { PairJournal } from './pair-journal.ts'
 import { type Recent, shareName, TOTAL } from './recent.ts'
 import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
+import { placeOf } from './service.ts'
 import { policyOf, sumSample, type ClusterSums, type JobSums } from './sample.ts'
 import { Throttling } from './throttling.ts'
 
@@ -50,6 +51,10 @@ export class SampleKeeper {
     readings.forEach((reading, i) => {
       const period = periods[i] as ServerPeriod
       this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
+      for (const { service, rulesText } of period.others ?? []) {
+        const other = reading.others.find((o) => o.service.name === service)
+        this.#recent.keepRules(placeOf(reading.host, service), sample, rulesText, other ? policyOf(other) : '')
+      }
       this.#limits(sample, reading, sums.jobs, seconds)
       for (const [target, { moves }] of period.reports) this.#journal.add(sample, atMs, target, moves)
     })
@@ -71,6 +76,7 @@ export class SampleKeeper {
     const seconds = this.#source.periodNs / NS_PER_S
     for (const p of periods) {
       this.#history.recordRules(atMs, p.host, p.rules)
+      for (const o of p.others ?? []) this.#history.recordRules(atMs, placeOf(p.host, o.service), o.rules)
       for (const d of p.decisions) {
         if (p.reports.get(d.target)?.held) continue
         this.#history.recordDecision(atMs, controller, p.host, d)

@@ -77,7 +77,7 @@ const newJob = (): JobSums => ({
 const queuedOn = (r: NodeReading): number => r.policies.reduce((n, p) => n + p.queued, 0)
 
 /** The policy that schedules regular requests, as the server names it. */
-export function policyOf(r: NodeReading): string {
+export function policyOf(r: Pick<NodeReading, 'policies'>): string {
   const policy = primaryPolicy(r.policies, 'reg')
   return policy ? `${policy.name} ${policy.arg}`.trim() : ''
 }
@@ -121,10 +121,12 @@ export function sumSample(
   const targets: TargetSums[] = []
   const total = { usecs: 0, data: 0, queued: 0, rules: 0, onLoan: 0, lent: 0, borrowed: 0 }
   readings.forEach((reading, i) => {
-    const { rules, decisions, reports } = periods[i] as ServerPeriod
+    const { rules, others, decisions, reports } = periods[i] as ServerPeriod
     const queued = queuedOn(reading)
     total.queued += queued
-    total.rules += rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
+    for (const list of [rules, ...(others ?? []).map((o) => o.rules)]) {
+      total.rules += list.filter((r) => r.queue === 'reg' && r.cpt === 0 && r.name !== 'default').length
+    }
     for (const t of reading.targets) {
       if (t.deltas === undefined) continue
       if (reading.service.name === 'mdt') {

@@ -8,13 +8,16 @@ export interface Service {
   readonly role: NodeConnection['role']
   readonly policies: string
   readonly rules: string
-  /** job_stats of its targets, and how a target's name is read from the parameter. */
+  /** Whether its name stands for the server where no service is named: every server has one such. */
+  readonly isFirst: boolean
+  /** job_stats of its targets, and how a target's name is read from the parameter. Services of one server share them. */
   readonly jobStats: string
   readonly target: RegExp
 }
 
-const service = (name: ServiceName, role: Service['role'], path: string, kind: string): Service => ({
+const service = (name: ServiceName, role: Service['role'], path: string, kind: string, isFirst = true): Service => ({
   name,
+  isFirst,
   role,
   policies: `${path}.nrs_policies`,
   rules: `${path}.nrs_tbf_rule`,
@@ -22,8 +25,17 @@ const service = (name: ServiceName, role: Service['role'], path: string, kind: s
   target: new RegExp(`^${kind}\\.(.+)\\.job_stats$`),
 })
 
-/** Data RPCs on OSSes, and metadata RPCs on MDSes (close and readdir run on `mdt_readpage`, which is not read here). */
+/** Data RPCs on OSSes, and metadata RPCs on MDSes: close, readdir and getxattr run on `mdt_readpage`. */
 export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   ost_io: service('ost_io', 'oss', 'ost.OSS.ost_io', 'obdfilter'),
   mdt: service('mdt', 'mds', 'mds.MDS.mdt', 'mdt'),
+  mdt_readpage: service('mdt_readpage', 'mds', 'mds.MDS.mdt_readpage', 'mdt', false),
 }
+
+/** Services of one server that are read together, the one that its name stands for first. */
+export const servicesOf = (role: Service['role']): readonly Service[] =>
+  Object.values(SERVICES).filter((s) => s.role === role)
+
+/** By what the rules of a service are kept: the server itself for its first service. */
+export const placeOf = (host: string, service: ServiceName): string =>
+  SERVICES[service].isFirst ? host : `${host}/${service}`

@@ -21,9 +21,6 @@ export interface Applied {
   readonly rulesText: string
 }
 
-/** Controllers act on data RPCs. */
-const TBF_RULE = SERVICES.ost_io.rules
-
 const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 
 async function attempt(node: NodeConnection, command: string): Promise<ExecResult | undefined> {
@@ -33,21 +30,28 @@ async function attempt(node: NodeConnection, command: string): Promise<ExecResul
 /**
  * Sends the plan's commands in order and reads the rules back.
  *
- * @param nowMs  instant for the audit, Unix ms on the source's clock.
- * @throws       when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
- *               not on record, and the next reading tells what stands.
+ * @param nowMs      instant for the audit, Unix ms on the source's clock.
+ * @param parameter  that the rules are written to.
+ * @throws           when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
+ *                   not on record, and the next reading tells what stands.
  */
-export async function applyPlan(node: NodeConnection, plan: Plan, audit: Audit, nowMs: number): Promise<Applied> {
+export async function applyPlan(
+  node: NodeConnection,
+  plan: Plan,
+  audit: Audit,
+  nowMs: number,
+  parameter = SERVICES.ost_io.rules,
+): Promise<Applied> {
   const complaints: string[] = []
-  const commands = plan.commands.map((c) => setParamCommand(TBF_RULE, c.value))
+  const commands = plan.commands.map((c) => setParamCommand(parameter, c.value))
   audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
   for (const [i, c] of plan.commands.entries()) {
     const r = await attempt(node, commands[i] as string)
     if (!r) complaints.push(`${c.rule}: the server did not answer`)
     else if (r.code !== 0) complaints.push(`${c.rule}: ${lastLine(r)}`)
   }
-  const read = await attempt(node, getParamCommand(TBF_RULE))
-  const rulesText = read?.code === 0 ? detach(splitParams(read.stdout).get(TBF_RULE) ?? '') : ''
+  const read = await attempt(node, getParamCommand(parameter))
+  const rulesText = read?.code === 0 ? detach(splitParams(read.stdout).get(parameter) ?? '') : ''
   if (!read || read.code !== 0) {
     const detail = read ? lastLine(read) : 'the read-back was not answered'
     audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)

@@ -12,7 +12,8 @@ import type { NodeConnection } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
 import type { Audit } from './audit.ts'
 
-const TBF_RULE = SERVICES.ost_io.rules
+/** Controllers of data RPCs. */
+const stopData = (name: string): string => setParamCommand(SERVICES.ost_io.rules, `reg stop ${name}`)
 
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
@@ -31,17 +32,22 @@ export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
   readonly #audit: Audit
+  readonly #stop: (name: string) => string
   #number = 0
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
   #covered: ReadonlySet<string> = new Set()
   #refused: { readonly untilNs: number; readonly failure: Failure } | undefined
 
-  /** @param session  tells the timers of one start of Sluice from those of another. */
-  constructor(node: NodeConnection, session: string, audit: Audit) {
+  /**
+   * @param session  tells the timers of one start of Sluice, and of one loop, from those of another.
+   * @param stop     the command that stops a rule of those that are covered.
+   */
+  constructor(node: NodeConnection, session: string, audit: Audit, stop = stopData) {
     this.#node = node
     this.#session = session
     this.#audit = audit
+    this.#stop = stop
   }
 
   get state(): LeaseState | undefined {
@@ -64,7 +70,7 @@ export class Lease {
     if (this.#state && isCovered && this.#state.expiresNs - nowNs > RENEW_NS) return ok(this.#state)
     if (this.#refused && nowNs < this.#refused.untilNs) return fail(this.#refused.failure)
     const unit = `sluice-lease-${this.#session}-${++this.#number}`
-    const script = [...wanted].map((n) => setParamCommand(TBF_RULE, `reg stop ${n}`)).join('; ')
+    const script = [...wanted].map(this.#stop).join('; ')
     const r = await this.#run(
       `systemd-run --on-active=${LEASE_SECONDS}s --unit=${unit} sh -c ${shellQuote(script)}`,
       nowMs,

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
+import { metadataSettingsOf } from '../cluster/metadata-settings.ts'
 import { ClusterMonitor } from '../cluster/monitor.ts'
 import { Audit } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
@@ -80,6 +81,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     mode: scenario.control.mode,
     controller: scenario.control.controller,
     options: loopOptionsOf(scenario),
+    metadata: metadataSettingsOf(scenario),
   })
   const papers = new Papers()
   const router = makeRouter({

@@ -6,10 +6,12 @@ import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { FramePump } from './frame-pump.ts'
 import type { PeerContext } from './peer.ts'
+import { PadllDesk } from './padll/desk.ts'
 import type { Papers } from './papers/papers.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
+import { metadataFrame } from './views/metadata.ts'
 import { overviewFrame } from './views/overview.ts'
 import { checkDraft } from './rules/check.ts'
 import type { RuleDesk } from './rules/desk.ts'
@@ -45,6 +47,7 @@ const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
   const { monitor, desk, papers, pump } = parts
+  const padll = new PadllDesk(monitor)
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -97,6 +100,7 @@ export function makeRouter(parts: RouterParts) {
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => overviewFrame(monitor, input, seq))),
       jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(monitor, input, seq))),
       job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(monitor, input, seq))),
+      metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => metadataFrame(monitor, input, seq))),
       rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(desk, input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
@@ -119,6 +123,17 @@ export function makeRouter(parts: RouterParts) {
       undo: os.rules.undo.handler(({ input, errors }) => {
         const staged = desk.undo(input.changeId)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+      }),
+    },
+    padll: {
+      change: os.padll.change.handler(async ({ input, errors }) => {
+        const changed = await padll.change(input)
+        if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
+      }),
+      check: os.padll.check.handler(({ input }) => padll.check(input.plane, input.text)),
+      apply: os.padll.apply.handler(async ({ input, errors }) => {
+        const applied = await padll.apply(input)
+        if (!applied.ok) throw errors.REFUSED(refusal(applied.error))
       }),
     },
     papers: {

@@ -1,5 +1,6 @@
 /** What the command palette offers: verbs first, then the jobs that are on screen. */
 import {
+  FilePenLine,
   FlaskConical,
   Gauge,
   Keyboard,
@@ -15,6 +16,7 @@ import {
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
+import { useMetadataStore } from '../stores/metadata.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
 import { useRulesViewStore } from '../stores/rules-view.ts'
 import { useSelectionStore } from '../stores/selection.ts'
@@ -39,6 +41,7 @@ export function useCommands(help: () => void) {
   const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
   const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
+  const metadata = useMetadataStore()
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Command[] => {
@@ -75,6 +78,13 @@ export function useCommands(help: () => void) {
         Undo2,
         inRules(() => (rules.isUndoOpen = true)),
         'Z',
+      ),
+      verb(
+        'policies-edit',
+        'Edit the policies of metadata QoS',
+        FilePenLine,
+        () => void router.push({ name: 'metadata' }).then(() => (metadata.isEditorOpen = true)),
+        'e',
       ),
       ...(['observe', 'advise', 'enforce'] as const).map((m) =>
         verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => void source.setMode(m)),

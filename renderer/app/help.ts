@@ -11,6 +11,7 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['1'], does: 'Overview' },
       { keys: ['2'], does: 'Jobs' },
       { keys: ['3'], does: 'Rules' },
+      { keys: ['5'], does: 'Metadata QoS' },
       { keys: ['Ctrl', 'K'], does: 'Command palette' },
       { keys: ['?'], does: 'These keys' },
     ],
@@ -43,6 +44,16 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['Ctrl', 'V'], does: 'A line of lctl becomes a draft' },
       { keys: ['Ctrl', 'Enter'], does: 'Stage the draft' },
       { keys: ['Z'], does: 'Undo list' },
+    ],
+  },
+  {
+    title: 'Metadata QoS',
+    keys: [
+      { keys: ['j', 'k'], does: 'Next row of the hierarchy, row before' },
+      { keys: ['\u2190', '\u2192'], does: 'In the hierarchy: close and open a row' },
+      { keys: ['Enter'], does: 'Channels of the row' },
+      { keys: ['e'], does: 'Edit the policies; Esc puts them away and keeps the draft' },
+      { keys: ['Ctrl', 'Enter'], does: 'Apply the draft' },
     ],
   },
   {

@@ -29,7 +29,7 @@ export const views: readonly ViewEntry[] = [
   { id: 'jobs', title: 'Jobs', key: '2', icon: ListTree, isHere: true },
   { id: 'rules', title: 'Rules', key: '3', icon: ListOrdered, isHere: true },
   { id: 'locks', title: 'Locks', key: '4', icon: Lock, isHere: false },
-  { id: 'metadata', title: 'Metadata QoS', key: '5', icon: FolderTree, isHere: false },
+  { id: 'metadata', title: 'Metadata QoS', key: '5', icon: FolderTree, isHere: true },
   { id: 'tokens', title: 'Tokens', key: '6', icon: Coins, isHere: false },
   { id: 'sandbox', title: 'Sandbox', key: '7', icon: FlaskConical, isHere: false },
   { id: 'history', title: 'History', key: '8', icon: History, isHere: false },

@@ -1,5 +1,6 @@
 /** The streams of the contract under one name each: what they take, what they send, how they are opened. */
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
+import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { Client } from '../stores/client.ts'
 
@@ -21,6 +22,7 @@ export interface Queries {
   job: Input<Views['job']>
   rules: Input<Views['rules']>
   staged: Input<Views['staged']>
+  metadata: Input<Views['metadata']>
 }
 /** What each stream sends. */
 export interface Frames {
@@ -31,6 +33,7 @@ export interface Frames {
   job: JobFrame
   rules: RulesFrame
   staged: StagedFrame
+  metadata: MetadataFrame
 }
 export type StreamName = keyof Frames
 
@@ -49,4 +52,5 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   job: (client, input, options) => client.views.job(input, options),
   rules: (client, input, options) => client.views.rules(input, options),
   staged: (client, input, options) => client.views.staged(input, options),
+  metadata: (client, input, options) => client.views.metadata(input, options),
 }

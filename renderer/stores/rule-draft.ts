@@ -49,6 +49,7 @@ const EMPTY: RuleForm = {
 export const parameters: Readonly<Record<ServiceName, string>> = {
   ost_io: 'ost.OSS.ost_io.nrs_tbf_rule',
   mdt: 'mds.MDS.mdt.nrs_tbf_rule',
+  mdt_readpage: 'mds.MDS.mdt_readpage.nrs_tbf_rule',
 }
 
 export const useRuleDraftStore = defineStore('rule-draft', () => {

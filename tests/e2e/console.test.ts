@@ -131,6 +131,61 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.context().close()
   })
 
+  it('opens metadata QoS with 5; its hierarchy is walked by keys and a faulty policy is shown in its place', async () => {
+    const { page, errors } = await open(browser, sluice.served.freshUrl())
+    await page.keyboard.press('5')
+    const rows = page.getByTestId('tree-row')
+    await rows.nth(1).waitFor()
+    const tree = page.getByTestId('tree')
+    const standsOn = (): Promise<string | null> =>
+      tree.evaluate(
+        (t) => document.getElementById(t.getAttribute('aria-activedescendant') ?? '')?.dataset['key'] ?? null,
+      )
+    await tree.focus()
+    await page.keyboard.press('Home')
+    expect(await standsOn()).toBe('global')
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => rows.count()).toBe(1)
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => rows.count()).toBeGreaterThan(1)
+    await page.keyboard.press('ArrowDown')
+    const second = await standsOn()
+    expect(second).not.toBe('global')
+    await page.keyboard.press('Enter')
+    await expect
+      .poll(() => page.locator('[data-testid=tree-row][aria-selected=true]').getAttribute('data-key'))
+      .toBe(second)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('[data-testid=tree-row][aria-selected=true]').count()).toBe(0)
+    await page.keyboard.press('e')
+    const text = page.getByTestId('policy-text')
+    await text.waitFor()
+    const before = await text.inputValue()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.insertText('\n9 0 job 4690.python.u1021 meta_opp 100')
+    const faults = page.getByTestId('policy-faults')
+    const line = before.split('\n').length + 1
+    await expect.poll(() => faults.textContent()).toContain(`line ${line}, column 27`)
+    // The caret hangs on the very character that the column names.
+    const hung = await page.locator(`[data-line="${line}"] .at`).first().textContent()
+    expect(hung).toBe('m^')
+    expect(await page.getByTestId('policy-apply').isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.getByTestId('draft-badge').count()).toBe(1)
+    await page.keyboard.press('e')
+    expect(await text.inputValue()).toContain('meta_opp')
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  /** Takes the picture of a view, and names its serious faults of accessibility. */
+  async function look(page: Page, view: string, theme: string): Promise<string[]> {
+    await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
+    const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
+    const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+    return serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)
+  }
+
   for (const theme of ['dark', 'light'] as const) {
     it(`has no serious accessibility fault and is photographed, ${theme}`, async () => {
       const { page, errors } = await open(browser, sluice.served.freshUrl(), `?theme=${theme}`)
@@ -145,11 +200,24 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
           await page.getByTestId('job-row').first().click()
           await page.waitForTimeout(1000)
         }
-        await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
-        const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
-        const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-        expect(serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)).toEqual([])
+        expect(await look(page, view, theme)).toEqual([])
       }
+      expect(errors).toEqual([])
+      await page.context().close()
+    })
+
+    it(`shows metadata QoS and its editor without a serious accessibility fault, ${theme}`, async () => {
+      const { page, errors } = await open(browser, sluice.served.freshUrl(), `?theme=${theme}`)
+      await page.keyboard.press('5')
+      await page.getByTestId('tree-row').first().waitFor()
+      await page.waitForTimeout(1500)
+      expect(await look(page, 'metadata', theme)).toEqual([])
+      await page.keyboard.press('e')
+      await page.getByTestId('policy-text').waitFor()
+      await page.keyboard.press('Control+End')
+      await page.keyboard.insertText('\n9 0 job 4690.python.u1021 meta_opp 100')
+      await page.getByTestId('policy-faults').waitFor()
+      expect(await look(page, 'metadata-editor', theme)).toEqual([])
       expect(errors).toEqual([])
       await page.context().close()
     })
@@ -171,6 +239,8 @@ describe.skipIf(noBrowser !== undefined)('a job id that is markup', () => {
       await page.keyboard.press('1')
       await page.waitForTimeout(700)
       await page.keyboard.press('3')
+      await page.waitForTimeout(700)
+      await page.keyboard.press('5')
       await page.waitForTimeout(700)
       expect(await page.locator('img').count()).toBe(0)
       expect(errors).toEqual([])

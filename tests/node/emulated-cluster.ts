@@ -4,6 +4,7 @@ import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
 import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
+import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
 import { History } from '#electron/history/history.ts'
@@ -121,6 +122,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     mode: setup.mode ?? scenario.control.mode,
     controller: setup.controller ?? scenario.control.controller,
     options: loopOptionsOf(scenario),
+    metadata: metadataSettingsOf(scenario),
   })
   return {
     source,

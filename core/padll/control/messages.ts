@@ -67,7 +67,13 @@ export type LocalToStage =
 export interface StageEntry {
   readonly key: string
   readonly identity: StageIdentity
-  readonly channels: readonly { readonly channel: number; readonly object: number; readonly scope: Scope }[]
+  readonly channels: readonly {
+    readonly channel: number
+    readonly object: number
+    readonly scope: Scope
+    /** Most that may be in force there now, op/s; 0: the object limits nothing. */
+    readonly rate: number
+  }[]
 }
 
 export type LocalToGlobal =

@@ -46,11 +46,13 @@ export function thinned(figures: readonly Figure[]): PaperFigure[] {
 }
 
 function thinnedTimeline(timeline: Timeline, { shown, longest }: Span): PaperTimeline {
-  const { kind, id, title, unit, binS } = timeline
+  const { kind, id, title, unit, binS, limit, isStacked } = timeline
   return {
     ...{ kind, id, title, unit, endS: short(lengthOf(timeline) * binS) },
     ...lines(timeline, shown),
     ...(shown < longest ? { whole: lines(timeline, longest) } : {}),
+    ...(limit === undefined ? {} : { limit: { ...limit } }),
+    ...(isStacked === undefined ? {} : { isStacked }),
   }
 }
 

@@ -320,7 +320,7 @@ describe('metadata', () => {
     expect(after).toBeGreaterThan(40)
     expect(after).toBeLessThan(55)
     const rows = rulesFrame(d, { at: null, service: 'mdt', node: '', queue: 'reg', offset: 0, limit: 10 }, 1)
-    expect(rows.services).toEqual(['ost_io', 'mdt'])
+    expect(rows.services).toEqual(['ost_io', 'mdt', 'mdt_readpage'])
     expect(rows.rows.map((r) => [r.name, r.owner, r.reason])).toEqual([
       ['tar_cap', 'operator', 'ticket 7'],
       ['default', 'lustre', ''],

@@ -9,7 +9,7 @@ import type { RuleEdit } from '#core/control/rule-edit.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { placeOf, SERVICES } from '../../cluster/service.ts'
 import { commitChange, readServer } from '../../enforce/change.ts'
 import { isWork, planStaged, settleTerms, type DeskPlan } from './desk-plan.ts'
 import { diagnoseDraft } from './diagnosis.ts'
@@ -42,7 +42,11 @@ export class RuleDesk {
   readonly staged = new StagedChanges()
   readonly rules = new OperatorRules()
   #changes: readonly PastChange[] = []
-  readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = { ost_io: new Paced(100), mdt: new Paced(100) }
+  readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = {
+    ost_io: new Paced(100),
+    mdt: new Paced(100),
+    mdt_readpage: new Paced(100),
+  }
   #isCommitting = false
   /** Commits so far: after one, plans are made anew. */
   #sent = 0
@@ -60,11 +64,12 @@ export class RuleDesk {
     if (nowMs - this.#lookedMs < LOOK_MS) return
     this.#lookedMs = nowMs
     const names = new Map<string, Set<string>>()
-    this.rules.forgetGone(nowMs, ({ host, queue, name }) => {
-      const reading = monitor.missing.has(host) ? undefined : monitor.reading(host)
+    this.rules.forgetGone(nowMs, ({ service, host, queue, name }) => {
+      const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
       if (!reading) return undefined
-      let of = names.get(host)
-      if (!of) names.set(host, (of = new Set(reading.rules.map((r) => `${r.queue} ${r.name}`))))
+      const place = placeOf(host, service)
+      let of = names.get(place)
+      if (!of) names.set(place, (of = new Set(reading.rules.map((r) => `${r.queue} ${r.name}`))))
       return of.has(`${queue} ${name}`)
     })
   }

@@ -6,10 +6,11 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type RuleText } from '../../cluster/recent.ts'
+import { placeOf } from '../../cluster/service.ts'
 import { orZero, RATE_SAMPLES } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
-/** Rules of each server as last read from their text, by cluster. */
+/** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */
 const parsed = new WeakMap<
   ClusterMonitor,
   Map<string, { readonly text: RuleText; readonly rules: readonly RuleLine[] }>
@@ -27,11 +28,12 @@ export function rulesIn(monitor: ClusterMonitor, host: string, text: RuleText): 
 /** Servers that answered, with their rules as they stand after what the controller wrote last. */
 export function presentServers(monitor: ClusterMonitor, service: ServiceName, rules: OperatorRules): ServerRules[] {
   return monitor.serversOf(service).flatMap((host) => {
-    const reading = monitor.missing.has(host) ? undefined : monitor.reading(host)
+    const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
     if (!reading) return []
-    const text = monitor.recent.rulesAt(host, monitor.sample)
-    const lines = text ? rulesIn(monitor, host, text) : reading.rules
-    return serverRules(host, reading.policies, lines, profileOf(reading.version), {
+    const place = placeOf(host, service)
+    const text = monitor.recent.rulesAt(place, monitor.sample)
+    const lines = text ? rulesIn(monitor, place, text) : reading.rules
+    return serverRules(host, reading.policies, lines, profileOf(monitor.reading(host)?.version), {
       realtime: rules.realtime(service, host),
     })
   })

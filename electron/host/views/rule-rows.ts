@@ -6,6 +6,8 @@ import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure } from '../../cluster/recent.ts'
+import { placeOf } from '../../cluster/service.ts'
+import type { LeaseState } from '../../enforce/lease.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { isPresent, orNull, RATE_SAMPLES } from './position.ts'
 
@@ -117,7 +119,9 @@ export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): Rule
   const hosts = [...new Set(rule.lines.map((l) => l.host))]
   const isOur = isOurs(rule.name)
   const isNow = isPresent(monitor, sample)
-  const lease = isOur && isNow ? hosts.map((h) => monitor.loop.lease(h)?.state).find((s) => s !== undefined) : undefined
+  const leaseOf = (h: string): LeaseState | undefined =>
+    (service === 'ost_io' ? monitor.loop.lease(h) : monitor.metadata.lease(h))?.state
+  const lease = isOur && isNow ? hosts.map(leaseOf).find((s) => s !== undefined) : undefined
   const atMs = monitor.recent.raw.totals.atMs(sample)
   const operator = rule.lines
     .map(({ host, line: { queue, name } }) => desk.rules.find({ service, host, queue, name }))
@@ -125,7 +129,12 @@ export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): Rule
     .find((r) => r !== undefined && (isNow || r.createdMs <= atMs))
   const timer = isNow ? operator?.timer : undefined
   const names = new Set(rule.lines.map((l) => l.line.name))
-  const idle = [...names].map((n) => monitor.idleRules.since(hostsOf(rule, n), n))
+  const idle = [...names].map((n) =>
+    monitor.idleRules.since(
+      hostsOf(rule, n).map((h) => placeOf(h, service)),
+      n,
+    ),
+  )
   const isNew = rule.lines.length === 0
   return {
     name: rule.name,

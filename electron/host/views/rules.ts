@@ -1,6 +1,6 @@
 /** The rules in match order, as the servers printed them, what is staged for them, and what the controller changed last. */
 import type { RulesFrame } from '#core/api/frames.ts'
-import type { ServiceName } from '#core/api/rule-edits.ts'
+import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { driftOf } from '#core/control/drift.ts'
 import { lintRules } from '#core/control/lint.ts'
@@ -8,7 +8,7 @@ import { errnoNumber } from '#core/lustre/errno.ts'
 import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { writtenLines } from '../../cluster/rule-matcher.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { placeOf, SERVICES } from '../../cluster/service.ts'
 import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { Paced } from '../rules/paced.ts'
@@ -30,10 +30,10 @@ export interface RulesQuery {
   readonly limit: number
 }
 
-function planOf(monitor: ClusterMonitor, host: string, atMs: number | null): RulesFrame['plans'] {
-  const o = monitor.loop.outcome(host)
+function planOf(monitor: ClusterMonitor, host: string, service: ServiceName, atMs: number | null): RulesFrame['plans'] {
+  const o = service === 'ost_io' ? monitor.loop.outcome(host) : monitor.metadata.outcome(host, service)
   if (!o || (atMs !== null && o.atMs > atMs)) return []
-  const literal = (c: { value: string }): string => setParamCommand(SERVICES.ost_io.rules, c.value)
+  const literal = (c: { value: string }): string => setParamCommand(SERVICES[service].rules, c.value)
   const { diff, commands, inverse } = o.plan
   return [
     {
@@ -72,7 +72,10 @@ function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints'
     isPrivate: isOurs,
     unboundMs: (name) => {
       const hosts = servers.filter((s) => s.rules.some((r) => r.name === name)).map((s) => s.server)
-      const since = monitor.idleRules.since(hosts, name)
+      const since = monitor.idleRules.since(
+        hosts.map((h) => placeOf(h, service)),
+        name,
+      )
       return since === undefined ? undefined : atMs - since
     },
   })
@@ -88,7 +91,11 @@ const REMARKS_MS = 500
 const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
 
 function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof remarks> {
-  const of = kept.get(desk) ?? { ost_io: new Paced(REMARKS_MS), mdt: new Paced(REMARKS_MS) }
+  const of = kept.get(desk) ?? {
+    ost_io: new Paced(REMARKS_MS),
+    mdt: new Paced(REMARKS_MS),
+    mdt_readpage: new Paced(REMARKS_MS),
+  }
   kept.set(desk, of)
   return of[service].get('', () => remarks(desk, service))
 }
@@ -100,11 +107,11 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
   const node = nodes.includes(query.node) ? query.node : ''
   const texts = nodes
     .filter((n) => node === '' || n === node)
-    .map((host) => ({ host, kept: monitor.recent.rulesAt(host, sample) }))
+    .map((host) => ({ host, kept: monitor.recent.rulesAt(placeOf(host, query.service), sample) }))
   // Releases print the same rule in different forms.
   const servers = texts.map(({ host, kept: text }) => ({
     host,
-    rules: text ? writtenLines(rulesIn(monitor, host, text), text.policy) : [],
+    rules: text ? writtenLines(rulesIn(monitor, placeOf(host, query.service), text), text.policy) : [],
   }))
   const isNow = isPresent(monitor, sample)
   const merged = mergeRules(servers, query.queue)
@@ -114,12 +121,12 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
   const offset = Math.min(query.offset, Math.max(0, staged.rows.length - 1))
   const first = texts[0]
   const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
-  const policies = texts.flatMap(({ host }) => monitor.reading(host)?.policies ?? [])
+  const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
   return {
     seq,
     sample,
     atMs,
-    services: (['ost_io', 'mdt'] as const).filter((s) => monitor.serversOf(s).length > 0),
+    services: SERVICE_NAMES.filter((s) => monitor.serversOf(s).length > 0),
     service: query.service,
     nodes: [...nodes],
     node,
@@ -139,7 +146,7 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
       }),
     ),
     ...found,
-    plans: query.service === 'ost_io' ? texts.flatMap(({ host }) => planOf(monitor, host, atMs)) : [],
+    plans: texts.flatMap(({ host }) => planOf(monitor, host, query.service, atMs)),
     server: serverText(first?.host ?? '', SERVICES[query.service].rules, first?.kept?.text),
   }
 }

@@ -142,7 +142,11 @@ interface Judged {
 const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<Judged>>>()
 
 function judged(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Judged {
-  const of = kept.get(desk) ?? { ost_io: new Paced<Judged>(400), mdt: new Paced<Judged>(400) }
+  const of = kept.get(desk) ?? {
+    ost_io: new Paced<Judged>(400),
+    mdt: new Paced<Judged>(400),
+    mdt_readpage: new Paced<Judged>(400),
+  }
   kept.set(desk, of)
   const key = `${plan.planId} ${desk.monitor.loop.mode} ${desk.monitor.missing.size}`
   return of[query.service].get(key, () => ({

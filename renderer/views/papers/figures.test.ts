@@ -38,6 +38,7 @@ it('gives charts side by side one value axis: of the highest stack, or of the wi
   })
   expect(isAdditive(all[0]!)).toBe(true)
   expect(isAdditive(timeline('c', 'tokens'))).toBe(false)
+  expect(isAdditive({ ...all[0]!, isStacked: false })).toBe(false)
 })
 
 it('shows the part that can be compared, or the whole run where there is one', () => {

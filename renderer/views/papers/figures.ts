@@ -43,7 +43,8 @@ export function figureName(id: string): string {
 }
 
 /** Rates of jobs add up to that of the target; records and demands do not. */
-export const isAdditive = ({ unit }: Pick<PaperTimeline, 'unit'>): boolean => unit.endsWith('/s')
+export const isAdditive = ({ unit, isStacked }: Pick<PaperTimeline, 'unit' | 'isStacked'>): boolean =>
+  unit.endsWith('/s') && isStacked !== false
 
 type Lines = Pick<PaperTimeline, 'binS' | 'series'>
 

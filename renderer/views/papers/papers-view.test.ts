@@ -89,6 +89,33 @@ describe('a run', () => {
     expect(find('claim').text()).toContain('holds')
   })
 
+  it('shows five setups in two rows with the limit, and minutes where seconds would be long', async () => {
+    await start()
+    const one = papersResult().figures[0]
+    if (one?.kind !== 'timeline') throw new Error('the sample begins with a timeline')
+    const { whole: _, ...line } = one
+    const setups = ['Baseline', 'Uniform', 'Priority', 'PSharing', 'PSFA']
+    const figures = setups.map((title, i) => ({
+      ...{ ...line, id: `fig7.${title}`, title, unit: 'op/s', binS: 135, endS: i === 2 ? 3241 : 2700 },
+      limit: { name: 'Max_R', value: 250 },
+    }))
+    await send(papersResult({ figures }))
+    await vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(5))
+    expect(wrapper.find('.charts').attributes('style')).toContain('repeat(3,')
+    expect(wrapper.findAll('[data-testid=timeline]')[0]?.text()).toContain('ends at 45\u202Fmin')
+    expect(wrapper.findAll('[data-testid=timeline]')[2]?.text()).toContain('goes on to 54.0\u202Fmin')
+    const label = wrapper.findAll('.plot [role=img]')[0]?.attributes('aria-label')
+    expect(label).toContain('limit Max_R at 250')
+  })
+
+  it('counts claims that have names instead of numbers', async () => {
+    await start()
+    const named = claimResult({ id: 'padll.V-C-1.never-over-max' })
+    await send(papersResult({ claims: [claimResult(), named] }))
+    expect(wrapper.findAll('[data-testid=claim] td:first-child').map((td) => td.text())).toEqual(['1', '2'])
+    expect(wrapper.findAll('[data-testid=claim] td:first-child')[1]?.attributes('title')).toBe(named.id)
+  })
+
   it('says what is not reached, and why', async () => {
     await start()
     const note = 'Parity is the most that can be reached.'

@@ -23,6 +23,8 @@ export function readPaste(pasted: string): PastedRule | null {
   )
   const text = lines[at]
   if (text === undefined || text.length > TEXT_MAX) return null
-  const service = /\bmds\.MDS\.mdt\b/.test(text) ? 'mdt' : /\bost\.OSS\.ost_io\b/.test(text) ? 'ost_io' : null
+  const named = /\bmds\.MDS\.(mdt|mdt_readpage)\b/.exec(text)?.[1]
+  const service =
+    named === undefined ? (/\bost\.OSS\.ost_io\b/.test(text) ? 'ost_io' : null) : (named as 'mdt' | 'mdt_readpage')
   return { text, service, more: lines.length - 1 }
 }

@@ -1,0 +1,135 @@
+/**
+ * A process of a job under PADLL: its operations become POSIX calls that pass its stage before they travel as RPCs.
+ *
+ * Calls that no stage intercepts (readdir, chmod and the like: spec/padll 1.1) go on untouched. A close needs a
+ * descriptor: it waits for the next open that is answered, as a program would.
+ */
+import type { StageRequest } from '../padll/stage/request.ts'
+import type { EmulatedStage, StageMember } from './padll-stage.ts'
+import { Ring } from '../tbf/ring.ts'
+import { isData, type Operation } from './operations.ts'
+import type { JobScenario } from './scenario.ts'
+
+/** Puts process `number` of a job behind its stage; undefined for a job without. */
+export type Intercept = (job: JobScenario, number: number, process: StageMember) => StagedProcess | undefined
+
+type Call = Pick<StageRequest, 'call' | 'creates'>
+
+/** The call behind an operation; undefined where no stage intercepts it. */
+const CALLS: Readonly<Record<Operation, Call | undefined>> = {
+  read: { call: 'read' },
+  write: { call: 'write' },
+  open: { call: 'open' },
+  create: { call: 'open', creates: true },
+  close: { call: 'close' },
+  stat: { call: 'stat' },
+  setattr: undefined,
+  getxattr: { call: 'getxattr' },
+  mkdir: { call: 'mkdir' },
+  rmdir: { call: 'rmdir' },
+  unlink: { call: 'unlink' },
+  rename: { call: 'rename' },
+  readdir: undefined,
+  statfs: { call: 'statfs' },
+  sync: { call: 'sync' },
+}
+
+const opens = (op: Operation): boolean => op === 'open' || op === 'create'
+
+export class StagedProcess implements StageMember {
+  readonly #stage: EmulatedStage
+  readonly #handle: StageMember
+  readonly #path: string
+  /** Whether its descriptors matter: it closes files, or reads and writes them. */
+  readonly #keepsFiles: boolean
+  readonly #requests = new Map<Operation, StageRequest>()
+  #open = new Ring<number>()
+  /** Closes that wait for the next open to be answered. */
+  #closing = new Ring<() => void>()
+  #file: number | undefined
+  #isHere = false
+
+  constructor(stage: EmulatedStage, job: JobScenario, path: string, handle: StageMember) {
+    this.#stage = stage
+    this.#handle = handle
+    this.#path = path
+    this.#keepsFiles = job.op.includes('close')
+    for (const op of job.op) {
+      const call = CALLS[op]
+      if (call) this.#requests.set(op, { ...call, path, ...(op === 'rename' ? { newPath: `${path}.1` } : {}) })
+    }
+  }
+
+  /** The process begins: with the first of its processes the stage connects. */
+  begin(): void {
+    if (this.#isHere) return
+    this.#isHere = true
+    this.#stage.enter(this)
+  }
+
+  /** The process ends; with the last of its processes the stage leaves. */
+  end(): void {
+    if (!this.#isHere) return
+    this.#isHere = false
+    this.#forgetFiles()
+    this.#stage.leave(this)
+  }
+
+  /** Its stage was killed, and it with it: nothing is closed any more. */
+  kill(): void {
+    this.#isHere = false
+    this.#open = new Ring<number>()
+    this.#closing = new Ring<() => void>()
+    this.#file = undefined
+    this.#handle.kill()
+  }
+
+  /** It is started again. */
+  start(): void {
+    this.#handle.start()
+  }
+
+  /** Runs `go` when the stage lets the operation through. */
+  pass(op: Operation, bytes: number, go: () => void): void {
+    const request = this.#requests.get(op)
+    if (!request) return go()
+    if (isData(op)) return this.#stage.submit({ ...request, fd: this.#dataFile(), size: bytes }, go)
+    if (op !== 'close' || !this.#keepsFiles) return this.#stage.submit(request, go)
+    const fd = this.#open.shift()
+    if (fd === undefined) this.#closing.push(go)
+    else this.#close(fd, go)
+  }
+
+  /** An operation was answered. */
+  answered(op: Operation): void {
+    if (!opens(op) || !this.#keepsFiles) return
+    const request = this.#requests.get(op)
+    if (!request) return
+    const fd = this.#stage.openFile(request)
+    const close = this.#closing.shift()
+    if (close) this.#close(fd, close)
+    else this.#open.push(fd)
+  }
+
+  #close(fd: number, go: () => void): void {
+    const request: StageRequest = { call: 'close', fd }
+    this.#stage.submit(request, () => {
+      this.#stage.closeFile(request, fd)
+      go()
+    })
+  }
+
+  /** Reads and writes go to one file that is opened when it is first needed; that open is not counted. */
+  #dataFile(): number {
+    this.#file ??= this.#stage.openFile({ call: 'open', path: this.#path })
+    return this.#file
+  }
+
+  #forgetFiles(): void {
+    const left = this.#file === undefined ? [] : [this.#file]
+    for (let fd = this.#open.shift(); fd !== undefined; fd = this.#open.shift()) left.push(fd)
+    for (const fd of left) this.#stage.closeFile({ call: 'close', fd }, fd)
+    this.#file = undefined
+    this.#closing = new Ring<() => void>()
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The `padll` section of a scenario: the control hierarchy in front of the jobs that run under PADLL, its settings, its rules
+ * in the public text formats, and the faults that befall it.
+ */
+import * as z from 'zod'
+import { ALGORITHMS } from '../padll/algorithms/algorithm.ts'
+import { RATE_MAX, ROUNDS_MAX } from '../padll/console.ts'
+import { parseHousekeeping } from '../padll/rules/housekeeping.ts'
+import { parsePolicies } from '../padll/rules/policy-schedule.ts'
+import { MountPoints } from '../padll/stage/mount-points.ts'
+import { isScope, type Scope } from '../padll/vocabulary.ts'
+import { hostName, whole } from './scenario-servers.ts'
+
+const rate = z.number().min(1).max(RATE_MAX)
+const seconds = z.number().nonnegative().max(1e6)
+
+const scope = z.custom<Scope>((v) => typeof v === 'string' && isScope(v), {
+  error: 'expected an operation or a class of PADLL, such as open or meta_op',
+})
+
+/** Every stage with one channel for all metadata operations, not limited before a policy says so. */
+const HOUSEKEEPING = `1 create_channel 1000 posix_meta 0 no_op meta_op
+2 create_object 1000 1 posix_meta no_op meta_op drl 10000 1000000
+`
+
+const fault = z.discriminatedUnion('what', [
+  z.strictObject({
+    what: z.enum(['stage-dies', 'stage-silent']),
+    at_s: seconds,
+    /** Comes back after so long; never unless said. */
+    for_s: z.number().positive().max(1e6).optional(),
+    job: z.string().min(1),
+    instance: z.number().int().nonnegative(),
+  }),
+  z.strictObject({
+    what: z.literal('local-dies'),
+    at_s: seconds,
+    for_s: z.number().positive().max(1e6).optional(),
+    client: whole,
+  }),
+  z.strictObject({ what: z.literal('global-dies'), at_s: seconds, for_s: z.number().positive().max(1e6).optional() }),
+  z.strictObject({
+    what: z.literal('second-global'),
+    at_s: seconds,
+    /** Its epoch; the first controller begins with 1. */
+    epoch: z.number().int().nonnegative(),
+  }),
+])
+
+export const padll = z
+  .strictObject({
+    controller_node: hostName.default('qos01'),
+    system_limits: z.partialRecord(scope, rate).default({}).describe('most that all jobs together may do, op/s'),
+    algorithm: z.enum(ALGORITHMS).default('psfa'),
+    epsilon: z.number().min(0).max(1).default(0.25),
+    split: z.enum(['equal', 'usage']).default('equal').describe('how a job’s rate is cut over its stages'),
+    interval_ms: z.number().int().min(50).max(60_000).default(1000).describe('from one control cycle to the next'),
+    collect_rounds: whole.max(ROUNDS_MAX).default(1).describe('cycles from one computation to the next'),
+    housekeeping: z.string().max(65_536).default(HOUSEKEEPING),
+    policies: z.string().max(262_144).default(''),
+    mounts: z.array(z.string().max(1024).regex(/^\//, 'an absolute path')).min(1).max(64).default(['/lustre']),
+    lease: z
+      .strictObject({
+        seconds: z.number().min(1).max(86_400).default(30),
+        on_expiry: z
+          .union([z.literal('hold'), rate])
+          .default('hold')
+          .describe('hold the last rates, or take this rate'),
+      })
+      .prefault({}),
+    faults: z.array(fault).max(100).default([]),
+  })
+  .describe('metadata QoS through PADLL’s stages')
+
+/** What of a scenario the section has to fit. */
+interface Around {
+  readonly padll?: PadllScenario | undefined
+  readonly oss: readonly { readonly name: string }[]
+  readonly mds: readonly { readonly name: string }[]
+  readonly clients: { readonly count: number }
+  readonly jobs: readonly {
+    readonly id: string
+    readonly clients: readonly number[]
+    readonly stages?: { readonly per_client: number } | undefined
+  }[]
+}
+
+/** A fault at a place inside a text of the scenario: line and column of that text, from 1. */
+export interface TextPlace {
+  readonly line: number
+  readonly column: number
+}
+
+type Issue = (path: (string | number)[], message: string, place?: TextPlace) => void
+
+/** Stages need a controller, a controller needs a node of its own, faults befall what is there. */
+export function checkPadll({ padll: section, oss, mds, clients, jobs }: Around, issue: Issue): void {
+  jobs.forEach((j, i) => {
+    if (j.stages && !section) issue(['jobs', i, 'stages'], 'the scenario has no padll section')
+  })
+  if (!section) return
+  if ([...oss, ...mds].some((n) => n.name === section.controller_node)) {
+    issue(['padll', 'controller_node'], `a second node is called ${section.controller_node}`)
+  }
+  const texts = [
+    ['housekeeping', parseHousekeeping(section.housekeeping).faults],
+    ['policies', parsePolicies(section.policies).faults],
+  ] as const
+  for (const [name, faults] of texts) {
+    for (const f of faults) {
+      const where = `line ${f.line}, column ${f.column} of the text`
+      if (f.severity === 'error') issue(['padll', name], `${where}: ${f.message}`, f)
+    }
+  }
+  const mounts = MountPoints.of(section.mounts)
+  if (!mounts.ok) issue(['padll', 'mounts'], mounts.error.what)
+  section.faults.forEach((f, i) => {
+    if (f.what === 'local-dies' && f.client > clients.count) {
+      issue(['padll', 'faults', i, 'client'], `there are only ${clients.count} clients`)
+    }
+    if (f.what !== 'stage-dies' && f.what !== 'stage-silent') return
+    const job = jobs.find((j) => j.id === f.job && j.stages)
+    const stages = job?.stages ? job.clients.length * job.stages.per_client : 0
+    if (!job) issue(['padll', 'faults', i, 'job'], `no job with stages is called ${f.job}`)
+    else if (f.instance >= stages) issue(['padll', 'faults', i, 'instance'], `the job has ${stages} stages, from 0`)
+  })
+}
+
+export type PadllScenario = z.infer<typeof padll>
+export type PadllFault = PadllScenario['faults'][number]

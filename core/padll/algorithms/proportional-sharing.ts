@@ -1,0 +1,36 @@
+/**
+ * Proportional sharing (PSharing): max-min fair up to the demands, then the rest to all. A demand is a reservation, not a
+ * cap: rates may exceed it. Paper IV-B; spec/padll 6, rows 1, 2, 12 and 14.
+ */
+import type { Rates } from './algorithm.ts'
+import { byDemand, type Claim } from './claim.ts'
+
+/** What no job demands goes to all alike (as in the public code) or by demand (as the paper words it). */
+export type Leftover = 'equal' | 'proportional'
+
+/**
+ * Rates that sum to `maxRate`:
+ *
+ *     left = Max_R
+ *     for each job by increasing demand, k of them not served yet:
+ *       rate = min(demand, left / k);  left -= rate
+ *     for each job:  rate += left / n        (or left * demand / sum of demands)
+ */
+export function proportionalSharing(maxRate: number, claims: readonly Claim[], leftover: Leftover): Rates {
+  const rates = new Map<string, number>()
+  let left = maxRate
+  let remaining = claims.length
+  let demands = 0
+  for (const { id, demand } of byDemand(claims)) {
+    const rate = Math.min(demand, left / remaining--)
+    rates.set(id, rate)
+    left = Math.max(0, left - rate)
+    demands += demand
+  }
+  if (left === 0) return rates
+  for (const { id, demand } of claims) {
+    const share = leftover === 'equal' ? left / claims.length : left * (demand / demands)
+    rates.set(id, rates.get(id)! + share)
+  }
+  return rates
+}

@@ -1,0 +1,42 @@
+/**
+ * Proportional sharing without false allocation (PSFA): a job that does not use its demand keeps its usage and some
+ * head-room only; what that frees goes to all by usage. Paper IV-C, Algorithm 1; spec/padll 6.
+ */
+import type { Rates } from './algorithm.ts'
+import { byDemand, type Claim } from './claim.ts'
+
+/** Head-room where none is set: the paper gives no value, this is the public code's (row 4). */
+export const EPSILON = 0.25
+
+/**
+ * Rates that sum to `maxRate`. Algorithm 1, with the resolutions of spec/padll 6:
+ *
+ *     left = Max_R
+ *     for each active job                                  by increasing demand (row 1)
+ *       fair = left / Active                               Active counts the jobs not served yet (row 2)
+ *       if usage <= demand                                 as printed, not the code's 0.95 * demand (row 3)
+ *         rate = min(usage + (demand - usage) * epsilon, fair)
+ *       else
+ *         rate = min(demand, fair)
+ *       left -= rate                                       never below 0 (row 18)
+ *     for each active job
+ *       rate += usage / total_usage * left                 usage is at least 1 (rows 6, 7)
+ *
+ * @param epsilon  0..1; 1 reserves whole demands.
+ */
+export function psfa(maxRate: number, claims: readonly Claim[], epsilon: number): Rates {
+  const rates = new Map<string, number>()
+  let left = maxRate
+  let remaining = claims.length
+  let usages = 0
+  for (const { id, demand, usage } of byDemand(claims)) {
+    const fair = left / remaining--
+    const wanted = usage <= demand ? usage + (demand - usage) * epsilon : demand
+    const rate = Math.min(wanted, fair)
+    rates.set(id, rate)
+    left = Math.max(0, left - rate)
+    usages += usage
+  }
+  for (const { id, usage } of claims) rates.set(id, rates.get(id)! + (usage / usages) * left)
+  return rates
+}

@@ -1,0 +1,127 @@
+/**
+ * One control cycle in process, by number of local controllers: collect, compute, enforce. One stage on each, each a job of its
+ * own; rates of all of them change in every cycle. `padll.control.cycle.growth`: p of the best fit of time = a * locals^p.
+ *
+ * The paper (Fig. 4) has 0.16 to 0.66 ms for up to 40 local controllers and 1.03 to 11.11 ms for up to 1,000, over a network.
+ */
+import { NS_PER_S } from '../../base/units.ts'
+import { parseHousekeeping } from '../rules/housekeeping.ts'
+import { GlobalController } from './global-controller.ts'
+import { LocalController } from './local-controller.ts'
+
+type Clock = () => number
+
+const RULES = parseHousekeeping(`1 create_channel 1 posix_meta 0 no_op meta_op
+2 create_object 1 1 posix_meta no_op meta_op drl 10000 1000000
+`).rules
+
+/** Locals with so many stages each, in one process; messages wait in one queue. */
+export class Hierarchy {
+  nowNs = 0
+  cycles = 0
+  readonly #queue: (() => void)[] = []
+  readonly #global: GlobalController
+
+  constructor(locals: number, stagesOfEach = 1) {
+    const locally: LocalController[] = []
+    const later = (act: () => void): void => void this.#queue.push(act)
+    this.#global = new GlobalController({
+      controller: 'bench',
+      startedMs: 0,
+      startedNs: 0,
+      housekeeping: RULES,
+      settings: { limits: new Map([['meta_op', 100 * locals * stagesOfEach]]) },
+      io: {
+        send: (link, m) => later(() => locally[link]?.onGlobalMessage(link, m, this.nowNs)),
+        close: () => undefined,
+      },
+    })
+    for (let i = 0; i < locals; i++) {
+      const local = new LocalController({
+        local: `l${i}`,
+        hostname: `n${i}`,
+        io: {
+          toStage: (link, m) =>
+            later(() => {
+              if (m.kind === 'alive' || m.kind === 'refused') return
+              const { request } = m
+              if (m.kind !== 'collect') return local.onStageMessage(link, { kind: 'ack', request }, this.nowNs)
+              const served = 50 + ((i * 31 + link * 17 + this.cycles * 13) % 100)
+              const of = { channel: 1, object: 1, scope: 'meta_op', arrived: served, served, waited: 0 } as const
+              const channels = [{ ...of, queued: 0, throttledNs: 0 }]
+              local.onStageMessage(link, { kind: 'counts', request, channels }, this.nowNs)
+            }),
+          closeStage: () => undefined,
+          toGlobal: (_, m) => later(() => this.#global.onMessage(i, m, this.nowNs)),
+          closeGlobal: () => undefined,
+        },
+      })
+      locally.push(local)
+      this.#global.onOpen(i, 0)
+      local.onGlobalOpen(i, 0)
+    }
+    this.#drain()
+    for (const [i, local] of locally.entries()) {
+      for (let k = 0; k < stagesOfEach; k++) {
+        local.onStageOpen(k, 0)
+        const identity = { job: `job.${i}.${k}`, instance: 0, pid: i * 100 + k, ppid: 1, hostname: `n${i}`, user: 'u' }
+        local.onStageMessage(k, { kind: 'hello', protocol: 1, identity }, 0)
+      }
+    }
+    this.#drain()
+  }
+
+  #drain(): void {
+    // Grows while it is read.
+    for (let i = 0; i < this.#queue.length; i++) this.#queue[i]!()
+    this.#queue.length = 0
+  }
+
+  cycle(): void {
+    this.cycles++
+    this.nowNs = Math.max(this.nowNs + NS_PER_S, this.#global.nextNs())
+    this.#global.tick(this.nowNs)
+    this.#drain()
+  }
+}
+
+function cycleMs(locals: number, now: Clock, stagesOfEach = 1): number {
+  const h = new Hierarchy(locals, stagesOfEach)
+  for (let i = 0; i < 5; i++) h.cycle()
+  const times = Array.from({ length: 15 }, () => {
+    const began = now()
+    h.cycle()
+    return now() - began
+  }).sort((a, b) => a - b)
+  return times[7]!
+}
+
+/** p of the least-squares fit of ln(ms) = ln a + p ln(locals). */
+function growth(now: Clock): number {
+  const points = [10, 40, 100, 400, 1000].map((n) => [Math.log(n), Math.log(cycleMs(n, now))] as const)
+  const mean = (k: 0 | 1): number => points.reduce((s, p) => s + p[k], 0) / points.length
+  const [x, y] = [mean(0), mean(1)]
+  const across = points.reduce((s, p) => s + (p[0] - x) * (p[1] - y), 0)
+  return across / points.reduce((s, p) => s + (p[0] - x) ** 2, 0)
+}
+
+export const benches = [
+  ...[1, 10, 40, 100, 1000].map((n) => ({
+    id: `padll.control.cycle.${n}-locals`,
+    unit: 'ms',
+    run: (now: Clock) => cycleMs(n, now),
+    note: 'one stage on each, all rates change; in one process',
+  })),
+  {
+    id: 'padll.control.cycle.10000-jobs',
+    unit: 'ms',
+    run: (now: Clock) => cycleMs(100, now, 100),
+    note: '100 locals with 100 jobs each',
+  },
+  {
+    id: 'padll.control.cycle.growth',
+    unit: 'power',
+    note: '1 = linear in local controllers, from 10 to 1,000',
+    run: growth,
+  },
+]

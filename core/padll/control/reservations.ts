@@ -1,0 +1,85 @@
+/**
+ * Rates of stages out of reach: nobody can take them back before their leases have run out, and a stage that still runs then
+ * goes on under what its lease says. So they stay reserved until the stage is there again, or its node without it.
+ * Source: spec/padll 8 [R].
+ */
+import type { Scope } from '../vocabulary.ts'
+import type { StageIdentity } from './messages.ts'
+
+export interface Reservation {
+  readonly identity: StageIdentity
+  readonly local: string
+  /** op/s by scope: until its leases have run out, and after that; empty where it cannot run any more. */
+  readonly rates: ReadonlyMap<Scope, number>
+  readonly later: ReadonlyMap<Scope, number>
+  readonly lostNs: number
+  readonly untilNs: number
+  /** When even the later rates are given away. */
+  readonly forgetNs: number
+}
+
+const NONE: ReadonlyMap<Scope, number> = new Map()
+
+/** What is left of a reservation; undefined: nothing. */
+function leftOf(r: Reservation, nowNs: number): Reservation | undefined {
+  if (nowNs < r.untilNs) return r
+  if (r.later.size === 0 || nowNs >= r.forgetNs) return undefined
+  return r.rates === r.later ? r : { ...r, rates: r.later }
+}
+
+/** One process has one stage. */
+export const identityKey = ({ job, instance, pid, hostname }: StageIdentity): string =>
+  JSON.stringify([job, instance, pid, hostname])
+
+export class Reservations {
+  readonly #all = new Map<string, Reservation[]>()
+
+  add(reservation: Reservation): void {
+    const key = identityKey(reservation.identity)
+    this.#all.set(key, [...(this.#all.get(key) ?? []), reservation])
+  }
+
+  /** The stage is back: what it may do is known again. */
+  release(identity: StageIdentity): void {
+    const key = identityKey(identity)
+    const [, ...rest] = this.#all.get(key) ?? []
+    if (rest.length > 0) this.#all.set(key, rest)
+    else this.#all.delete(key)
+  }
+
+  /** The node is back: which of its stages still run is known soon. */
+  returned(local: string, untilNs: number): void {
+    for (const [key, some] of this.#all) {
+      const now = some.map((r) =>
+        r.local === local ? { ...r, later: NONE, untilNs: Math.max(untilNs, r.untilNs) } : r,
+      )
+      this.#all.set(key, now)
+    }
+  }
+
+  /** Lets go what is over; true: something was. */
+  expire(nowNs: number): boolean {
+    let isAny = false
+    for (const [key, some] of this.#all) {
+      const left = some.flatMap((r) => leftOf(r, nowNs) ?? [])
+      if (left.length === some.length && left.every((r, i) => r === some[i])) continue
+      isAny = true
+      if (left.length > 0) this.#all.set(key, left)
+      else this.#all.delete(key)
+    }
+    return isAny
+  }
+
+  get all(): Reservation[] {
+    return [...this.#all.values()].flat()
+  }
+
+  /** op/s by scope. */
+  sums(): Map<Scope, number> {
+    const sums = new Map<Scope, number>()
+    for (const some of this.#all.values()) {
+      for (const { rates } of some) for (const [scope, rate] of rates) sums.set(scope, (sums.get(scope) ?? 0) + rate)
+    }
+    return sums
+  }
+}

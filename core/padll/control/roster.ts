@@ -1,0 +1,154 @@
+/**
+ * Who is there: local controllers by connection, their stages, and what is still reserved for those out of reach. A successor
+ * of another controller also keeps account of what stages bring with them: until all leases that it did not give are over,
+ * that is all it may give.
+ */
+import type { Scope } from '../vocabulary.ts'
+import type { Lease, StageEntry } from './messages.ts'
+import { CONNECTION_GONE, LEASES_OF_LOCAL, LEASES_OF_STAGE, REACH_NS, SAID_GOODBYE } from './protocol.ts'
+import { identityKey, Reservations } from './reservations.ts'
+import { LocalPeer, StageRecord, type StageScope } from './stage-record.ts'
+
+/** Told of what people may want to know. */
+export type RosterEvent = (kind: 'join' | 'leave' | 'lost', text: string, where: string) => void
+
+export class Roster {
+  readonly peers = new Map<number, LocalPeer>()
+  /** All stages, with the local controller of each. */
+  readonly stages = new Map<StageRecord, LocalPeer>()
+  readonly reservations = new Reservations()
+  readonly #event: RosterEvent
+  /** Stages by job. */
+  readonly #jobs = new Map<string, number>()
+  /** Longest lease ever given, and what the last one says of its end. */
+  #leaseNs: number
+  #onExpiry: Lease['onExpiry']
+  /** Until when leases given by another controller may last; -Infinity: there are none. */
+  #cautiousUntilNs = -Infinity
+  readonly #brought = new Map<Scope, number>()
+  /** Whose rates that counts, or who had none yet: each stage once, however often it comes back. */
+  readonly #met = new Set<string>()
+
+  constructor({ ns, onExpiry }: Lease, event: RosterEvent) {
+    this.#leaseNs = ns
+    this.#onExpiry = onExpiry
+    this.#event = event
+  }
+
+  gives({ ns, onExpiry }: Lease): void {
+    this.#leaseNs = Math.max(this.#leaseNs, ns)
+    this.#onExpiry = onExpiry
+  }
+
+  open(link: number, nowNs: number): void {
+    if (!this.peers.has(link)) this.peers.set(link, new LocalPeer(link, nowNs))
+  }
+
+  hasJob(job: string): boolean {
+    return this.#jobs.has(job)
+  }
+
+  /**
+   * @param at         number of the last request to its local controller.
+   * @param isBrought  it was there before this controller knew of it, and may have a rate.
+   */
+  join(
+    peer: LocalPeer,
+    entry: StageEntry,
+    { at, nowNs, isBrought }: { at: number; nowNs: number; isBrought: boolean },
+  ): void {
+    if (peer.stages.has(entry.key)) return
+    // What a stage brought with it counted for longer than this controller knows it: the local one says for how long.
+    const stage = new StageRecord(entry, isBrought ? -Infinity : nowNs, at)
+    const { job } = stage.identity
+    peer.stages.set(entry.key, stage)
+    this.stages.set(stage, peer)
+    this.reservations.release(entry.identity)
+    if (isBrought) for (const of of stage.scopes.values()) of.isUnsure = true
+    if (this.#cautiousUntilNs > -Infinity) this.#meet(stage, isBrought)
+    const others = this.#jobs.get(job) ?? 0
+    this.#jobs.set(job, others + 1)
+    if (others === 0) this.#event('join', `${job} joins`, peer.hostname)
+  }
+
+  /** One that said goodbye holds nothing any more; another may, until its lease is over. A job leaves with its last stage. */
+  leave(peer: LocalPeer, stage: StageRecord, why: string, nowNs: number): void {
+    const { job, instance } = stage.identity
+    if (why === SAID_GOODBYE) this.#forget(peer, stage)
+    else this.#forget(peer, stage, { leases: LEASES_OF_STAGE, mayRun: why !== CONNECTION_GONE, nowNs })
+    if (why !== SAID_GOODBYE) this.#event('lost', `${job} instance ${instance} is lost: ${why}`, peer.hostname)
+    else if (!this.hasJob(job)) this.#event('leave', `${job} leaves`, peer.hostname)
+  }
+
+  /** A local controller is there, again or for the first time. */
+  accepted(peer: LocalPeer, nowNs: number): void {
+    this.reservations.returned(peer.local, nowNs + LEASES_OF_STAGE * this.#leaseNs)
+  }
+
+  lose(peer: LocalPeer, why: string, nowNs: number): void {
+    this.peers.delete(peer.link)
+    if (peer.local === '') return
+    for (const stage of [...peer.stages.values()]) {
+      this.#forget(peer, stage, { leases: LEASES_OF_LOCAL, mayRun: true, nowNs })
+    }
+    this.#event('lost', `local controller ${peer.local} is lost: ${why}`, peer.hostname)
+  }
+
+  /** When caution ends; Infinity: it does not stand. */
+  get cautiousNs(): number {
+    return this.#cautiousUntilNs > -Infinity ? this.#cautiousUntilNs : Infinity
+  }
+
+  /** Most that may be given, by scope; undefined: the limits alone count. */
+  get caps(): ReadonlyMap<Scope, number> | undefined {
+    return this.#cautiousUntilNs > -Infinity ? this.#brought : undefined
+  }
+
+  beCautious(nowNs: number): void {
+    for (const stage of this.stages.keys()) this.#meet(stage, true)
+    this.#cautiousUntilNs = Math.max(this.#cautiousUntilNs, nowNs + LEASES_OF_LOCAL * this.#leaseNs)
+  }
+
+  endCaution(): void {
+    this.#cautiousUntilNs = -Infinity
+    this.#brought.clear()
+    this.#met.clear()
+  }
+
+  #forget(
+    peer: LocalPeer,
+    stage: StageRecord,
+    lost?: { readonly leases: number; readonly mayRun: boolean; readonly nowNs: number },
+  ): void {
+    if (!peer.stages.delete(stage.key)) return
+    const { job } = stage.identity
+    const others = (this.#jobs.get(job) ?? 1) - 1
+    if (others > 0) this.#jobs.set(job, others)
+    else this.#jobs.delete(job)
+    this.stages.delete(stage)
+    if (!lost) return
+    const scopes = [...stage.scopes.values()]
+    this.reservations.add({
+      identity: stage.identity,
+      local: peer.local,
+      rates: new Map(scopes.map((of) => [of.scope, of.most])),
+      later: new Map(lost.mayRun ? scopes.map((of) => [of.scope, this.#afterLease(of)]) : []),
+      lostNs: lost.nowNs,
+      untilNs: lost.nowNs + lost.leases * this.#leaseNs,
+      forgetNs: lost.nowNs + Math.max(REACH_NS, lost.leases * this.#leaseNs),
+    })
+  }
+
+  /** Most that a stage does once its lease has run out: a fallback never raises a rate. */
+  #afterLease(of: StageScope): number {
+    return this.#onExpiry === 'hold' ? of.most : Math.min(of.most, of.objects.length * this.#onExpiry.rate)
+  }
+
+  #meet(stage: StageRecord, isBrought: boolean): void {
+    const key = identityKey(stage.identity)
+    if (this.#met.has(key)) return
+    this.#met.add(key)
+    if (!isBrought) return
+    for (const [scope, of] of stage.scopes) this.#brought.set(scope, (this.#brought.get(scope) ?? 0) + of.most)
+  }
+}

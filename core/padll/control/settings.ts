@@ -1,0 +1,130 @@
+/** How a global controller works, what of it may be changed while it runs, and what of that is refused. */
+import { fail, invariant, ok, type Result } from '../../base/result.ts'
+import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
+import { type Algorithm, ALGORITHMS } from '../algorithms/algorithm.ts'
+import { EPSILON } from '../algorithms/psfa.ts'
+import { RATE_MAX, ROUNDS_MAX, type SettingsChange } from '../console.ts'
+import { isScope, type Scope } from '../vocabulary.ts'
+import type { Lease } from './messages.ts'
+
+export interface GlobalSettings {
+  readonly algorithm: Algorithm
+  /** PSFA's head-room, 0..1. */
+  readonly epsilon: number
+  /** How a job's rate is cut over its stages. */
+  readonly split: 'equal' | 'usage'
+  readonly intervalNs: number
+  /** Collections whose mean is one usage: rates are computed at every so many. */
+  readonly collectRounds: number
+  /** At least 2 intervals. */
+  readonly lease: Lease
+  /** Most that all jobs together may do, op/s, by scope. */
+  readonly limits: ReadonlyMap<Scope, number>
+  /** Uniform: jobs that the limit is divided for; null: those that are there. */
+  readonly slots: number | null
+  readonly oversubscription: 'scale' | 'allow'
+  readonly leftover: 'equal' | 'proportional'
+  /** A job whose stages' rates would all move by less than this part keeps them, where the sum allows it; 0..0.5. */
+  readonly suppress: number
+}
+
+/** What may be changed while it runs; what is not named stays. */
+export interface GlobalChange extends SettingsChange {
+  readonly intervalMs?: number
+  readonly slots?: number | null
+  readonly lease?: Lease
+  readonly oversubscription?: 'scale' | 'allow'
+  readonly leftover?: 'equal' | 'proportional'
+  readonly suppress?: number
+}
+
+export const DEFAULT_SETTINGS: GlobalSettings = {
+  algorithm: 'psfa',
+  epsilon: EPSILON,
+  split: 'equal',
+  intervalNs: NS_PER_S,
+  collectRounds: 1,
+  lease: { ns: 10 * NS_PER_S, onExpiry: 'hold' },
+  limits: new Map(),
+  slots: null,
+  oversubscription: 'scale',
+  leftover: 'equal',
+  suppress: 0,
+}
+
+const INTERVAL_MIN_NS = 10 * NS_PER_MS
+const INTERVAL_MAX_NS = 3600 * NS_PER_S
+const LEASE_MAX_NS = 86_400 * NS_PER_S
+const INTERVALS_PER_LEASE = 2
+const SLOTS_MAX = 1_000_000
+const LIMITS_MAX = 64
+
+const isWithin = (n: number, least: number, most: number): boolean => n >= least && n <= most
+const isWholeWithin = (n: number, least: number, most: number): boolean =>
+  Number.isInteger(n) && isWithin(n, least, most)
+
+/** What is wrong with them, in words; undefined: nothing. */
+export function settingsFault(s: GlobalSettings): { readonly code: string; readonly why: string } | undefined {
+  const bad = (code: string, why: string): { code: string; why: string } => ({ code, why })
+  if (!ALGORITHMS.includes(s.algorithm)) return bad('E_ALGORITHM', `the algorithm is one of ${ALGORITHMS.join(', ')}`)
+  if (!isWithin(s.epsilon, 0, 1)) return bad('E_EPSILON', 'epsilon is a number from 0 to 1')
+  if (s.split !== 'equal' && s.split !== 'usage') return bad('E_SPLIT', 'the split is equal or usage')
+  if (!isWholeWithin(s.intervalNs, INTERVAL_MIN_NS, INTERVAL_MAX_NS)) {
+    return bad('E_INTERVAL', 'the interval is 10 ms to 1 h')
+  }
+  if (!isWholeWithin(s.collectRounds, 1, ROUNDS_MAX)) {
+    return bad('E_ROUNDS', `the collect rounds are a whole number from 1 to ${ROUNDS_MAX}`)
+  }
+  const { ns, onExpiry } = s.lease
+  if (!isWholeWithin(ns, INTERVALS_PER_LEASE * s.intervalNs, LEASE_MAX_NS)) {
+    return bad('E_LEASE', `the lease is ${INTERVALS_PER_LEASE} intervals to 1 day`)
+  }
+  if (onExpiry !== 'hold' && !isWithin(onExpiry.rate, 1, RATE_MAX)) {
+    return bad('E_LEASE', `the fallback is hold, or a rate from 1 to ${RATE_MAX} op/s`)
+  }
+  if (s.slots !== null && !isWholeWithin(s.slots, 1, SLOTS_MAX))
+    return bad('E_SLOTS', 'slots are a whole number above 0')
+  if (s.oversubscription !== 'scale' && s.oversubscription !== 'allow') {
+    return bad('E_OVERSUBSCRIPTION', 'oversubscription is scale or allow')
+  }
+  if (s.leftover !== 'equal' && s.leftover !== 'proportional') {
+    return bad('E_LEFTOVER', 'the leftover is shared equal or proportional')
+  }
+  if (!isWithin(s.suppress, 0, 0.5)) return bad('E_SUPPRESS', 'suppress is a part from 0 to 0.5')
+  if (s.limits.size > LIMITS_MAX) return bad('E_LIMITS', `there are at most ${LIMITS_MAX} limits`)
+  for (const [scope, rate] of s.limits) {
+    if (!isScope(scope)) return bad('E_SCOPE', `"${String(scope).slice(0, 40)}" is no operation and no class`)
+    if (!isWithin(rate, 1, RATE_MAX)) return bad('E_LIMIT', `a limit is 1 to ${RATE_MAX} op/s`)
+  }
+  return undefined
+}
+
+/** Settings to begin with, whose lease is long enough for the interval. */
+export function usable(settings: GlobalSettings): GlobalSettings {
+  const ns = Math.max(settings.lease.ns, INTERVALS_PER_LEASE * settings.intervalNs)
+  const all = { ...settings, lease: { ...settings.lease, ns } }
+  const fault = settingsFault(all)
+  invariant(!fault, `the settings are good: ${fault?.why ?? ''}`)
+  return all
+}
+
+/** The settings after a change, or what of it cannot be; then nothing of it holds. */
+export function changed(settings: GlobalSettings, change: GlobalChange): Result<GlobalSettings> {
+  const limits = new Map(settings.limits)
+  for (const { scope, rate } of change.limits ?? []) {
+    if (rate === null && isScope(scope)) limits.delete(scope)
+    else limits.set(scope, rate ?? NaN)
+  }
+  const { intervalMs, limits: _, ...rest } = change
+  const named = Object.fromEntries(Object.entries(rest).filter(([key, v]) => v !== undefined && key in settings))
+  const next: GlobalSettings = {
+    ...settings,
+    ...named,
+    limits,
+    ...(intervalMs === undefined ? {} : { intervalNs: intervalMs * NS_PER_MS }),
+  }
+  const fault = settingsFault(next)
+  if (!fault) return ok(next)
+  const unaffected = 'Nothing was changed.'
+  return fail({ code: fault.code, what: 'The settings cannot be changed so', why: fault.why, unaffected })
+}

@@ -1,0 +1,165 @@
+/** Local controllers and stages as the global controller knows them: what may be in force, and what they did of late. */
+import type { Scope } from '../vocabulary.ts'
+import type { ChannelCounts, StageEntry, StageIdentity } from './messages.ts'
+import { RATE_FLOOR } from './protocol.ts'
+
+/** Shortest time that counts are taken as a rate of, as a part of the interval. */
+const SHORTEST_PART = 0.25
+/** Above what anybody counts. */
+const NUMBER_MAX = 2 ** 50
+
+/** A number from outside, as one that can be added up. */
+export const bounded = (n: number): number => (n > 0 ? Math.min(n, NUMBER_MAX) : 0)
+
+/** One stage in one scope: the channels that it has for it, taken together. Rates in op/s. */
+export class StageScope {
+  readonly scope: Scope
+  readonly stage: StageRecord
+  /** Its enforcement objects that limit. */
+  readonly objects: readonly { readonly channel: number; readonly object: number }[]
+  /** Most that may be in force: what was confirmed, and everything told since. */
+  most: number
+  /** Most that was in force when the last counts were taken: what they are to be judged by. */
+  held: number
+  /** What the last plan wants. */
+  target: number
+  /** To be told again whatever is in force. */
+  isUnsure = false
+  /** Last command, while it has no answer. */
+  request: number | undefined
+  /** Mean served rate of the last rounds; null in the first cycle. */
+  usage: number | null = null
+  #served = 0
+  #windowNs = 0
+
+  constructor(stage: StageRecord, scope: Scope, objects: readonly { channel: number; object: number }[], most: number) {
+    this.stage = stage
+    this.scope = scope
+    this.objects = objects
+    this.most = most
+    this.held = most
+    this.target = most
+  }
+
+  /** The least that it can be given. */
+  get floor(): number {
+    return this.objects.length * RATE_FLOOR
+  }
+
+  told(request: number, rate: number): void {
+    this.request = request
+    this.most = Math.max(this.most, rate)
+    this.isUnsure = false
+  }
+
+  /** The answer to the last command; answers to earlier ones say nothing any more. */
+  answered(request: number, rate: number, isDone: boolean): void {
+    if (this.request !== request) return
+    this.request = undefined
+    if (isDone) this.most = rate
+    else this.isUnsure = true
+  }
+
+  sample(served: number, windowNs: number): void {
+    this.#served += served
+    this.#windowNs += windowNs
+  }
+
+  /** Begins the next rounds. */
+  endRounds(): void {
+    if (this.#windowNs === 0) return
+    this.usage = (this.#served / this.#windowNs) * 1e9
+    this.#served = 0
+    this.#windowNs = 0
+  }
+}
+
+export class StageRecord {
+  readonly key: string
+  readonly identity: StageIdentity
+  readonly joinedNs: number
+  /** Number of the last request to its local controller when it joined. */
+  readonly joinedAt: number
+  readonly scopes = new Map<Scope, StageScope>()
+  /** Every object, also those that limit nothing. */
+  readonly channels: StageEntry['channels']
+  /** What the last collection said, and the time it is about. */
+  counts: readonly ChannelCounts[] = []
+  windowNs = 0
+  isSilent = false
+  /** Time that collections without its answer were about. */
+  #missedNs = 0
+
+  constructor(entry: StageEntry, joinedNs: number, joinedAt: number) {
+    this.key = entry.key
+    this.identity = entry.identity
+    this.channels = entry.channels
+    this.joinedNs = joinedNs
+    this.joinedAt = joinedAt
+    const byScope = new Map<Scope, StageEntry['channels'][number][]>()
+    for (const c of entry.channels) {
+      if (!(c.rate > 0)) continue
+      const of = byScope.get(c.scope)
+      if (of) of.push(c)
+      else byScope.set(c.scope, [c])
+    }
+    for (const [scope, of] of byScope) {
+      const most = of.reduce((sum, c) => sum + bounded(c.rate), 0)
+      this.scopes.set(scope, new StageScope(this, scope, of, most))
+    }
+  }
+
+  /** What its local controller says is in force may be more than what is known here; it is told anew in any case. */
+  saidAgain(entry: StageEntry): void {
+    const sums = new Map<Scope, number>()
+    for (const c of entry.channels) sums.set(c.scope, (sums.get(c.scope) ?? 0) + bounded(c.rate))
+    for (const [scope, of] of this.scopes) {
+      of.most = Math.max(of.most, sums.get(scope) ?? 0)
+      of.isUnsure = true
+    }
+  }
+
+  missed(windowNs: number): void {
+    this.isSilent = true
+    this.#missedNs += bounded(windowNs)
+  }
+
+  take(counts: readonly ChannelCounts[], windowNs: number, nowNs: number, intervalNs: number): void {
+    this.isSilent = false
+    const ns = Math.min(windowNs + this.#missedNs, nowNs - this.joinedNs)
+    this.#missedNs = 0
+    if (!(ns >= intervalNs * SHORTEST_PART)) return
+    this.counts = counts
+    this.windowNs = ns
+    const served = new Map<Scope, number>()
+    for (const c of counts) served.set(c.scope, (served.get(c.scope) ?? 0) + bounded(c.served))
+    for (const [scope, of] of this.scopes) {
+      of.sample(served.get(scope) ?? 0, ns)
+      of.held = of.most
+    }
+  }
+}
+
+/** A connection of a local controller. */
+export class LocalPeer {
+  readonly link: number
+  local = ''
+  hostname = ''
+  /** It was told whom to obey; it obeys, and said what it has. */
+  isWelcomed = false
+  isAccepted = false
+  readonly stages = new Map<string, StageRecord>()
+  /** Commands without an answer, by request. */
+  readonly commands = new Map<number, readonly { readonly of: StageScope; readonly rate: number }[]>()
+  /** The collection that it owes an answer to. */
+  collect: number | undefined
+  misses = 0
+  lastSeenNs = 0
+  /** It told of a stage that is not known here. */
+  isUnsure = false
+
+  constructor(link: number, nowNs: number) {
+    this.link = link
+    this.lastSeenNs = nowNs
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One stage as its local controller knows it: how far its handshake is, and for each enforcement object the most that may be in
+ * force there. A command that nobody answered yet counts as in force, and so does the one that it is to replace.
+ */
+import type { HousekeepingRule } from '../rules/housekeeping.ts'
+import type { ChannelCounts, Lease, StageEntry, StageIdentity } from './messages.ts'
+import type { LayoutObject } from './layout-objects.ts'
+
+export type SessionState =
+  | 'silent' // has not said who it is
+  | 'waiting' // for the rules of a global controller
+  | 'housekeeping'
+  | 'ready' // told so, no answer yet
+  | 'rates' // gets its first rates
+  | 'joined'
+
+/** What a stage is laid out by. */
+export interface Terms {
+  readonly epoch: number
+  readonly housekeeping: readonly HousekeepingRule[]
+  readonly lease: Lease
+}
+
+interface Pending {
+  readonly request: number
+  readonly rate: number
+}
+
+/** Commands without an answer that are told apart; beyond it only their maximum is kept. */
+const PENDING_MAX = 16
+
+export class SessionObject {
+  readonly layout: LayoutObject
+  /** Last rate that the stage confirmed, and the last one it was told. */
+  confirmed: number
+  told: number
+  #pending: Pending[] = []
+
+  constructor(layout: LayoutObject) {
+    this.layout = layout
+    this.confirmed = layout.rate
+    this.told = layout.rate
+  }
+
+  get isLimiting(): boolean {
+    return this.layout.rate > 0
+  }
+
+  get most(): number {
+    return this.#pending.reduce((most, p) => Math.max(most, p.rate), this.confirmed)
+  }
+
+  tell(request: number, rate: number): void {
+    this.told = rate
+    if (this.#pending.length >= PENDING_MAX) {
+      this.confirmed = this.most
+      this.#pending = []
+    }
+    this.#pending.push({ request, rate })
+  }
+
+  /** The stage did as it was told; commands before that one can do nothing any more. */
+  done(request: number): void {
+    const of = this.#pending.find((p) => p.request === request)
+    if (!of) return
+    this.confirmed = of.rate
+    this.#pending = this.#pending.filter((p) => p.request > request)
+  }
+
+  refused(request: number): void {
+    this.#pending = this.#pending.filter((p) => p.request !== request)
+  }
+}
+
+export class StageSession {
+  readonly link: number
+  readonly key: string
+  state: SessionState = 'silent'
+  /** What it is laid out by: the same through the whole handshake. */
+  terms: Terms | undefined
+  identity: StageIdentity | undefined
+  objects: readonly SessionObject[] = []
+  /** Of the housekeeping rules, the next to send. */
+  rule = 0
+  /** Requests of the handshake without an answer, and until when they may come. */
+  readonly handshake = new Set<number>()
+  deadlineNs = Infinity
+  /** Number of the last request. */
+  request = 0
+  lastSentNs = 0
+  /** Collections in a row that it did not answer. */
+  misses = 0
+  /** Its lease was let run out: its rates are lower than told, unless it says otherwise. */
+  isLapsed = false
+  /** Counts that came after their collection was over; they go with the next. */
+  readonly #late = new Map<string, ChannelCounts>()
+
+  constructor(link: number, key: string) {
+    this.link = link
+    this.key = key
+  }
+
+  get entry(): StageEntry | undefined {
+    if (!this.identity) return undefined
+    return {
+      key: this.key,
+      identity: this.identity,
+      channels: this.objects.map((o) => ({
+        channel: o.layout.channel,
+        object: o.layout.object,
+        scope: o.layout.scope,
+        rate: o.isLimiting ? o.most : 0,
+      })),
+    }
+  }
+
+  keepLate(channels: readonly ChannelCounts[]): void {
+    for (const c of channels.slice(0, this.objects.length)) {
+      const key = `${c.channel} ${c.object}`
+      this.#late.set(key, added(c, this.#late.get(key)))
+    }
+  }
+
+  withLate(channels: readonly ChannelCounts[]): readonly ChannelCounts[] {
+    if (this.#late.size === 0) return channels
+    const all = channels.map((c) => added(c, this.#late.get(`${c.channel} ${c.object}`)))
+    this.#late.clear()
+    return all
+  }
+}
+
+/** `queued` is what stands now, the rest adds up. */
+const added = (a: ChannelCounts, b: ChannelCounts | undefined): ChannelCounts =>
+  b
+    ? {
+        ...a,
+        arrived: a.arrived + b.arrived,
+        served: a.served + b.served,
+        waited: a.waited + b.waited,
+        throttledNs: a.throttledNs + b.throttledNs,
+      }
+    : a

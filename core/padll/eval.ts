@@ -1,0 +1,78 @@
+/**
+ * The algorithms as a machine interface: one JSON line in, one JSON line out. Input is text from anywhere, so the type of
+ * every field is checked by hand here, and its value in `allocate`.
+ */
+import { fail, ok, type Result } from '../base/result.ts'
+import type { Algorithm, JobDemand, Rates } from './algorithms/algorithm.ts'
+import { allocate, type AlgorithmCode, type AlgorithmFault } from './algorithms/allocate.ts'
+import type { Leftover } from './algorithms/proportional-sharing.ts'
+import type { Oversubscription } from './algorithms/scaled.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Answers control cycles, line by line; nothing is kept between them.
+ *
+ * A line is `{"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}`,
+ * rates in op/s, demand and usage null or left out where they are not known. The answer is `{"rates":{ID:op/s}}`, or
+ * `{"error":{"code","message"}}` with an `AlgorithmCode`.
+ */
+export class PadllEval {
+  /**
+   * The answer to one line, without a line end. Never throws.
+   *
+   * @param line  one line of input, with or without surrounding white space.
+   */
+  answer(line: string): string {
+    const answered = answer(line)
+    return JSON.stringify(
+      answered.ok ? { rates: Object.fromEntries(answered.value) } : { error: { ...answered.error } },
+    )
+  }
+}
+
+const refuse = (code: AlgorithmCode, message: string): Result<never, AlgorithmFault> => fail({ code, message })
+
+function answer(line: string): Result<Rates, AlgorithmFault> {
+  let fields: unknown
+  try {
+    fields = JSON.parse(line)
+  } catch (error) {
+    return refuse('E_REQUEST', `the line is not JSON: ${(error as SyntaxError).message}`)
+  }
+  if (!isFields(fields)) return refuse('E_REQUEST', 'the line must be a JSON object')
+  const { algorithm, max_rate: maxRate, epsilon, slots, oversubscription, leftover } = fields
+  if (!isNumber(maxRate)) return refuse('E_MAX_RATE', 'max_rate must be a finite number > 0')
+  if (!isNumberOrNone(epsilon)) return refuse('E_EPSILON', 'epsilon must be in [0,1]')
+  if (!isNumberOrNone(slots)) return refuse('E_SLOTS', 'slots must be a whole number >= 1')
+  const jobs = readJobs(fields.jobs)
+  if (!jobs.ok) return jobs
+  // Words are checked by `allocate`, whatever they are.
+  return allocate({
+    ...{ algorithm: algorithm as Algorithm, maxRate, jobs: jobs.value },
+    ...{ epsilon: epsilon ?? undefined, slots: slots ?? undefined },
+    ...{ oversubscription: (oversubscription ?? undefined) as Oversubscription | undefined },
+    ...{ leftover: (leftover ?? undefined) as Leftover | undefined },
+  })
+}
+
+function readJobs(list: unknown): Result<JobDemand[], AlgorithmFault> {
+  if (!Array.isArray(list)) return refuse('E_JOBS', 'jobs must be a list')
+  const jobs: JobDemand[] = []
+  for (const item of list as unknown[]) {
+    if (!isFields(item)) return refuse('E_JOBS', 'a job must be an object')
+    const { id, demand, usage } = item
+    if (typeof id !== 'string') return refuse('E_JOB_ID', 'job id must be a string')
+    if (!isNumberOrNone(demand)) return refuse('E_DEMAND', 'demand must be a number > 0')
+    if (!isNumberOrNone(usage)) return refuse('E_USAGE', 'usage must be >= 0')
+    jobs.push({ id, demand: demand ?? null, usage: usage ?? null })
+  }
+  return ok(jobs)
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** JSON has no NaN, but 1e999 is Infinity. */
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+const isNumberOrNone = (value: unknown): value is number | null | undefined =>
+  value === undefined || value === null || isNumber(value)

@@ -1,0 +1,106 @@
+/**
+ * Policy files in the public text format, one policy a line:
+ *
+ *     <rule> <second> <job|demand> <job name> <operation or class> <value>
+ *
+ * Source: spec/padll 2. `user` and `mds` lines of sample files are read and not enforced, as upstream does; lines of the older
+ * `enforcement_rules_with_time_file` are recognised and refused.
+ */
+import { isScope } from '../vocabulary.ts'
+import { IGNORED_KINDS, jobNameFault, type Policy, POLICY_RATE_MAX, type PolicyFile, SECOND_MAX } from './policy.ts'
+import { faultAt, ruleLines, type RuleFault, shown, wholeOf, type Word, wordCountFault, wordsOf } from './rule-fault.ts'
+
+const WORDS = ['rule', 'second', 'job|demand', 'job-name', 'operation-or-class', 'value'] as const
+const KINDS: Readonly<Record<string, Policy['kind']>> = { job: 'limit', demand: 'demand', user: 'user', mds: 'mds' }
+
+const isDead = (words: readonly Word[]): boolean => words.length === 8 && words[3]?.text === 'flow'
+
+/** A value with decimals is taken: rates are floored only when they are cut for stages. */
+function valueOf(text: string): number | string {
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return `"${shown(text)}" is no rate: expected op/s`
+  const value = Number(text)
+  if (value < 0) return 'a rate is above 0: leave the line out to set nothing'
+  if (value === 0) return 'a rate of 0 would stop the job for good: the least is 1 op/s'
+  if (value < 1 || value > POLICY_RATE_MAX) return `expected a rate of 1 to ${POLICY_RATE_MAX} op/s`
+  return value
+}
+
+function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): Policy | undefined {
+  const wrong = (index: number, message: string): undefined => {
+    const word = words[index]
+    if (word) faults.push(faultAt(line, word, message))
+    return undefined
+  }
+  if (isDead(words)) {
+    return wrong(0, 'a line of the older enforcement_rules_with_time_file, which nothing reads any more')
+  }
+  const counted = wordCountFault(line, words, WORDS)
+  if (counted) {
+    faults.push(counted)
+    return undefined
+  }
+  const [rule, second, kindWord, job, scope, rate] = words.map((w) => w.text) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  const ruleNumber = wholeOf(rule, 0, Number.MAX_SAFE_INTEGER)
+  if (ruleNumber === undefined) return wrong(0, `"${shown(rule)}" is no rule number`)
+  const atS = wholeOf(second, 0, SECOND_MAX)
+  if (atS === undefined) return wrong(1, `"${shown(second)}" is no second: expected 0 to ${SECOND_MAX}`)
+  const kind = Object.hasOwn(KINDS, kindWord) ? KINDS[kindWord] : undefined
+  if (kind === undefined) return wrong(2, `"${shown(kindWord)}" is no kind of policy: expected job or demand`)
+  const nameFault = jobNameFault(job)
+  if (nameFault !== undefined) return wrong(3, nameFault)
+  if (!isScope(scope))
+    return wrong(4, `"${shown(scope)}" is no operation and no class: expected for example open or meta_op`)
+  const value = valueOf(rate)
+  if (typeof value === 'string') return wrong(5, value)
+  if (kind !== 'limit' && kind !== 'demand' && words[2]) {
+    faults.push(faultAt(line, words[2], `"${kindWord}" policies are read but not enforced`, 'warning'))
+  }
+  return { line, rule: ruleNumber, atS, kind, job, scope, value }
+}
+
+/** Two policies of one kind for the same job and scope at the same second: the later line wins, and it is said. */
+export function duplicateFaults(policies: readonly Policy[], columnOf: (p: Policy) => Word): RuleFault[] {
+  const seen = new Map<string, number>()
+  return policies.flatMap((p) => {
+    const key = JSON.stringify([p.atS, p.kind, p.job, p.scope])
+    const before = seen.get(key)
+    seen.set(key, p.line)
+    if (before === undefined) return []
+    return [faultAt(p.line, columnOf(p), `replaces line ${before}: the same job, scope and second`, 'warning')]
+  })
+}
+
+/** Reads a policy file. Empty lines and those that begin with `#` are skipped; good lines are kept. */
+export function parsePolicyText(text: string): PolicyFile {
+  const faults: RuleFault[] = []
+  const policies: Policy[] = []
+  const jobWords = new Map<number, Word>()
+  for (const { line, text: raw } of ruleLines(text, faults)) {
+    const words = wordsOf(raw)
+    const policy = readPolicy(line, words, faults)
+    if (!policy) continue
+    policies.push(policy)
+    if (words[3]) jobWords.set(line, words[3])
+  }
+  faults.push(...duplicateFaults(policies, (p) => jobWords.get(p.line) ?? { text: p.job, column: 1 }))
+  return { format: 'text', policies, faults: faults.sort((a, b) => a.line - b.line || a.column - b.column) }
+}
+
+const WORD_OF = { limit: 'job', demand: 'demand', user: 'user', mds: 'mds' } as const
+
+/** One policy as a line of the file, without line end. */
+export const printPolicy = ({ rule, atS, kind, job, scope, value }: Policy): string =>
+  `${rule} ${atS} ${WORD_OF[kind]} ${job} ${scope} ${value}`
+
+/** Policies as a file. */
+export const printPolicyText = (policies: readonly Policy[]): string =>
+  policies.map((p) => `${printPolicy(p)}\n`).join('')
+
+export const isIgnoredKind = (kind: Policy['kind']): boolean => (IGNORED_KINDS as readonly string[]).includes(kind)

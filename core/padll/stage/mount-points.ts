@@ -1,0 +1,106 @@
+/**
+ * The mount points that a stage manages, and which one a path is under: whole components, longest prefix, after `.`, `..` and
+ * `//` are resolved as text. What is under none is nobody's business here.
+ *
+ * Source: spec/padll 1.2 [R]. Deviation: a symbolic link is not followed, so a managed file reached through a link from outside is
+ * not recognised (nor is it upstream). Option `substring`: upstream's test, the mount's text anywhere in the path as given.
+ */
+import { fail, ok, type Result } from '../../base/result.ts'
+
+/** Longest path that a kernel takes (PATH_MAX); what is longer fails there. */
+export const PATH_MAX = 4096
+export const MOUNTS_MAX = 256
+/** Of no mount point. */
+export const UNMANAGED = -1
+
+/** Paths that were looked up lately, in two generations, so that a full one is not forgotten at once. */
+const CACHED = 16_384
+const CACHED_LENGTH = 512
+
+/** An absolute path without `.`, `..`, `//` or a slash at its end; `..` at the root stays there. */
+export function normalPath(path: string): string {
+  if (!path.includes('//') && !path.includes('/.') && (path.length === 1 || !path.endsWith('/'))) return path
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  return `/${parts.join('/')}`
+}
+
+/** `path` seen from the directory `from`, normalised; undefined where the kernel would not take it. */
+export function resolvedPath(path: string, from: string): string | undefined {
+  if (path.length >= PATH_MAX || path.includes('\0')) return undefined
+  return normalPath(path.startsWith('/') ? path : `${from}/${path}`)
+}
+
+export class MountPoints {
+  readonly paths: readonly string[]
+  readonly substring: boolean
+  /** Longest first, with their place in `paths`. */
+  readonly #longest: readonly { readonly path: string; readonly below: string; readonly index: number }[]
+  #young = new Map<string, number>()
+  #old = new Map<string, number>()
+
+  private constructor(paths: readonly string[], substring: boolean) {
+    this.paths = paths
+    this.substring = substring
+    this.#longest = paths
+      .map((path, index) => ({ path, below: path === '/' ? '/' : `${path}/`, index }))
+      .sort((a, b) => b.path.length - a.path.length)
+  }
+
+  /** @returns E_MOUNT for a path that is not absolute, too long or named twice, or for more than MOUNTS_MAX. */
+  static of(paths: readonly string[], substring = false): Result<MountPoints> {
+    const refused = (what: string): Result<MountPoints> => fail({ code: 'E_MOUNT', what })
+    if (paths.length > MOUNTS_MAX) return refused(`more than ${MOUNTS_MAX} mount points`)
+    const normal: string[] = []
+    for (const path of paths) {
+      const one = path.startsWith('/') ? resolvedPath(path, '/') : undefined
+      if (one === undefined) return refused(`mount point ${JSON.stringify(path.slice(0, 80))} is no absolute path`)
+      if (normal.includes(one)) return refused(`mount point ${JSON.stringify(one.slice(0, 80))} is named twice`)
+      normal.push(one)
+    }
+    return ok(new MountPoints(normal, substring))
+  }
+
+  /** Place in `paths` of the mount point that a normalised absolute path is under; UNMANAGED for none. */
+  mountOfNormal(path: string): number {
+    for (const mount of this.#longest) {
+      if (path === mount.path || path.startsWith(mount.below)) return mount.index
+    }
+    return UNMANAGED
+  }
+
+  /** The same for a path as a process gives it; `from` is asked for the directory of a relative one. */
+  mountOf(path: string, from: string): number {
+    if (this.substring) return this.#substringOf(path)
+    if (path.charCodeAt(0) !== 47) {
+      const whole = resolvedPath(path, from)
+      return whole === undefined ? UNMANAGED : this.mountOfNormal(whole)
+    }
+    const known = this.#young.get(path)
+    return known === undefined ? this.#lookUp(path) : known
+  }
+
+  #lookUp(path: string): number {
+    let mount = this.#old.get(path)
+    if (mount === undefined) {
+      const whole = resolvedPath(path, '/')
+      mount = whole === undefined ? UNMANAGED : this.mountOfNormal(whole)
+    }
+    if (path.length <= CACHED_LENGTH) {
+      if (this.#young.size === CACHED) {
+        this.#old = this.#young
+        this.#young = new Map()
+      }
+      this.#young.set(path, mount)
+    }
+    return mount
+  }
+
+  #substringOf(path: string): number {
+    for (const mount of this.#longest) if (path.includes(mount.path)) return mount.index
+    return UNMANAGED
+  }
+}

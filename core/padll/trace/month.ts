@@ -1,0 +1,164 @@
+/**
+ * A month of metadata load and bandwidth as the paper's motivation describes it: 43,200 minutes of a system that is quiet,
+ * normal, busy or under heavy load for hours, with bursts. The monitored series is not public; what is published are its
+ * statistics, and those are what this keeps.
+ *
+ * Source: spec/padll 10.6. Dwell times, noise and the order of regimes are free and chosen here.
+ */
+import { boxMuller, mulberry32 } from './mulberry32.ts'
+import { generateTrace, TRACE_A } from './trace.ts'
+
+export const MONTH_MINUTES = 43_200
+const DAY = 1440
+/** Where the month of the evaluation's trace stands: at twice the rate of the replay, minute for second. */
+const TRACE_AT = 18_000
+const TRACE_FACTOR = 2
+/** Kept exactly: mean and maximum, op/s. */
+const [MEAN, PEAK] = [202_000, 1_000_000]
+/** Rates of the non-heavy part stay between these. */
+const [FLOOR, CEILING] = [5000, 990_000]
+const HEAVY = 3
+
+interface Regime {
+  /** op/s. */
+  readonly mean: number
+  readonly sigma: number
+  /** Least dwell and mean of what comes on top, min. */
+  readonly atLeast: number
+  readonly more: number
+  /** Chances of the regimes that follow: quiet, normal, busy, heavy. */
+  readonly next: readonly [number, number, number, number]
+}
+
+const REGIMES: readonly Regime[] = [
+  { mean: 38_000, sigma: 0.18, atLeast: 30, more: 80, next: [0, 0.5, 0.28, 0.22] },
+  { mean: 150_000, sigma: 0.3, atLeast: 60, more: 220, next: [0.55, 0, 0.4, 0.05] },
+  { mean: 270_000, sigma: 0.25, atLeast: 60, more: 180, next: [0.3, 0.65, 0, 0.05] },
+  { mean: 470_000, sigma: 0.05, atLeast: 150, more: 270, next: [0.6, 0.2, 0.2, 0] },
+]
+/** Correlation of the noise of neighbouring minutes, and its largest part of sigma: heavy load stays above 400 kops/s. */
+const [RHO, Z_MAX] = [0.9, 3]
+/** One stretch of load over days, so that the longest does not hang on the draw: its length, min, and how many regimes come before. */
+const LONG = { minutes: 38 * 60, after: 30 }
+const BURST = { chance: 0.0016, least: 600_000, most: 1_000_000, shortest: 1, longest: 4 } as const
+
+/** Total metadata rate of each minute, op/s. Mean and maximum are exact. */
+export function generateMonth(seed: number): Float64Array {
+  const uniform = mulberry32(seed)
+  const normal = boxMuller(uniform)
+  const rates = new Float64Array(MONTH_MINUTES)
+  const isFixed = new Uint8Array(MONTH_MINUTES)
+  let [regime, left, z, regimes] = [1, 0, normal(), 0]
+  for (let t = 0; t < MONTH_MINUTES; t++) {
+    if (left === 0) {
+      regimes++
+      regime = regimes === LONG.after ? HEAVY : following(REGIMES[regime]!, uniform())
+      const { atLeast, more } = REGIMES[regime]!
+      left = regimes === LONG.after ? LONG.minutes : Math.round(atLeast - more * Math.log(1 - uniform()))
+    }
+    left--
+    const { mean, sigma } = REGIMES[regime]!
+    z = RHO * z + Math.sqrt(1 - RHO * RHO) * normal()
+    rates[t] = mean * Math.exp(sigma * Math.max(-Z_MAX, Math.min(Z_MAX, z)) - (sigma * sigma) / 2)
+    if (regime === HEAVY) isFixed[t] = 1
+  }
+  addBursts(rates, isFixed, uniform)
+  generateTrace(TRACE_A).forEach((rate, i) => {
+    rates[TRACE_AT + i] = rate * TRACE_FACTOR
+    isFixed[TRACE_AT + i] = 1
+  })
+  setMaximum(rates, isFixed)
+  rescale(rates, isFixed)
+  return rates
+}
+
+function following({ next }: Regime, draw: number): number {
+  let sum = 0
+  const found = next.findIndex((chance) => draw < (sum += chance))
+  return found < 0 ? HEAVY : found
+}
+
+function addBursts(rates: Float64Array, isFixed: Uint8Array, uniform: () => number): void {
+  const { chance, least, most, shortest, longest } = BURST
+  for (let t = 0; t < rates.length; t++) {
+    if (uniform() >= chance) continue
+    const end = t + shortest + Math.floor(uniform() * (longest - shortest + 1))
+    const height = least + uniform() * (most - least)
+    for (; t < end && t < rates.length; t++) {
+      rates[t] = height
+      isFixed[t] = 1
+    }
+  }
+}
+
+function setMaximum(rates: Float64Array, isFixed: Uint8Array): void {
+  let highest = 0
+  for (let t = 0; t < rates.length; t++) {
+    rates[t] = Math.min(rates[t]!, PEAK)
+    if (rates[t]! > rates[highest]!) highest = t
+  }
+  rates[highest] = PEAK
+  isFixed[highest] = 1
+}
+
+/** Brings the mean to MEAN by scaling what is neither heavy load, burst nor the embedded trace. */
+function rescale(rates: Float64Array, isFixed: Uint8Array): void {
+  // Clipping moves the mean a little, so a few rounds; the last digits go to the free minutes alike.
+  for (let round = 0; round < 8; round++) {
+    let [fixed, free] = [0, 0]
+    for (let t = 0; t < rates.length; t++) {
+      if (isFixed[t]) fixed += rates[t]!
+      else free += rates[t]!
+    }
+    const factor = (MEAN * rates.length - fixed) / free
+    for (let t = 0; t < rates.length; t++) {
+      if (!isFixed[t]) rates[t] = Math.min(CEILING, Math.max(FLOOR, rates[t]! * factor))
+    }
+  }
+}
+
+export interface Bandwidth {
+  /** GiB/s of each minute. */
+  readonly read: Float64Array
+  readonly write: Float64Array
+}
+
+/** Kept exactly: means of the month, GiB/s. */
+const [READ_MEAN, WRITE_MEAN] = [48, 0.6]
+/** Days in which more than RATIO operations come with each GiB. */
+const [POOR_FROM, POOR_TO, RATIO] = [13 * DAY, 20 * DAY, 120_000]
+const POOR_WRITES = 0.2
+
+/** Bandwidth beside the metadata rates of a month. */
+export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth {
+  const uniform = mulberry32(seed)
+  const normal = boxMuller(uniform)
+  const [read, write] = [new Float64Array(rates.length), new Float64Array(rates.length)]
+  let [z, w] = [normal(), normal()]
+  for (let t = 0; t < rates.length; t++) {
+    z = RHO * z + Math.sqrt(1 - RHO * RHO) * normal()
+    w = RHO * w + Math.sqrt(1 - RHO * RHO) * normal()
+    if (t >= POOR_FROM && t < POOR_TO) {
+      const total = (rates[t]! / RATIO) * (0.99 - 0.2 * uniform())
+      write[t] = total * POOR_WRITES
+      read[t] = total - write[t]!
+    } else {
+      read[t] = Math.exp(0.35 * z)
+      write[t] = Math.exp(0.5 * w)
+    }
+  }
+  toMean(read, READ_MEAN)
+  toMean(write, WRITE_MEAN)
+  return { read, write }
+}
+
+/** Scales the other days. */
+function toMean(values: Float64Array, mean: number): void {
+  let [poor, others] = [0, 0]
+  values.forEach((value, t) => {
+    if (t >= POOR_FROM && t < POOR_TO) poor += value
+    else others += value
+  })
+  const factor = (mean * values.length - poor) / others
+  for (let t = 0; t < values.length; t++) if (t < POOR_FROM || t >= POOR_TO) values[t] = values[t]! * factor
+}

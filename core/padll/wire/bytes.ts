@@ -1,0 +1,250 @@
+/**
+ * Bytes of messages: little-endian numbers and texts with their length in front. A reader never looks beyond its end; what is
+ * wrong is remembered as its first fault, and what follows reads as nothing, so that a parser asks once, at its end.
+ *
+ * Texts are UTF-8. Bytes that are not become U+DC80 to U+DCFF and go out as they came: job ids are whatever a user named
+ * them, and two that differ must not become one.
+ */
+import type { Failure } from '../../base/result.ts'
+
+/** What is wrong with bytes: too few, a number out of its range, a word that no table knows, a text that is too long. */
+export type ByteFault = 'W_SHORT' | 'W_NUMBER' | 'W_WORD' | 'W_TEXT' | 'W_COUNT' | 'W_TRAILING'
+
+const REPLACEMENT = 0xfffd
+const ESCAPE = 0xdc00
+const scratch = new DataView(new ArrayBuffer(8))
+
+export class ByteWriter {
+  #bytes = new Uint8Array(256)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Begins anew, in the same memory. */
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** What was written; a copy. */
+  get bytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#length)
+  }
+
+  #room(n: number): void {
+    if (this.#length + n <= this.#bytes.length) return
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + n))
+    grown.set(this.#bytes)
+    this.#bytes = grown
+  }
+
+  u8(value: number): void {
+    this.#room(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  u16(value: number): void {
+    this.u8(value)
+    this.u8(value >>> 8)
+  }
+
+  u32(value: number): void {
+    this.u16(value)
+    this.u16(value >>> 16)
+  }
+
+  /** A whole number, 0 to 2^53; what is not is cut to that. */
+  u64(value: number): void {
+    const whole = Math.min(Math.max(Math.floor(value) || 0, 0), Number.MAX_SAFE_INTEGER)
+    this.u32(whole % 0x100000000)
+    this.u32(Math.floor(whole / 0x100000000))
+  }
+
+  f64(value: number): void {
+    scratch.setFloat64(0, value, true)
+    for (let i = 0; i < 8; i++) this.u8(scratch.getUint8(i))
+  }
+
+  /** A text of at most `most` bytes; a longer one is cut where a character ends. */
+  text(text: string, most: number): void {
+    const at = this.#length
+    this.u16(0)
+    for (const character of text) {
+      const before = this.#length
+      this.#character(character.codePointAt(0) as number)
+      if (this.#length - at - 2 <= most) continue
+      this.#length = before
+      break
+    }
+    this.patch16(at, this.#length - at - 2)
+  }
+
+  #character(code: number): void {
+    if (code < 0x80) this.u8(code)
+    else if (code >= ESCAPE + 0x80 && code <= ESCAPE + 0xff) this.u8(code - ESCAPE)
+    else if (code < 0x800) this.#tail(0xc0, code, 6)
+    else if (code >= 0xd800 && code < 0xe000) this.#tail(0xe0, REPLACEMENT, 12)
+    else if (code < 0x10000) this.#tail(0xe0, code, 12)
+    else this.#tail(0xf0, code, 18)
+  }
+
+  #tail(lead: number, code: number, shift: number): void {
+    this.u8(lead | (code >> shift))
+    for (let s = shift - 6; s >= 0; s -= 6) this.u8(0x80 | ((code >> s) & 63))
+  }
+
+  patch16(at: number, value: number): void {
+    this.#bytes[at] = value
+    this.#bytes[at + 1] = value >>> 8
+  }
+
+  patch32(at: number, value: number): void {
+    this.patch16(at, value)
+    this.patch16(at + 2, value >>> 16)
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  #at: number
+  readonly #end: number
+  #fault: ByteFault | undefined
+
+  constructor(bytes: Uint8Array, from = 0, end = bytes.length) {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#at = from
+    this.#end = end
+  }
+
+  /** The first fault, or undefined where everything was read and nothing is left. */
+  get fault(): ByteFault | undefined {
+    return this.#fault ?? (this.#at < this.#end ? 'W_TRAILING' : undefined)
+  }
+
+  get left(): number {
+    return this.#end - this.#at
+  }
+
+  wrong(fault: ByteFault): void {
+    this.#fault ??= fault
+    this.#at = this.#end
+  }
+
+  /** Where the next n bytes begin; -1 and a fault where there are fewer. */
+  #take(n: number): number {
+    if (this.left < n) {
+      this.wrong('W_SHORT')
+      return -1
+    }
+    this.#at += n
+    return this.#at - n
+  }
+
+  u8(): number {
+    const at = this.#take(1)
+    return at < 0 ? 0 : this.#view.getUint8(at)
+  }
+
+  u16(): number {
+    const at = this.#take(2)
+    return at < 0 ? 0 : this.#view.getUint16(at, true)
+  }
+
+  u32(): number {
+    const at = this.#take(4)
+    return at < 0 ? 0 : this.#view.getUint32(at, true)
+  }
+
+  /** A whole number that a double holds exactly; above that it is a fault. */
+  u64(): number {
+    const low = this.u32()
+    const value = this.u32() * 0x100000000 + low
+    if (value <= Number.MAX_SAFE_INTEGER) return value
+    this.wrong('W_NUMBER')
+    return 0
+  }
+
+  /** A rate: finite and not negative. */
+  rate(): number {
+    const at = this.#take(8)
+    const value = at < 0 ? 0 : this.#view.getFloat64(at, true)
+    if (value >= 0 && value < Infinity) return value
+    this.wrong('W_NUMBER')
+    return 0
+  }
+
+  flag(): boolean {
+    const value = this.u8()
+    if (value > 1) this.wrong('W_NUMBER')
+    return value === 1
+  }
+
+  text(most: number): string {
+    const n = this.u16()
+    if (n > most) {
+      this.wrong('W_TEXT')
+      return ''
+    }
+    const at = this.#take(n)
+    return at < 0 ? '' : utf8(this.#bytes, at, at + n)
+  }
+
+  /** How many things follow, each of at least `least` bytes: more than there can be is a fault. */
+  count(least: number): number {
+    const n = this.u32()
+    if (n * least <= this.left) return n
+    this.wrong('W_COUNT')
+    return 0
+  }
+
+  list<T>(least: number, one: () => T): T[] {
+    const all: T[] = []
+    for (let n = this.count(least); n > 0; n--) all.push(one())
+    return all
+  }
+}
+
+/** Length of the UTF-8 character at `at`, 0 where there is none. Overlong forms and surrogates are none. */
+function characterLength(bytes: Uint8Array, at: number, end: number): number {
+  const lead = bytes[at] as number
+  if (lead < 0x80) return 1
+  const n = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
+  if (n === 0 || at + n > end) return 0
+  for (let i = 1; i < n; i++) if (((bytes[at + i] as number) & 0xc0) !== 0x80) return 0
+  const second = bytes[at + 1] as number
+  if (lead === 0xe0 && second < 0xa0) return 0
+  if (lead === 0xed && second >= 0xa0) return 0
+  if (lead === 0xf0 && second < 0x90) return 0
+  if (lead === 0xf4 && second >= 0x90) return 0
+  return n
+}
+
+function utf8(bytes: Uint8Array, from: number, end: number): string {
+  let text = ''
+  for (let at = from; at < end;) {
+    const n = characterLength(bytes, at, end)
+    const lead = bytes[at] as number
+    if (n <= 1) text += String.fromCharCode(n === 1 ? lead : ESCAPE + lead)
+    else {
+      let code = lead & (0xff >> (n + 1))
+      for (let i = 1; i < n; i++) code = (code << 6) | ((bytes[at + i] as number) & 63)
+      text += String.fromCodePoint(code)
+    }
+    at += n || 1
+  }
+  return text
+}
+
+const WHY: Readonly<Record<ByteFault, string>> = {
+  W_SHORT: 'it ends before its content does',
+  W_NUMBER: 'a number is out of its range',
+  W_WORD: 'it names something that this protocol does not know',
+  W_TEXT: 'a text is longer than it may be',
+  W_COUNT: 'a list is longer than the message',
+  W_TRAILING: 'there is more in it than its content',
+}
+
+export const byteFailure = (fault: ByteFault, what: string): Failure => ({ code: fault, what, why: WHY[fault] })

@@ -1,0 +1,19 @@
+/** The experiments of the PADLL paper, and those on what it leaves open, in the paper's order. */
+import type { Experiment } from '../experiment.ts'
+import { month } from './ii.ts'
+import { otherTraces, sensitivity } from './own.ts'
+import { perClass, perOperation } from './v-ab.ts'
+import { scenarios } from './v-c.ts'
+import { hierarchy } from './v-c-hierarchy.ts'
+import { cost } from './v-d.ts'
+
+export const experiments: readonly Experiment[] = [
+  month,
+  perOperation,
+  perClass,
+  ...scenarios,
+  hierarchy,
+  otherTraces,
+  sensitivity,
+  cost,
+]

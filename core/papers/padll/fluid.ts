@@ -1,0 +1,141 @@
+/**
+ * V-C as a fluid model: operations are a quantity, a second is one step, and what a job is not served waits in a backlog
+ * without bound. Cycle: jobs that are done leave, jobs join, rates are computed from the usage since the cycle before, then
+ * the second is served.
+ *
+ * Source: spec/padll 10.2, 10.3. It leaves out what the real parts add: buckets of 10 ms, whole operations, messages.
+ */
+import { allocate } from '../../padll/algorithms/allocate.ts'
+import { invariant } from '../../base/result.ts'
+import { type Control, JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scenarios.ts'
+import { splitRate, type StageSplit } from './stage-split.ts'
+
+export interface FluidSetup {
+  readonly jobs: readonly ScenarioJob[]
+  /** Total op/s of each second of a job's life, before its part of the load. */
+  readonly trace: ArrayLike<number>
+  /** null: nothing is limited. */
+  readonly control: Control | null
+  /** How load and rates are spread over a job's stages; left out: the job is one. */
+  readonly stages?: StageSplit
+}
+
+export interface ScenarioRun {
+  readonly jobs: readonly ScenarioJob[]
+  /** Served op/s of each job, second by second from the start of the run to its end. */
+  readonly served: readonly (readonly number[])[]
+  /** Rates in force, alike; Infinity where nothing limits, 0 before and after the job. */
+  readonly rates: readonly (readonly number[])[]
+  /** Operations that wait at the end of each second. */
+  readonly backlogs: readonly (readonly number[])[]
+  /** Time from join to end of each job, s. */
+  readonly durations: readonly number[]
+  /** End of the last job, s. */
+  readonly makespan: number
+}
+
+/** Operations below which a backlog is empty: what rounding leaves of hundreds of millions. */
+const NOTHING = 1e-3
+
+interface Member {
+  readonly job: ScenarioJob
+  readonly joinsAt: number
+  readonly backlog: Float64Array
+  readonly stageUsage: Float64Array
+  rate: number
+  /** Served since the last cycle; null before the first. */
+  usage: number | null
+  isDone: boolean
+}
+
+export function runFluid({ jobs, trace, control, stages }: FluidSetup): ScenarioRun {
+  const [cycleS, delayS] = [control?.cycleS ?? 1, control?.delayS ?? 0]
+  const weights = stages?.load ?? [1]
+  const members = jobs.map((job, i): Member => {
+    const [backlog, stageUsage] = [new Float64Array(weights.length), new Float64Array(weights.length)]
+    return { job, joinsAt: i * JOIN_S, backlog, stageUsage, rate: Infinity, usage: null, isDone: false }
+  })
+  const [served, rates, backlogs] = [
+    jobs.map((): number[] => []),
+    jobs.map((): number[] => []),
+    jobs.map((): number[] => []),
+  ]
+  const durations: number[] = jobs.map(() => NaN)
+  /** Rates that are decided and not in force yet. */
+  const due: { readonly atS: number; readonly rates: ReadonlyMap<string, number> }[] = []
+  let lastCycle = 0
+  for (let t = 0; ; t++) {
+    let hasChanged = false
+    for (const [i, member] of members.entries()) {
+      if (member.isDone || t - member.joinsAt < trace.length || total(member.backlog) > NOTHING) continue
+      member.isDone = true
+      durations[i] = t - member.joinsAt
+      hasChanged = true
+    }
+    if (members.every(({ isDone }) => isDone)) break
+    const active = members.filter(({ joinsAt, isDone }) => joinsAt <= t && !isDone)
+    hasChanged ||= active.some(({ joinsAt }) => joinsAt === t)
+    if (control && active.length > 0 && (hasChanged || t - lastCycle >= cycleS)) {
+      const decided = decide(control, active, t - lastCycle)
+      lastCycle = t
+      due.push({ atS: t + delayS, rates: decided })
+      // A job that joins has a rate at once: its housekeeping rules carry it.
+      for (const member of active) {
+        if (member.rate === Infinity) member.rate = decided.get(member.job.id)!
+      }
+    }
+    while (due[0] && due[0].atS <= t) {
+      for (const [id, rate] of due.shift()!.rates) members.find(({ job }) => job.id === id)!.rate = rate
+    }
+    for (const [i, member] of members.entries()) {
+      const isActive = active.includes(member)
+      const got = isActive ? serve(member, (trace[t - member.joinsAt] ?? 0) * member.job.load, stages) : 0
+      served[i]!.push(got)
+      rates[i]!.push(isActive ? member.rate : 0)
+      backlogs[i]!.push(total(member.backlog))
+    }
+  }
+  return { jobs, served, rates, backlogs, durations, makespan: served[0]!.length }
+}
+
+function decide(control: Control, active: readonly Member[], elapsedS: number): ReadonlyMap<string, number> {
+  const allocated = allocate({
+    ...{ algorithm: control.algorithm, maxRate: MAX_RATE, slots: 4 },
+    ...{ epsilon: control.epsilon, leftover: control.leftover },
+    jobs: active.map(({ job: { id, demand }, usage }) => ({
+      id,
+      demand,
+      usage: usage === null ? null : usage / elapsedS,
+    })),
+  })
+  invariant(allocated.ok, 'scenarios ask for what can be allocated')
+  for (const member of active) member.usage = 0
+  return allocated.value
+}
+
+/** One second of a job: what its stages let through of what they were given and had waiting. */
+function serve(member: Member, arrivals: number, stages: StageSplit | undefined): number {
+  const { backlog, stageUsage, rate } = member
+  const load = stages?.load ?? [1]
+  const cut = stages && rate !== Infinity ? splitRate(rate, stages.by, stageUsage) : [rate]
+  let all = 0
+  for (let s = 0; s < backlog.length; s++) {
+    backlog[s]! += arrivals * load[s]!
+    const got = Math.min(backlog[s]!, cut[s] ?? Infinity)
+    backlog[s]! -= got
+    stageUsage[s] = got
+    all += got
+  }
+  member.usage = (member.usage ?? 0) + all
+  return all
+}
+
+function total(values: Float64Array): number {
+  let sum = 0
+  for (const value of values) sum += value
+  return sum
+}
+
+/** Stages of a job whose loads differ by up to `imbalance` from their mean, evenly spread; the loads sum to 1. */
+export const stageLoads = (imbalance: number): number[] =>
+  Array.from({ length: STAGES }, (_, s) => (1 + imbalance * ((2 * s) / (STAGES - 1) - 1)) / STAGES)

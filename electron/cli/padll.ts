@@ -1,0 +1,221 @@
+/**
+ * `sluice padll …`: the daemons of PADLL's control plane, programs under a stage, and words to the global controller of this
+ * node (core/padll/console.ts), which the console also sends over SSH.
+ */
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { Command, InvalidArgumentError } from 'commander'
+import { answerConsole } from '#core/padll/console.ts'
+import { sendCommand } from '../padll/control-channel.ts'
+import { readGlobalConfig, readLocalConfig, type GlobalConfig } from '../padll/global-config.ts'
+import { startGlobal } from '../padll/global-daemon.ts'
+import { startLocal } from '../padll/local-daemon.ts'
+import {
+  controlSocket,
+  globalSocket,
+  localSocket,
+  parseAddress,
+  printAddress,
+  stateFile,
+  thisHost,
+  type Address,
+} from '../padll/places.ts'
+import { stageEnvironment } from '../padll/stage-environment.ts'
+import { stageLibrary } from '../padll/stage-library.ts'
+import { line, must, plain, stop } from './output.ts'
+
+const CLOSE_MS = 1800
+
+function address(text: string): Address {
+  const read = parseAddress(text)
+  if (!read.ok) throw new InvalidArgumentError(read.error.why ?? '')
+  return read.value
+}
+
+const whole = (text: string): number => {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('A whole number of at most 15 digits.')
+  return Number(text)
+}
+
+const say = (text: string): void => void process.stderr.write(`sluice padll: ${plain(text)}\n`)
+
+/** Ends a daemon at a signal, and at the loss of its socket. */
+function untilSignal(close: () => Promise<void>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      setTimeout(() => process.exit(0), CLOSE_MS).unref()
+      void close().finally(() => process.exit(0))
+    })
+  }
+}
+
+const lost = (why: string): never =>
+  stop({ code: 'SOCKET_LOST', what: 'Nobody finds this controller any more', why, next: 'Start it again.' })
+
+interface LocalFlags {
+  readonly config?: string
+  readonly socket?: string
+  readonly core?: Address
+  readonly name?: string
+}
+
+async function local(flags: LocalFlags): Promise<void> {
+  const config = flags.config === undefined ? undefined : must(readLocalConfig(flags.config), 2)
+  const socket = flags.socket ?? config?.socket ?? localSocket()
+  const core = flags.core ?? config?.core ?? { path: globalSocket() }
+  const name = flags.name ?? config?.name ?? thisHost()
+  const daemon = must(await startLocal({ name, hostname: thisHost(), socket, core, say, onLost: lost }))
+  untilSignal(() => daemon.close())
+  line(`Local controller ${plain(name)}: stages at ${plain(socket)}, global controller at ${plain(printAddress(core))}`)
+}
+
+interface GlobalFlags {
+  readonly config?: string
+  readonly listen?: Address
+  readonly control?: string
+  readonly state?: string
+  readonly name?: string
+  readonly epoch?: number
+}
+
+async function global(flags: GlobalFlags): Promise<void> {
+  const config: GlobalConfig = must(readGlobalConfig(flags.config), 2)
+  const at = flags.listen ?? config.address ?? { path: globalSocket() }
+  const name = flags.name ?? config.name ?? thisHost()
+  const daemon = must(
+    await startGlobal({
+      name,
+      address: at,
+      controlSocket: flags.control ?? config.controlSocket ?? controlSocket(),
+      stateFile: flags.state ?? config.stateFile ?? stateFile(),
+      config,
+      ...(flags.epoch === undefined ? {} : { leastEpoch: flags.epoch }),
+      say,
+      onLost: lost,
+    }),
+  )
+  untilSignal(() => daemon.close())
+  const where = printAddress(daemon.address)
+  line(`Global controller ${plain(name)}, epoch ${daemon.controller.epoch}: local controllers at ${plain(where)}`)
+  if (!('path' in daemon.address)) {
+    say('this port has no password: whoever reaches it can join. Keep it on a management network, or in an SSH tunnel.')
+  }
+}
+
+interface RunFlags {
+  readonly job: string
+  readonly mount: string[]
+  readonly socket?: string
+  readonly instance: number
+  readonly workflows: number
+  readonly startMs: number
+  readonly report?: string
+  readonly cc: string
+}
+
+/** Starts a program under the stage and ends as it does. */
+async function run(program: string, args: readonly string[], flags: RunFlags): Promise<void> {
+  const library = must(await stageLibrary({ cc: flags.cc }))
+  const env = must(
+    stageEnvironment({
+      library,
+      job: flags.job,
+      mounts: flags.mount,
+      socket: flags.socket ?? localSocket(),
+      instance: flags.instance,
+      workflows: flags.workflows,
+      startWaitMs: flags.startMs,
+      ...(flags.report === undefined ? {} : { report: flags.report }),
+    }),
+    2,
+  )
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
+  child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)))
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Words for the controller of this node, answered as the console sees them. */
+async function ask(args: readonly string[], control: string | undefined): Promise<void> {
+  const [verb, second] = args
+  const readsText = verb === 'policies' && (second === 'set' || second === 'check')
+  const stdin = readsText ? await standardInput() : ''
+  const sent = must(await sendCommand(control ?? controlSocket(), args, stdin))
+  const answer = sent ?? answerConsole(args, stdin, undefined)
+  process.stderr.write(answer.stderr)
+  // A status may be larger than a pipe takes at once: the process ends when it is out, not before.
+  process.exitCode = answer.code
+  await new Promise<void>((resolve) => process.stdout.write(answer.stdout, () => resolve()))
+}
+
+const collect = (one: string, all: string[] = []): string[] => [...all, one]
+const CONTROL = ['--control <socket>', 'where the global controller takes commands'] as const
+
+export function padllCommand(): Command {
+  const padll = new Command('padll')
+    .description('rate limits for metadata and data calls: stages and their controllers')
+    .showHelpAfterError('(see sluice padll --help)')
+    .exitOverride()
+    .enablePositionalOptions()
+  padll
+    .command('local')
+    .description('run a local controller: stages of this node on one side, the global controller on the other')
+    .option('--config <file>', 'YAML with local_address and core_address')
+    .option('--socket <path>', 'where stages find it')
+    .option('--core <address>', 'the global controller: a path or host:port', address)
+    .option('--name <name>', 'its name (default: this host’s)')
+    .action((flags: LocalFlags) => local(flags))
+  padll
+    .command('global')
+    .description('run the global controller')
+    .option('--config <file>', 'YAML: system_limit, control_type or algorithm, rule files and more')
+    .option('--listen <address>', 'where local controllers find it: a path or host:port', address)
+    .option(...CONTROL)
+    .option('--state <file>', 'what it keeps: epoch, policies, settings')
+    .option('--name <name>', 'its name (default: this host’s)')
+    .option('--epoch <n>', 'at least this epoch', whole)
+    .action((flags: GlobalFlags) => global(flags))
+  padll
+    .command('run')
+    .description('run a program, and what it starts, under the stage')
+    .requiredOption('--job <id>', 'its job')
+    .requiredOption('--mount <path>', 'a managed mount point; may be repeated', collect)
+    .option('--socket <path>', 'the local controller (default: this user’s)')
+    .option('--instance <n>', 'number among the processes of the job', whole, 0)
+    .option('--workflows <n>', 'channels to spread calls over', whole, 1)
+    .option('--start-ms <n>', 'how long the first call waits for the controller at most', whole, 50)
+    .option('--report <folder>', 'where each process writes what it counted')
+    .option('--cc <compiler>', 'compiler, where the stage is not built yet', 'cc')
+    .argument('<program>')
+    .argument('[args...]')
+    .passThroughOptions()
+    .action((program: string, args: string[], flags: RunFlags) => run(program, args, flags))
+  const stage = padll.command('stage').description('the library that is loaded into programs')
+  stage
+    .command('build')
+    .description('compile it if it is not there, and print where it is')
+    .option('--cc <compiler>', 'compiler', 'cc')
+    .action(async ({ cc }: { cc: string }) => line(must(await stageLibrary({ cc }))))
+  const words = [
+    ['status', 'print what the global controller knows, as JSON'],
+    ['policies', 'show | check | set [--epoch N]: policies of the global controller; texts come from standard input'],
+    ['set', '[--epoch N] NAME=VALUE…: algorithm, epsilon, split, collect_rounds, limit.SCOPE'],
+  ] as const
+  for (const [name, what] of words) {
+    padll
+      .command(name)
+      .description(what)
+      .option(...CONTROL)
+      .argument('[words...]')
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action((rest: string[], { control }: { control?: string }) => ask([name, ...rest], control))
+  }
+  return padll
+}

@@ -1,0 +1,330 @@
+/**
+ * The control loop of metadata beside the one of data RPCs: reads what jobs did on all MDTs, lets PADLL's controller decide
+ * once a second (and at once when a job begins, a step of the policies is due or a setting changes), and shows or writes the
+ * rules of `mdt` and `mdt_readpage`.
+ *
+ * A server that does not answer keeps its rules, and what they allow stays taken from every limit until its timer has removed
+ * them; then it is left out. Nothing is tightened by counts that are not there.
+ */
+import { ok, type Failure, type Result } from '#core/base/result.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
+import type { Mode } from '#core/control/controller.ts'
+import { serverRules } from '#core/control/server-rules.ts'
+import { profileOf } from '#core/lustre/profile.ts'
+import { desiredOn } from '#core/padll/mds/compile.ts'
+import { MetadataController, type MetadataDecision } from '#core/padll/mds/controller.ts'
+import { MDS_SERVICES, type MdsService, type OpCounts } from '#core/padll/mds/operations.ts'
+import type { PolicyInForce } from '#core/padll/mds/shares.ts'
+import type { ServiceReading } from '#core/padll/mds/service-rules.ts'
+import type { MdsServer } from '#core/padll/mds/spots.ts'
+import type { Audit } from '../enforce/audit.ts'
+import type { Lease } from '../enforce/lease.ts'
+import { serviceReading, type NodeReading } from './collector.ts'
+import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { PlanOutcome, ServerPeriod } from './control-loop.ts'
+import { idlePeriod } from './control-loop.ts'
+import type { JobRegistry } from './job-registry.ts'
+import { MetadataEvents } from './metadata-events.ts'
+import { MetadataPolicies, type PoliciesAt } from './metadata-policies.ts'
+import { MetadataSeries } from './metadata-series.ts'
+import { changedSettings, limitMap, type KeptMetadataSettings } from './metadata-settings.ts'
+import type { MetadataChange, MetadataPreview, MetadataSettings, MetadataState } from './metadata-state.ts'
+import { type LastServer, metadataState } from './metadata-view.ts'
+import { countsOf, MetadataWindow } from './metadata-window.ts'
+import { MetadataWriter, type DesiredServices, type WrittenServer } from './metadata-writer.ts'
+import { SERVICES } from './service.ts'
+
+/** What one sample brings. */
+export interface MetadataSample {
+  readonly sample: number
+  readonly atNs: number
+  readonly mode: Mode
+  readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
+  /** Metadata servers that do not answer, and why. */
+  readonly silent: ReadonlyMap<string, string>
+  readonly jobs: JobRegistry
+}
+
+export class MetadataLoop {
+  readonly series: MetadataSeries
+  readonly #source: ClusterSource
+  readonly #writer: MetadataWriter
+  readonly #controller: MetadataController
+  readonly #window: MetadataWindow
+  readonly #events = new MetadataEvents()
+  readonly #kept: KeptMetadataSettings | undefined
+  readonly #servers = new Map<string, LastServer>()
+  #settings: MetadataSettings
+  #policies: MetadataPolicies
+  #decision: MetadataDecision | undefined
+  #inForce: readonly PolicyInForce[] = []
+  #mode: Mode
+  #cycle = 0
+  #cycleMs: number | null = null
+  #steppedNs = -Infinity
+  #shownNs = -Infinity
+  /** A setting changed since the last cycle. */
+  #isDue = true
+
+  constructor(
+    source: ClusterSource,
+    audit: Audit,
+    session: string,
+    start: { readonly mode: Mode; readonly settings: MetadataSettings },
+    kept?: KeptMetadataSettings,
+  ) {
+    this.#source = source
+    this.#mode = start.mode
+    this.#kept = kept
+    this.#settings = kept?.load() ?? start.settings
+    if (this.#settings.policies !== '' && this.#settings.startedMs === null) {
+      this.#settings = { ...this.#settings, startedMs: this.#nowMs() }
+    }
+    this.#policies = new MetadataPolicies(this.#settings.policies)
+    this.#writer = new MetadataWriter(source, audit, session)
+    this.#controller = new MetadataController(controlOf(this.#settings))
+    this.#window = new MetadataWindow(source.periodNs, NS_PER_S)
+    this.series = new MetadataSeries(this.#window.samples)
+  }
+
+  get settings(): MetadataSettings {
+    return this.#settings
+  }
+
+  /** Whether there is anything to control: a source without metadata servers has no such plane. */
+  get hasServers(): boolean {
+    return this.#source.nodes.some((n) => n.role === 'mds')
+  }
+
+  get failures(): readonly Failure[] {
+    return [...this.#writer.failures, ...(this.#decision?.failures ?? [])]
+  }
+
+  /** Everything of the control cycle at or before a sample; undefined when it is no longer (or not yet) known. */
+  stateAt(sample: number): MetadataState | undefined {
+    return this.series.stateAt(sample)
+  }
+
+  outcome(host: string, service: string): PlanOutcome | undefined {
+    const known = MDS_SERVICES.find((s) => s === service)
+    return known && this.#writer.outcome(host, known)
+  }
+
+  lease(host: string): Lease | undefined {
+    return this.#writer.lease(host)
+  }
+
+  /** Checks a change; `apply` puts it in force. Failures: those of `changedSettings`. */
+  check(change: MetadataChange): Result<MetadataSettings> {
+    return changedSettings(this.#settings, change, this.#nowMs())
+  }
+
+  apply(settings: MetadataSettings, what: string): void {
+    const isOther = settings.policies !== this.#settings.policies || settings.startedMs !== this.#settings.startedMs
+    if (isOther) this.#policies = new MetadataPolicies(settings.policies)
+    this.#settings = settings
+    this.#controller.setSettings(controlOf(settings))
+    this.#kept?.keep(settings)
+    this.#isDue = true
+    this.#events.add(this.#nowMs(), 'controller', what, this.#source.cluster)
+  }
+
+  /** What a change would send now, were it in force from this instant on. Nothing is kept. */
+  preview(change: MetadataChange, jobs: JobRegistry): Result<MetadataPreview> {
+    const checked = this.check(change)
+    if (!checked.ok) return checked
+    const settings = checked.value
+    const isKnown = (job: string): boolean => jobs.find(job) !== undefined
+    const at = new MetadataPolicies(settings.policies).at(secondOf(settings, this.#nowMs()), isKnown)
+    const servers = this.#observed()
+    const trial = new MetadataController(controlOf(settings))
+    const { rules, unexpressed } = trial.step(this.#source.nowNs(), {
+      servers,
+      policies: at.inForce,
+      clientsOf: (job) => jobs.find(job)?.nodes,
+    })
+    const commands = [...this.#servers.values()].map(({ written, reading }) => ({
+      host: reading.host,
+      commands: MetadataWriter.commandsOf(written, desiredOf(rules, reading.host)),
+    }))
+    return ok({ steps: at.steps, unexpressed, commands })
+  }
+
+  /**
+   * Takes one sample, and decides when it is time to.
+   *
+   * @returns  the servers that answered, with their rules as they stand for the next period.
+   */
+  async look(s: MetadataSample): Promise<ReadonlyMap<string, ServerPeriod>> {
+    const began = performance.now()
+    const atMs = this.#source.toUnixMs(s.atNs)
+    if (s.mode !== this.#mode) {
+      this.#mode = s.mode
+      this.#writer.forgetFailures()
+      this.#isDue = true
+    }
+    const counts = this.#take(s, atMs)
+    const isDue = this.#isTime(s, counts)
+    if (isDue) this.#decide(s)
+    if (isDue || this.#mode !== 'enforce') await this.#write(s, isDue)
+    this.series.push(atMs, counts, this.#decision?.shares ?? [], this.#settings, this.#source.periodNs / NS_PER_S)
+    if (isDue) this.#cycleMs = performance.now() - began
+    if (isDue || this.#isStale(s.atNs)) {
+      this.#shownNs = s.atNs
+      const policies = this.#policies.at(secondOf(this.#settings, atMs), (job) => s.jobs.find(job) !== undefined)
+      this.#events.policies(atMs, policies.steps)
+      this.series.keep(this.#stateNow(s.sample, atMs, policies))
+    }
+    return new Map(s.read.map(({ reading }) => [reading.host, this.#period(reading)]))
+  }
+
+  /** Counts of the sample by job, one map a server; undefined where a server was not measured. */
+  #take(s: MetadataSample, atMs: number): ReadonlyMap<string, readonly OpCounts[]> | undefined {
+    let isWhole = s.silent.size === 0
+    const all = new Map<string, OpCounts[]>()
+    for (const { node, reading } of s.read) {
+      const { host } = reading
+      const counts = countsOf(reading)
+      this.#window.add(host, counts)
+      isWhole &&= counts !== undefined
+      for (const [job, ops] of counts ?? []) {
+        const list = all.get(job)
+        if (list) list.push(ops)
+        else all.set(job, [ops])
+      }
+      const known = this.#servers.get(host)
+      if (known?.silent !== undefined) this.#events.add(atMs, 'lost', `${host} answers again`, host)
+      this.#servers.set(host, {
+        written: { node, services: statesOf(reading) },
+        reading,
+        seenMs: atMs,
+        silent: undefined,
+      })
+    }
+    for (const [host, why] of s.silent) {
+      this.#window.add(host, undefined)
+      const known = this.#servers.get(host)
+      if (!known || known.silent !== undefined) continue
+      known.silent = why
+      this.#events.add(atMs, 'lost', `${host} does not answer: ${why}`, host)
+    }
+    return isWhole ? all : undefined
+  }
+
+  #isTime(s: MetadataSample, counts: ReadonlyMap<string, unknown> | undefined): boolean {
+    // Without any counts there is nothing to judge by: what stands, stands.
+    if (!s.read.some(({ reading }) => this.#window.has(reading.host))) return false
+    const before = this.#inForce
+    this.#inForce = this.#policies.advance(secondOf(this.#settings, this.#nowMs()))
+    if (this.#isDue || before !== this.#inForce) return true
+    const sinceNs = s.atNs - this.#steppedNs
+    // A clock that was set back begins anew.
+    if (sinceNs >= this.#settings.intervalMs * NS_PER_MS || sinceNs < 0) return true
+    return this.#inForce.some((p) => counts?.has(p.job) === true && !this.#controller.isActive(p.job))
+  }
+
+  /** Where nothing can be decided, that servers are silent is shown all the same: old figures never stand for new ones. */
+  #isStale(atNs: number): boolean {
+    const sinceNs = atNs - this.#shownNs
+    return this.hasServers && (sinceNs >= this.#settings.intervalMs * NS_PER_MS || sinceNs < 0)
+  }
+
+  /** Servers as the controller sees them; one that is silent stays while rules of ours may be in force there. */
+  #observed(): MdsServer[] {
+    const nowNs = this.#source.nowNs()
+    return [...this.#servers.values()].flatMap(({ reading, written, silent }) => {
+      const { host, version } = reading
+      if (silent !== undefined && (this.#writer.lease(host)?.state?.expiresNs ?? 0) <= nowNs) return []
+      const profile = profileOf(version)
+      const service = (name: MdsService): ServiceReading => {
+        const policies = serviceReading(reading, SERVICES[name])?.policies ?? []
+        const { rules } = written.services[name]
+        return { rules, tbf: serverRules(host, policies, rules, profile).tbf }
+      }
+      const services = { mdt: service('mdt'), mdt_readpage: service('mdt_readpage') }
+      const counts = silent === undefined ? this.#window.of(host) : undefined
+      return [{ host, profile, services, jobs: counts?.jobs, spanS: counts?.spanS ?? 1 }]
+    })
+  }
+
+  #decide(s: MetadataSample): void {
+    this.#isDue = false
+    this.#steppedNs = s.atNs
+    this.#cycle++
+    const clientsOf = (job: string): number | undefined => s.jobs.find(job)?.nodes
+    const observation = { servers: this.#observed(), policies: this.#inForce, clientsOf }
+    this.#decision = this.#controller.step(s.atNs, observation)
+    const atMs = this.#source.toUnixMs(s.atNs)
+    for (const job of this.#decision.joined) this.#events.add(atMs, 'join', `${job} began`, '')
+    for (const job of this.#decision.left) this.#events.add(atMs, 'leave', `${job} is idle`, '')
+  }
+
+  async #write(s: MetadataSample, isDue: boolean): Promise<void> {
+    const answering = [...this.#servers.values()].filter((x) => x.silent === undefined)
+    if (this.#mode === 'enforce') {
+      const measured = answering.filter(({ reading }) => this.#window.has(reading.host))
+      const rules = this.#decision?.rules ?? []
+      await this.#writer.keep(
+        measured.map(({ written, reading }) => ({ server: written, desired: desiredOf(rules, reading.host) })),
+        s.atNs,
+      )
+      return
+    }
+    for (const { written, reading } of answering) {
+      if (this.#writer.isWritten(reading.host)) await this.#writer.withdraw(written)
+      else if (this.#mode === 'advise' && isDue)
+        this.#writer.show(written, desiredOf(this.#decision?.rules ?? [], reading.host))
+    }
+  }
+
+  #period(reading: NodeReading): ServerPeriod {
+    const services = this.#servers.get(reading.host)?.written.services ?? statesOf(reading)
+    const others = reading.others.map(({ service, rules, rulesText }) => {
+      const written = service.name === 'mdt_readpage' ? services.mdt_readpage : undefined
+      return { service: service.name, rules: written?.rules ?? rules, rulesText: written?.rulesText ?? rulesText }
+    })
+    return { ...idlePeriod(reading.host, services.mdt.rules, services.mdt.rulesText), others }
+  }
+
+  #stateNow(sample: number, atMs: number, policies: PoliciesAt): MetadataState {
+    return metadataState({
+      ...{ sample, atMs, cycle: this.#cycle, cycleMs: this.#cycleMs, settings: this.#settings },
+      ...{ decision: this.#decision, policies, failures: this.failures, events: this.#events.last },
+      hosts: this.#source.nodes.filter((n) => n.role === 'mds').map((n) => n.host),
+      serverOf: (host) => this.#servers.get(host),
+      countsOf: (host) => this.#window.of(host),
+      leaseUntilMs: (host) => {
+        const state = this.#writer.lease(host)?.state
+        return state ? this.#source.toUnixMs(state.expiresNs) : null
+      },
+    })
+  }
+
+  #nowMs(): number {
+    return this.#source.toUnixMs(this.#source.nowNs())
+  }
+}
+
+/** Second of the policy file at an instant. */
+const secondOf = ({ startedMs }: MetadataSettings, nowMs: number): number =>
+  startedMs === null ? 0 : Math.max(0, (nowMs - startedMs) / 1000)
+
+const controlOf = (s: MetadataSettings): ConstructorParameters<typeof MetadataController>[0] => ({
+  algorithm: s.algorithm,
+  epsilon: s.epsilon,
+  slots: s.slots,
+  limits: limitMap(s),
+})
+
+const desiredOf = (rules: Parameters<typeof desiredOn>[0], host: string): DesiredServices => ({
+  mdt: desiredOn(rules, host, 'mdt'),
+  mdt_readpage: desiredOn(rules, host, 'mdt_readpage'),
+})
+
+function statesOf(reading: NodeReading): WrittenServer['services'] {
+  const state = (name: MdsService): { rules: NodeReading['rules']; rulesText: string } => {
+    const { rules = [], rulesText = '' } = serviceReading(reading, SERVICES[name]) ?? {}
+    return { rules, rulesText }
+  }
+  return { mdt: state('mdt'), mdt_readpage: state('mdt_readpage') }
+}

@@ -1,0 +1,127 @@
+/**
+ * What jobs, scopes and channels did in the last hour, second by second, as the global controller told it. Every reading is
+ * one sample of all tables, an unanswered one a gap in all of them. Bounded: job ids are chosen by users.
+ */
+import type { PadllStatus } from '#core/padll/status.ts'
+import { SeriesTable } from '#core/series/series-table.ts'
+
+const HOUR = 3_600
+const SPARK = 300
+/** Series kept; what comes when all are taken is shown at the cursor, without a past. */
+const JOBS_MAX = 400
+const CHANNELS_MAX = 2_000
+const SCOPES_MAX = 40
+
+export const PADLL_JOB_COLUMNS = ['asked', 'measured', 'allocated', 'throttledS'] as const
+export const PADLL_SCOPE_COLUMNS = ['asked', 'measured', 'limit', 'unused'] as const
+export const jobColumnOf = (m: (typeof PADLL_JOB_COLUMNS)[number]): number => PADLL_JOB_COLUMNS.indexOf(m)
+export const scopeColumnOf = (m: (typeof PADLL_SCOPE_COLUMNS)[number]): number => PADLL_SCOPE_COLUMNS.indexOf(m)
+
+/** Names are texts of users: their lengths keep them apart. */
+export const jobSeries = (job: string, scope: string): string => `${scope.length} ${scope}${job}`
+export const channelSeries = (local: string, stage: string, channel: number, object: number): string =>
+  `${channel}.${object} ${local.length} ${local}${stage}`
+
+type JobNow = PadllStatus['jobs'][number]
+
+/** A job waits when it would need longer than this for what is queued, at its rate, s: less is the beat of the buckets. */
+const WAITS_S = 0.05
+
+/**
+ * False allocation: what jobs are given and do not use while another job's operations wait, op/s. A job that waits itself
+ * does not count its own wish against the others.
+ */
+export function falseAllocation(jobs: readonly Pick<JobNow, 'allocated' | 'measured' | 'queued'>[]): number {
+  const waits = jobs.map((j) => j.queued > WAITS_S * (j.allocated ?? Infinity))
+  const waiting = waits.filter(Boolean).length
+  let sum = 0
+  jobs.forEach((j, i) => {
+    const others = waiting - (waits[i] === true ? 1 : 0)
+    if (others > 0 && j.allocated !== null) sum += Math.max(0, j.allocated - j.measured)
+  })
+  return sum
+}
+
+/** A table, its most series, and when each was last seen. */
+class Bounded {
+  readonly table: SeriesTable
+  readonly #most: number
+  readonly #seen = new Map<string, number>()
+
+  constructor(table: SeriesTable, most: number) {
+    this.table = table
+    this.#most = most
+  }
+
+  set(name: string, values: readonly number[]): void {
+    if (!this.#seen.has(name) && this.#seen.size >= this.#most && !this.#makeRoom()) return
+    // Newest last, so the first is the one longest gone.
+    this.#seen.delete(name)
+    this.#seen.set(name, this.table.newest)
+    this.table.set(name, ...values)
+  }
+
+  /** Drops series whose whole past has left the table. */
+  sweep(): void {
+    for (const [name, at] of this.#seen) {
+      if (at >= this.table.oldest) return
+      this.#drop(name)
+    }
+  }
+
+  /** The series that is gone for longest goes; one that was there in the sample before does not. */
+  #makeRoom(): boolean {
+    const [first] = this.#seen
+    if (!first || first[1] >= this.table.newest - 1) return false
+    this.#drop(first[0])
+    return true
+  }
+
+  #drop(name: string): void {
+    this.#seen.delete(name)
+    this.table.drop(name)
+  }
+}
+
+export class PadllSeries {
+  readonly #jobs = new Bounded(new SeriesTable(HOUR, PADLL_JOB_COLUMNS, ['throttledS']), JOBS_MAX)
+  readonly #scopes = new Bounded(new SeriesTable(HOUR, PADLL_SCOPE_COLUMNS), SCOPES_MAX)
+  readonly #channels = new Bounded(new SeriesTable(SPARK, ['measured']), CHANNELS_MAX)
+
+  get jobs(): SeriesTable {
+    return this.#jobs.table
+  }
+  get scopes(): SeriesTable {
+    return this.#scopes.table
+  }
+  get channels(): SeriesTable {
+    return this.#channels.table
+  }
+
+  /** Takes one reading; undefined where there was none. */
+  add(atMs: number, status: PadllStatus | undefined): void {
+    for (const b of [this.#jobs, this.#scopes, this.#channels]) {
+      b.table.push(atMs)
+      b.sweep()
+    }
+    if (!status) return
+    const byScope = new Map<string, JobNow[]>(status.limits.map((l) => [l.scope, []]))
+    for (const j of status.jobs) {
+      const list = byScope.get(j.scope)
+      if (list) list.push(j)
+      else byScope.set(j.scope, [j])
+      this.#jobs.set(jobSeries(j.job, j.scope), [j.asked, j.measured, j.allocated ?? NaN, j.throttledS])
+    }
+    for (const [scope, jobs] of byScope) {
+      const sum = (of: (j: JobNow) => number): number => jobs.reduce((n, j) => n + of(j), 0)
+      const limit = status.limits.find((l) => l.scope === scope)?.rate ?? NaN
+      this.#scopes.set(scope, [sum((j) => j.asked), sum((j) => j.measured), limit, falseAllocation(jobs)])
+    }
+    for (const l of status.locals) {
+      if (l.state === 'lost') continue
+      for (const s of l.stages) {
+        for (const c of s.channels) this.#channels.set(channelSeries(l.id, s.key, c.channel, c.object), [c.served])
+      }
+    }
+  }
+}

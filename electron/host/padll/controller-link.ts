@@ -1,0 +1,110 @@
+/**
+ * Sends one change to the global controller, under the safety rules of the console: only in enforce, on record before it is
+ * sent, one at a time, and read back after it. What came of it is known, or called unknown.
+ */
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { PadllStatus } from '#core/padll/status.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { PadllReader } from '../../cluster/padll-reader.ts'
+import { within } from '../../cluster/deadline.ts'
+
+/** A controller that has not answered by then may still do what it was told, wall ms. */
+const ANSWER_MS = 30_000
+/** Characters of an answer that are shown. */
+const SAID_MAX = 500
+
+export const NO_STAGES: Failure = {
+  code: 'NO_CONTROLLER',
+  what: 'Nothing was sent',
+  why: 'this source has no controller of stages',
+  next: 'Name the node of the global controller in the connection.',
+}
+
+/** What a change is called, its literal command, and how the answer tells that it stands. */
+export interface ControllerChange {
+  readonly title: string
+  readonly command: string
+  readonly stands: (status: PadllStatus) => boolean
+}
+
+const refuse = (code: string, why: string, next: string): Result<never> =>
+  fail({ code, what: 'The controller was not changed', why, unaffected: 'It goes on as it was.', next })
+
+export class ControllerLink {
+  readonly #monitor: ClusterMonitor
+  #isSending = false
+
+  constructor(monitor: ClusterMonitor) {
+    this.#monitor = monitor
+  }
+
+  /** Why nothing may be sent now; undefined when it may. */
+  refusal(): Failure | undefined {
+    const { loop, padll } = this.#monitor
+    if (!padll) return NO_STAGES
+    if (loop.mode !== 'enforce') {
+      const why = `the mode is ${loop.mode}: nothing is written`
+      return failureOf(refuse('MODE', why, 'Choose Enforce, then change it again.'))
+    }
+    if (padll.failure) return padll.failure
+    if (this.#isSending) return failureOf(refuse('BUSY', 'another change is being sent', 'Wait for its end.'))
+    return undefined
+  }
+
+  /**
+   * Sends a change. Failures: those of `refusal`, NOT_ON_RECORD, CONTROLLER_REFUSED (its own words), UNKNOWN (no answer, or
+   * it could not be read back), NOT_IN_FORCE (the read-back differs).
+   */
+  async send(change: ControllerChange): Promise<Result<undefined>> {
+    const refused = this.refusal()
+    const { padll } = this.#monitor
+    if (refused || !padll) return fail(refused ?? NO_STAGES)
+    const intent = this.#record(padll, 'intent', change.command)
+    if (!intent.ok) return intent
+    this.#isSending = true
+    try {
+      const done = await this.#carry(padll, change)
+      const text = done.ok ? 'done: read back equal' : `${done.error.code}: ${done.error.why ?? ''}`
+      this.#record(padll, 'outcome', text)
+      const level = done.ok ? 'ok' : 'bad'
+      const atMs = this.#monitor.nowMs()
+      const where = padll.node.host
+      this.#monitor.events.add({ atMs, kind: 'change', level, subject: 'PADLL', text: change.title, where })
+      return done
+    } finally {
+      this.#isSending = false
+      this.#monitor.changed()
+    }
+  }
+
+  #record(padll: PadllReader, kind: 'intent' | 'outcome', text: string): Result<undefined> {
+    const { audit } = this.#monitor
+    try {
+      audit.write(this.#monitor.nowMs(), padll.node.host, kind, text)
+      return ok(undefined)
+    } catch (e) {
+      const why = e instanceof Error ? e.message : String(e)
+      return refuse('NOT_ON_RECORD', why, 'Free space for the history and change it again.')
+    }
+  }
+
+  async #carry(padll: PadllReader, { command, stands }: ControllerChange): Promise<Result<undefined>> {
+    const unknown = (why: string): Result<undefined> =>
+      fail({ code: 'UNKNOWN', what: 'Whether the change stands is not known', why, next: 'Look at the view again.' })
+    const answer = await within(padll.node.exec(command), ANSWER_MS).catch(() => undefined)
+    if (!answer) return unknown(`${padll.node.host} did not answer`)
+    if (answer.code !== 0) {
+      const said = answer.stderr.trim().slice(0, SAID_MAX)
+      const why = said === '' ? `it ended with ${answer.code}` : said
+      return refuse('CONTROLLER_REFUSED', why, 'Correct it and change it again.')
+    }
+    const isRead = await padll.readNow(() => this.#monitor.nowMs())
+    const status = padll.documents.newest?.status
+    if (!isRead || !status) return unknown('it could not be read back')
+    return stands(status)
+      ? ok(undefined)
+      : refuse('NOT_IN_FORCE', 'the controller took it, and shows something else', 'Look at the view, and try again.')
+  }
+}
+
+const failureOf = (r: Result<never>): Failure | undefined => (r.ok ? undefined : r.error)

@@ -1,0 +1,202 @@
+/**
+ * Where metadata QoS is changed: settings of a plane's controller, and its policies after they were checked. Stages are reached
+ * through their global controller, metadata servers through the console's own loop. One desk a cluster.
+ */
+import { createHash } from 'node:crypto'
+import type { PadllChange, PadllPlane, PoliciesCheck } from '#core/api/padll.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { parseConsole, setCommand, setPoliciesCommand, type SettingsChange } from '#core/padll/console.ts'
+import type { PadllStatus } from '#core/padll/status.ts'
+import { isScope } from '#core/padll/vocabulary.ts'
+import type { MetadataChange } from '../../cluster/metadata-state.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { ControllerLink, NO_STAGES } from './controller-link.ts'
+import { diffLines } from './line-diff.ts'
+import { isFaulty, readPolicyText, remarksOf, type PolicySituation } from './policy-text.ts'
+
+const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
+  fail({ code, what: 'The controller was not changed', why, unaffected: 'It goes on as it was.', next })
+
+const NO_SERVERS: Failure = {
+  code: 'NO_SERVERS',
+  what: 'Nothing was changed',
+  why: 'this source has no metadata server',
+  next: 'Name one in the connection.',
+}
+
+/** Whether a status shows what a change asked for. */
+function shows(status: PadllStatus, change: SettingsChange): boolean {
+  const { algorithm, epsilon, split, collectRounds, limits = [] } = change
+  return (
+    (algorithm ?? status.algorithm) === status.algorithm &&
+    (epsilon ?? status.epsilon) === status.epsilon &&
+    (split ?? status.split) === status.split &&
+    (collectRounds ?? status.collectRounds) === status.collectRounds &&
+    limits.every(({ scope, rate }) => (status.limits.find((l) => l.scope === scope)?.rate ?? null) === rate)
+  )
+}
+
+/** A window's change in the words of the controllers; what cannot be said in them is refused here. */
+function settingsOf({ algorithm, epsilon, split, collectRounds, limit }: PadllChange): Result<SettingsChange> {
+  if (limit && !isScope(limit.scope)) {
+    return refused('BAD_SETTING', `"${limit.scope}" is no operation and no class`, 'Choose one of the scopes shown.')
+  }
+  const change: SettingsChange = {
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(epsilon === undefined ? {} : { epsilon }),
+    ...(split === undefined ? {} : { split }),
+    ...(collectRounds === undefined ? {} : { collectRounds }),
+    ...(limit && isScope(limit.scope) ? { limits: [{ scope: limit.scope, rate: limit.rate }] } : {}),
+  }
+  // The controller reads these very words.
+  const words = setCommand(change).split(' ').slice(2).filter(Boolean)
+  const read = parseConsole(words)
+  return read.ok ? ok(change) : refused('BAD_SETTING', read.error, 'Correct the value and change it again.')
+}
+
+const wordsOf = (change: SettingsChange): string => setCommand(change).replace('sluice padll set ', '')
+
+/** A text that is to be put in force: as it was checked, and by whom it is meant. */
+export interface PolicyOrder {
+  readonly plane: PadllPlane
+  readonly text: string
+  readonly planId: string
+  readonly typed: string
+}
+
+export class PadllDesk {
+  readonly #monitor: ClusterMonitor
+  readonly #link: ControllerLink
+
+  constructor(monitor: ClusterMonitor) {
+    this.#monitor = monitor
+    this.#link = new ControllerLink(monitor)
+  }
+
+  /** Changes settings of a plane. Failures: BAD_SETTING, NO_SERVERS, those of `ControllerLink.send` and of the monitor. */
+  async change(input: PadllChange): Promise<Result<undefined>> {
+    const change = settingsOf(input)
+    if (!change.ok) return change
+    if (input.plane === 'mds') return this.#changeServers(input)
+    const status = this.#monitor.padll?.documents.newest?.status
+    return this.#link.send({
+      title: `settings changed: ${wordsOf(change.value)}`,
+      command: setCommand(change.value, status?.epoch),
+      stands: (now) => shows(now, change.value),
+    })
+  }
+
+  #changeServers({ algorithm, epsilon, split, collectRounds, limit }: PadllChange): Result<undefined> {
+    if (!this.#monitor.metadata.hasServers) return fail(NO_SERVERS)
+    if (split !== undefined || collectRounds !== undefined) {
+      const why = 'rules of metadata servers are cut over servers, and computed in every cycle'
+      return refused('NOT_OF_PLANE', why, 'Change it for the stages.')
+    }
+    const change: MetadataChange = {
+      ...(algorithm === undefined ? {} : { algorithm }),
+      ...(epsilon === undefined ? {} : { epsilon }),
+      ...(limit === undefined ? {} : { limit }),
+    }
+    return this.#monitor.setMetadata(change)
+  }
+
+  /** What a policy text means on a plane now. Nothing is kept and nothing is sent. */
+  check(plane: PadllPlane, text: string): PoliciesCheck {
+    const situation = this.#situation(plane)
+    const read = readPolicyText(text, situation)
+    const before = this.#textOf(plane)
+    const mode = this.#monitor.loop.mode
+    const isOff = mode !== 'enforce'
+    const preview =
+      plane === 'mds' && !isFaulty(read)
+        ? this.#monitor.metadata.preview({ policies: text }, this.#monitor.jobs)
+        : undefined
+    const unexpressed = preview?.ok ? preview.value.unexpressed : []
+    return {
+      faults: [...read.faults],
+      steps: [...read.steps],
+      lines: read.lines,
+      diff: diffLines(before, text),
+      commands: isFaulty(read)
+        ? []
+        : plane === 'stages'
+          ? [setPoliciesCommand(text, this.#epoch)]
+          : preview?.ok
+            ? preview.value.commands.flatMap((c) => c.commands.map((command) => `${c.host}: ${command}`))
+            : [],
+      remarks: [
+        ...(isOff ? [{ level: 'watch' as const, text: `the mode is ${mode}: nothing is written before Enforce` }] : []),
+        ...remarksOf(read.steps, situation),
+        ...unexpressed.map((u) => ({
+          level: 'watch' as const,
+          text: u.line === 0 ? u.text : `line ${u.line}: ${u.text}`,
+        })),
+      ],
+      planId: this.#planId(plane, text),
+    }
+  }
+
+  /**
+   * Puts a checked text in force. Failures: NOT_TYPED (outside a demo the name of what is changed is typed), PLAN_CHANGED
+   * (the controller, or its policies, changed since the check), FAULTY, NO_SERVERS, those of `ControllerLink.send` and of
+   * the monitor.
+   */
+  async apply({ plane, text, planId, typed }: PolicyOrder): Promise<Result<undefined>> {
+    if (plane === 'stages' && !this.#monitor.padll) return fail(NO_STAGES)
+    if (plane === 'mds' && !this.#monitor.metadata.hasServers) return fail(NO_SERVERS)
+    if (this.#monitor.source.kind !== 'EMULATED' && typed !== this.#typedTarget(plane)) {
+      return refused('NOT_TYPED', 'what was typed is not its name', 'Type the name as shown.')
+    }
+    if (planId !== this.#planId(plane, text)) {
+      const why = 'the controller, its policies or the text changed since they were checked'
+      return refused('PLAN_CHANGED', why, 'Check the text again; it is compared with what stands now.')
+    }
+    const { faults } = readPolicyText(text, this.#situation(plane))
+    const fault = faults.find((f) => f.severity === 'error')
+    if (fault) {
+      const why = `line ${fault.line}, column ${fault.column}: ${fault.message}`
+      return refused('FAULTY', why, 'Correct the text and apply it again.')
+    }
+    if (plane === 'mds') return this.#monitor.setMetadata({ policies: text })
+    const steps = `${text.split('\n').filter((l) => l.trim() !== '').length} lines`
+    return this.#link.send({
+      title: `policies changed: ${steps}`,
+      command: setPoliciesCommand(text, this.#epoch),
+      stands: (now) => now.policies.text === (text === '' ? '\n' : text),
+    })
+  }
+
+  /** What the operator types: the global controller, or the cluster whose servers are meant. */
+  #typedTarget(plane: PadllPlane): string {
+    const { padll, source } = this.#monitor
+    const name = plane === 'stages' ? (padll?.documents.newest?.status.controller ?? '') : ''
+    return name === '' ? source.cluster : name
+  }
+
+  get #epoch(): number | undefined {
+    return this.#monitor.padll?.documents.newest?.status.epoch
+  }
+
+  #textOf(plane: PadllPlane): string {
+    const { padll, metadata } = this.#monitor
+    return plane === 'mds' ? metadata.settings.policies : (padll?.documents.newest?.status.policies.text ?? '')
+  }
+
+  #situation(plane: PadllPlane): PolicySituation {
+    const { padll, metadata, jobs } = this.#monitor
+    if (plane === 'mds') return { isKnown: (job) => jobs.find(job) !== undefined, limits: metadata.settings.limits }
+    const status = padll?.documents.newest?.status
+    const present = new Set(status?.jobs.filter((j) => j.stages > 0).map((j) => j.job))
+    return { isKnown: (job) => present.has(job), limits: status?.limits ?? [] }
+  }
+
+  /** Names a text, the policies that it replaces, and the run of the controller that takes it. */
+  #planId(plane: PadllPlane, text: string): string {
+    const status = this.#monitor.padll?.documents.newest?.status
+    const run = plane === 'mds' ? [] : [status?.controller, status?.epoch, status?.startedMs]
+    return createHash('sha256')
+      .update(JSON.stringify([plane, run, this.#textOf(plane), text]))
+      .digest('hex')
+      .slice(0, 16)
+  }
+}

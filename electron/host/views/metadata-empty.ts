@@ -1,0 +1,90 @@
+/** The metadata frame of a source that has no plane, or of a plane that has not answered yet: nothing is made up. */
+import type { MetadataFrame } from '#core/api/padll.ts'
+
+/** What every frame has, whatever is in it. */
+export type MetadataHead = Pick<MetadataFrame, 'seq' | 'sample' | 'atMs' | 'windowMs' | 'planes' | 'plane'>
+
+const NO_CONTROLLER: MetadataFrame['controller'] = {
+  name: '',
+  host: '',
+  epoch: 0,
+  algorithm: 'static',
+  epsilon: 0.25,
+  split: 'equal',
+  intervalMs: 1000,
+  collectRounds: 1,
+  cycleMs: null,
+  lease: '',
+  seenMs: null,
+}
+
+export const emptyTree = (): MetadataFrame['tree'] => ({
+  key: [],
+  kind: [],
+  depth: [],
+  name: [],
+  jobId: [],
+  colour: [],
+  measured: [],
+  limit: [],
+  level: [],
+  why: [],
+  more: [],
+})
+
+export const emptyJobs = (): MetadataFrame['jobs'] => ({
+  jobId: [],
+  colour: [],
+  stages: [],
+  demandPolicy: [],
+  limitPolicy: [],
+  asked: [],
+  allocated: [],
+  measured: [],
+  queued: [],
+  throttledS: [],
+  askedSeries: [],
+  allocatedSeries: [],
+  measuredSeries: [],
+})
+
+export const emptyChannels = (of: string): MetadataFrame['channels'] => ({
+  of,
+  key: [],
+  channel: [],
+  scope: [],
+  operations: [],
+  asked: [],
+  limit: [],
+  measured: [],
+  waited: [],
+  waitMs: [],
+  queued: [],
+  refillMs: [],
+  spark: [],
+})
+
+/** A frame that shows nothing, and says why in its notices. */
+export const emptyMetadata = (
+  head: MetadataHead,
+  scope: string,
+  notices: MetadataFrame['notices'] = [],
+): MetadataFrame => ({
+  ...head,
+  scopes: [],
+  scope,
+  controller: NO_CONTROLLER,
+  limit: null,
+  tree: emptyTree(),
+  jobs: emptyJobs(),
+  t: [],
+  asked: [],
+  falseAllocation: [],
+  limits: [],
+  marks: [],
+  channels: emptyChannels(''),
+  policies: { text: '', steps: [], nextInS: null, startedMs: null },
+  unexpressed: [],
+  compiled: [],
+  notices,
+})

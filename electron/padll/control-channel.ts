@@ -1,0 +1,91 @@
+/**
+ * How `sluice padll …` reaches the global controller of its node: one connection a command, one line of JSON each way. The
+ * words and the answers are those of core/padll/console.ts.
+ */
+import { connect, type Socket } from 'node:net'
+import * as z from 'zod'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { ConsoleAnswer } from '#core/padll/console.ts'
+
+/** A policy text of a million characters, escaped. */
+const REQUEST_MAX = 8 << 20
+const ANSWER_MAX = 256 << 20
+const TIMEOUT_MS = 10_000
+
+const request = z.object({ args: z.array(z.string().max(1000)).max(100), stdin: z.string() })
+const answer = z.object({ stdout: z.string(), stderr: z.string(), code: z.number().int() })
+
+/** Collects one line; undefined where it ends before, or is too long. */
+function readLine(socket: Socket, most: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const done = (line?: string): void => {
+      socket.off('data', onData)
+      resolve(line)
+    }
+    const onData = (chunk: Buffer): void => {
+      const at = chunk.indexOf(10)
+      chunks.push(at < 0 ? chunk : chunk.subarray(0, at))
+      length += chunk.length
+      if (length > most) done()
+      else if (at >= 0) done(Buffer.concat(chunks).toString('utf8'))
+    }
+    socket.on('data', onData)
+    socket.once('close', () => done())
+    socket.once('error', () => done())
+  })
+}
+
+/** Answers one command on a connection and ends it. */
+export async function serveCommand(
+  socket: Socket,
+  act: (args: readonly string[], stdin: string) => ConsoleAnswer,
+): Promise<void> {
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy())
+  const line = await readLine(socket, REQUEST_MAX)
+  if (line === undefined) return void socket.destroy()
+  let document: unknown
+  try {
+    document = JSON.parse(line)
+  } catch {
+    return void socket.destroy()
+  }
+  const asked = request.safeParse(document)
+  if (!asked.success) return void socket.destroy()
+  socket.end(`${JSON.stringify(act(asked.data.args, asked.data.stdin))}\n`)
+}
+
+/**
+ * Sends one command to the controller at a socket.
+ *
+ * @returns its answer; null where nobody is there. CONTROL_FAILED where somebody is, and does not answer as it should.
+ */
+export async function sendCommand(
+  path: string,
+  args: readonly string[],
+  stdin: string,
+): Promise<Result<ConsoleAnswer | null>> {
+  const failed = (why: string): Result<never> =>
+    fail({ code: 'CONTROL_FAILED', what: 'The global controller did not answer', why })
+  const socket = connect(path)
+  const trouble = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    socket.once('connect', () => resolve(undefined))
+    socket.once('error', resolve)
+  })
+  if (trouble) {
+    const isNobody = trouble.code === 'ENOENT' || trouble.code === 'ECONNREFUSED'
+    return isNobody ? ok(null) : failed(trouble.message)
+  }
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy())
+  socket.write(`${JSON.stringify({ args, stdin })}\n`)
+  const line = await readLine(socket, ANSWER_MAX)
+  socket.destroy()
+  if (line === undefined) return failed(`nothing came within ${TIMEOUT_MS / 1000} s, or too much`)
+  try {
+    const read = answer.safeParse(JSON.parse(line))
+    return read.success ? ok(read.data) : failed('its answer is none')
+  } catch {
+    return failed('its answer is none')
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * A control cycle over real sockets: collect, compute (PSFA), enforce, from the first byte sent to the last answer, with 1 to
+ * 1,000 local controllers in a process of their own. Median of the cycles of a run.
+ *
+ * Paper (V-D, Fig. 10; controllers on nodes of their own): 162 us at 1, 664 us at 40, 1.03 ms just above, 11.11 ms at 1,000. Baseline: the
+ * same number of sockets and bytes about as long, sent to all and echoed twice, without any controller.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { GlobalController, type GlobalSettings } from '#core/padll/control/global-controller.ts'
+import type { GlobalToLocal, LocalToGlobal } from '#core/padll/control/messages.ts'
+import { parseHousekeeping } from '#core/padll/rules/housekeeping.ts'
+import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts'
+import { clockFrom, Driver } from './driver.ts'
+import { USUAL_HOUSEKEEPING } from './global-config.ts'
+import { Links } from './links.ts'
+import { WireSocket } from './wire-socket.ts'
+
+const SIZES = [1, 10, 40, 100, 400, 1000] as const
+const PAPER_US: Readonly<Record<number, string>> = { 1: '162 us', 40: '664 us', 1000: '11.11 ms' }
+const PAPER_GROWTH = 11_110 / 162
+const cyclesOf = (n: number): number => (n >= 400 ? 15 : 40)
+const ECHO_BYTES = 120
+const START_MS = 30_000
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
+
+/** N connections from a process of their own; `act` gets each as it comes. */
+async function withLocals<T>(
+  n: number,
+  mode: readonly string[],
+  onSocket: (socket: Socket) => void,
+  act: () => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  const path = join(folder, 's')
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    onSocket(socket)
+  })
+  let child: ChildProcess | undefined
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
+  try {
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    child = spawn(process.execPath, [join(import.meta.dirname, 'bench-locals.ts'), path, String(n), ...mode])
+    child.stderr?.pipe(process.stderr)
+    return await act()
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    child?.kill('SIGKILL')
+    server.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Median cycle with n local controllers, ms. */
+async function cycle(n: number): Promise<number> {
+  const links = new Links<WireSocket<LocalToGlobal, GlobalToLocal>>()
+  const joined = new Set<number>()
+  const times: number[] = []
+  let began = 0
+  let last = 0
+  let request = -1
+  let done = (): void => undefined
+  const settings: Partial<GlobalSettings> = {
+    algorithm: 'psfa',
+    limits: new Map([['meta_op', 1000 * n]]),
+    // Room between two cycles, so that none begins before the one before is over.
+    intervalNs: Math.max(10, n / 10) * 1e6,
+  }
+  const controller = new GlobalController({
+    controller: 'bench',
+    startedMs: Date.now(),
+    startedNs: 0,
+    housekeeping: parseHousekeeping(USUAL_HOUSEKEEPING).rules,
+    settings,
+    io: {
+      send: (link, m) => {
+        if (m.kind === 'collect' && m.request !== request && performance.now() - began > 1) {
+          if (joined.size === n && last > began) times.push(last - began)
+          if (times.length > cyclesOf(n)) done()
+          began = performance.now()
+        }
+        if ('request' in m) request = m.request
+        links.get(link)?.send(m)
+      },
+      close: (link) => links.get(link)?.end('closed'),
+    },
+  })
+  const driver = new Driver(controller, clockFrom(performance.now()))
+  const onSocket = (socket: Socket): void => {
+    const link = links.next()
+    const wire = new WireSocket(socket, localToGlobal, globalToLocal, {
+      onMessage: (m) => {
+        driver.with((nowNs) => controller.onMessage(link, m, nowNs))
+        if (m.kind === 'stage-joined' || (m.kind === 'hello' && m.stages.length > 0)) joined.add(link)
+        last = performance.now()
+      },
+      onEnd: () => driver.with((nowNs) => controller.onGone(link, nowNs)),
+    })
+    links.set(link, wire)
+    driver.with((nowNs) => controller.onOpen(link, nowNs))
+  }
+  const policies = Array.from({ length: 8 }, (_, i) => `1 0 demand job${i} meta_op ${100 * n + i}`).join('\n')
+  controller.setPolicies(policies, 0)
+  driver.wake()
+  try {
+    return await withLocals(n, [], onSocket, async () => {
+      await new Promise<void>((resolve, reject) => {
+        done = resolve
+        const given = `${n} local controllers made ${times.length} cycles`
+        setTimeout(() => reject(new Error(given)), START_MS).unref()
+      })
+      return median(times.slice(1))
+    })
+  } finally {
+    driver.stop()
+  }
+}
+
+/** The same sockets without a controller: bytes to all and back, twice, ms. */
+async function echo(n: number): Promise<number> {
+  const sockets: Socket[] = []
+  let waiting = n
+  let got = (): void => undefined
+  const onSocket = (socket: Socket): void => {
+    let bytes = 0
+    socket.on('data', (chunk) => {
+      bytes += chunk.length
+      if (bytes < ECHO_BYTES) return
+      bytes = 0
+      if (--waiting === 0) got()
+    })
+    sockets.push(socket)
+    if (sockets.length === n) got()
+  }
+  const next = (): Promise<void> => new Promise((resolve) => (got = resolve))
+  const message = Buffer.alloc(ECHO_BYTES, 1)
+  return withLocals(n, ['echo'], onSocket, async () => {
+    await next()
+    const times: number[] = []
+    for (let i = 0; i < cyclesOf(n); i++) {
+      const began = performance.now()
+      for (let half = 0; half < 2; half++) {
+        waiting = n
+        const all = next()
+        for (const socket of sockets) socket.write(message)
+        await all
+      }
+      times.push(performance.now() - began)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return median(times)
+  })
+}
+
+/** What was measured in this process, by number of local controllers. */
+const seen = new Map<number, number[]>()
+
+async function measured(n: number): Promise<number> {
+  const ms = await cycle(n)
+  seen.set(n, [...(seen.get(n) ?? []), ms])
+  return ms
+}
+
+const known = async (n: number): Promise<number> => median(seen.get(n) ?? [await measured(n)])
+
+export const benches = [
+  ...SIZES.map((n) => ({
+    id: `padll.cycle.${n}-locals`,
+    unit: 'ms',
+    run: () => measured(n),
+    baseline: () => echo(n),
+    note: `baseline: the same sockets, bytes to all and back twice${PAPER_US[n] ? `; paper: ${PAPER_US[n]}` : ''}`,
+  })),
+  {
+    id: 'padll.cycle.growth',
+    unit: 'x',
+    note: 'cycle at 1,000 local controllers over that at 1; baseline: the paper’s',
+    run: async () => (await known(1000)) / (await known(1)),
+    baseline: () => PAPER_GROWTH,
+  },
+]

@@ -1,0 +1,129 @@
+/** Listening where nobody else does: a socket file left behind by a dead program is taken over, a living one's never. */
+import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { printAddress, privateFolderOf, type Address } from './places.ts'
+
+export interface Listening {
+  readonly address: Address
+  /** Ends all connections and takes the socket file away, if it is still this one's. */
+  close(): Promise<void>
+}
+
+export interface ListenOptions {
+  /** What it is, for messages: `a global controller`. */
+  readonly what: string
+  readonly most: number
+  readonly onSocket: (socket: Socket) => void
+  /** The socket file was taken away or replaced: nobody finds this program any more. */
+  readonly onLost: (why: string) => void
+}
+
+const WATCH_MS = 1000
+const PROBE_MS = 1000
+
+/** Whether somebody answers there. */
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = connect(path)
+    const done = (yes: boolean): void => {
+      probe.destroy()
+      resolve(yes)
+    }
+    probe.once('connect', () => done(true))
+    // Refused: its program is dead. Anything else, a full queue for one, means that it is not.
+    probe.once('error', (e: NodeJS.ErrnoException) => done(e.code !== 'ECONNREFUSED' && e.code !== 'ENOENT'))
+    probe.setTimeout(PROBE_MS, () => done(true))
+  })
+
+const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
+
+/** @returns ADDRESS_TAKEN, LISTEN_FAILED and those of `privateFolderOf`. */
+export async function listenAt(address: Address, options: ListenOptions): Promise<Result<Listening>> {
+  const isPath = 'path' in address
+  if (isPath) {
+    const folder = privateFolderOf(address.path)
+    if (!folder.ok) return folder
+    const found = statOf(address.path)
+    if (found && (!found.isSocket() || (await answers(address.path)))) {
+      return fail({
+        code: 'ADDRESS_TAKEN',
+        what: `There is ${options.what} at ${address.path} already`,
+        why: found.isSocket() ? 'it answers' : 'a file of that name is there',
+        unaffected: 'It goes on.',
+        next: 'Stop it first, or give this one an address of its own.',
+      })
+    }
+    rmSync(address.path, { force: true })
+  }
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // Unheard, it would end the program; what hears it besides may do as it likes.
+    socket.on('error', () => undefined)
+    options.onSocket(socket)
+  })
+  server.maxConnections = options.most
+  const why = await listen(server, address)
+  if (why !== undefined) {
+    const isTaken = why === 'EADDRINUSE'
+    return fail({
+      code: isTaken ? 'ADDRESS_TAKEN' : 'LISTEN_FAILED',
+      what: `${printAddress(address)} cannot be listened at`,
+      why: isTaken ? `there is ${options.what}, or another program, already` : why,
+    })
+  }
+  const watch = isPath ? watchFile(address.path, options.onLost) : undefined
+  const bound = server.address()
+  const at: Address = isPath || typeof bound !== 'object' || bound === null ? address : { ...address, port: bound.port }
+  return ok({
+    address: at,
+    close: async () => {
+      const isOurs = watch?.stop() ?? false
+      for (const socket of sockets) socket.destroy()
+      // Node removes the file of a socket that it closes, whoever's it is by now.
+      if (isPath && !isOurs) return void server.unref()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  })
+}
+
+/** The folder lets nobody in; so does the socket, for whoever moves it. */
+function closedToOthers(path: string): string | undefined {
+  try {
+    chmodSync(path, 0o600)
+    return undefined
+  } catch (e) {
+    return e instanceof Error ? e.message : String(e)
+  }
+}
+
+function listen(server: Server, address: Address): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    server.once('error', (e: NodeJS.ErrnoException) => resolve(e.code ?? e.message))
+    const done = (): void => {
+      resolve('path' in address ? closedToOthers(address.path) : undefined)
+    }
+    if ('path' in address) server.listen(address.path, done)
+    else server.listen(address.port, address.host, done)
+  })
+}
+
+/** Two programs may find a dead one's socket at the same time; whoever is replaced must not go on unseen. */
+function watchFile(path: string, onLost: (why: string) => void): { stop: () => boolean } {
+  const mine = statOf(path)?.ino
+  const isMine = (): boolean => mine !== undefined && statOf(path)?.ino === mine
+  const timer = setInterval(() => {
+    if (isMine()) return
+    clearInterval(timer)
+    onLost(statOf(path) ? `another program listens at ${path} now` : `${path} was removed`)
+  }, WATCH_MS)
+  timer.unref()
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return isMine()
+    },
+  }
+}

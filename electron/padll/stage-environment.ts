@@ -1,0 +1,77 @@
+/** The environment under which a program becomes a stage's. Checked here, since the library itself can only stay silent. */
+import { isAbsolute } from 'node:path'
+import { userInfo } from 'node:os'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { TEXT_BYTES } from '#core/padll/wire/parts.ts'
+
+export interface StageSettings {
+  readonly library: string
+  readonly job: string
+  /** Managed mount points, absolute paths. */
+  readonly mounts: readonly string[]
+  /** Where the local controller listens. */
+  readonly socket: string
+  readonly instance?: number
+  readonly workflows?: number
+  /** How long the first managed call waits for the controller at most, ms. */
+  readonly startWaitMs?: number
+  /** A folder for what each process counted, written when it ends. */
+  readonly report?: string
+}
+
+/** Bounds of the library (resources/stage/stage.h) and of the system. */
+const MOUNTS_MAX = 16
+const WORKFLOWS_MAX = 1024
+const PATH_MAX = 4095
+/** sockaddr_un. */
+export const SOCKET_PATH_MAX = 107
+
+const bytes = (text: string): number => Buffer.byteLength(text)
+const refused = (code: string, what: string, why: string): Result<never, Failure> => fail({ code, what, why })
+
+/** One line a mount: a newline would make two of it. */
+const isMount = (path: string): boolean => isAbsolute(path) && bytes(path) <= PATH_MAX && !/[\n\0]/.test(path)
+
+/**
+ * Variables to set for a program and what it starts.
+ *
+ * @returns Codes: STAGE_JOB, STAGE_MOUNT, STAGE_SOCKET, STAGE_NUMBER, STAGE_PRELOAD.
+ */
+export function stageEnvironment(
+  settings: StageSettings,
+  preload: string | undefined = process.env.LD_PRELOAD,
+): Result<Record<string, string>> {
+  const { library, job, mounts, socket, instance = 0, workflows = 1, startWaitMs = 50, report } = settings
+  if (job === '' || job.includes('\0') || bytes(job) > TEXT_BYTES.job) {
+    return refused('STAGE_JOB', 'This job id cannot be used', `it must have 1 to ${TEXT_BYTES.job} bytes and no NUL`)
+  }
+  if (mounts.length === 0 || mounts.length > MOUNTS_MAX || !mounts.every(isMount)) {
+    return refused(
+      'STAGE_MOUNT',
+      'These mount points cannot be managed',
+      `1 to ${MOUNTS_MAX} absolute paths are needed`,
+    )
+  }
+  if (!isAbsolute(socket) || bytes(socket) > SOCKET_PATH_MAX || socket.includes('\0')) {
+    return refused('STAGE_SOCKET', 'This socket cannot be used', `an absolute path of at most ${SOCKET_PATH_MAX} bytes`)
+  }
+  const whole = (n: number, least: number, most: number): boolean => Number.isInteger(n) && n >= least && n <= most
+  if (!whole(instance, 0, 0xffffffff) || !whole(workflows, 1, WORKFLOWS_MAX) || !whole(startWaitMs, 0, 10_000)) {
+    return refused('STAGE_NUMBER', 'A number is out of its range', `at most ${WORKFLOWS_MAX} workflows, 10000 ms`)
+  }
+  // The dynamic linker splits at spaces and colons, and has no way to quote them.
+  if (/[\s:]/.test(library)) {
+    return refused('STAGE_PRELOAD', `${library} cannot be preloaded`, 'its path has a space or a colon in it')
+  }
+  return ok({
+    LD_PRELOAD: [library, ...(preload ? [preload] : [])].join(' '),
+    SLUICE_STAGE_JOB: job,
+    SLUICE_STAGE_MOUNTS: mounts.join('\n'),
+    SLUICE_STAGE_SOCKET: socket,
+    SLUICE_STAGE_USER: userInfo().username,
+    SLUICE_STAGE_INSTANCE: String(instance),
+    SLUICE_STAGE_WORKFLOWS: String(workflows),
+    SLUICE_STAGE_START_MS: String(startWaitMs),
+    ...(report === undefined ? {} : { SLUICE_STAGE_REPORT: report }),
+  })
+}

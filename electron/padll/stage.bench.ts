@@ -1,0 +1,66 @@
+/**
+ * Requests per second through the C stage in a closed loop (resources/stage/bench), as the paper measures one stage: 1 to 256
+ * threads, as many channels, rates that never throttle; its stage served 1.28 to 3.20 M/s (V-D). `stub`: nothing stands behind the
+ * stage; baseline: the same stage that limits nothing. `kernel`: the real call; baseline: the call without a stage.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import * as z from 'zod'
+import { formatFailure } from '#core/base/result.ts'
+import { stageLibrary } from './stage-library.ts'
+
+const SECONDS = '0.3'
+const measured = z.object({ perSecond: z.number(), passThrough: z.number(), bare: z.number() })
+type Measured = z.infer<typeof measured>
+
+const hasCompiler = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'cc')))
+
+let program: Promise<string> | undefined
+/** Built at the first run: other benches need not wait for a compiler. */
+const built = (): Promise<string> => (program ??= stageLibrary({ part: 'bench' }).then(found))
+
+function found(built: Awaited<ReturnType<typeof stageLibrary>>): string {
+  if (!built.ok) throw new Error(formatFailure(built.error))
+  return built.value
+}
+
+interface Loop {
+  readonly threads: number
+  readonly calls: 'calls' | 'open-close'
+  readonly behind: 'stub' | 'kernel'
+}
+
+/** One program run measures the loop and its baseline; the baseline's numbers are those of the same runs. */
+function bench({ threads, calls, behind }: Loop) {
+  const seen: Measured[] = []
+  let next = 0
+  return {
+    id: `padll.c-stage.${calls}.${behind}.${threads}-threads`,
+    unit: 'requests/s',
+    note:
+      behind === 'stub'
+        ? 'baseline: the same calls through a stage that limits nothing; paper: 1.28 to 3.20 M/s'
+        : 'baseline: the same system calls without a stage',
+    run: async () => {
+      const text = execFileSync(await built(), [String(threads), SECONDS, calls, behind], { encoding: 'utf8' })
+      const one = measured.parse(JSON.parse(text))
+      seen.push(one)
+      return one.perSecond
+    },
+    baseline: () => {
+      const one = seen[next++ % seen.length]
+      return (behind === 'stub' ? one?.passThrough : one?.bare) ?? NaN
+    },
+  }
+}
+
+const LOOPS: readonly Loop[] = [
+  ...[1, 2, 16, 256].map((threads): Loop => ({ threads, calls: 'calls', behind: 'stub' })),
+  { threads: 1, calls: 'open-close', behind: 'stub' },
+  { threads: 1, calls: 'open-close', behind: 'kernel' },
+  { threads: 2, calls: 'open-close', behind: 'kernel' },
+]
+
+/** None where the stage cannot be built. */
+export const benches = process.platform === 'linux' && hasCompiler ? LOOPS.map(bench) : []

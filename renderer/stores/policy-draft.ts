@@ -1,0 +1,185 @@
+/**
+ * The policy text that is being edited. The text is the one truth; the form reads and writes its lines. The host is asked
+ * about it shortly after the last key, and of its answers only the one to the newest question counts. A draft outlives the
+ * view, a refusal and a change of plane; only applying or discarding ends it.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef, watch } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import { POLICIES_MAX, type PadllPlane, type PoliciesCheck } from '#core/api/padll.ts'
+import { formatNumber } from '../widgets/units.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+
+const DEBOUNCE_MS = 150
+const NOT_CHECKED = 'The policies were not checked'
+const NOT_APPLIED = 'The policies were not applied'
+
+export interface PolicyDraft {
+  readonly plane: PadllPlane
+  readonly text: string
+  /** The text in force when the draft was begun. */
+  readonly base: string
+  readonly isTouched: boolean
+}
+
+export const usePolicyDraftStore = defineStore('policy-draft', () => {
+  const connection = useConnectionStore()
+  const draft = shallowRef<PolicyDraft | null>(null)
+  /** Drafts of the plane that is not shown. */
+  const kept = new Map<PadllPlane, PolicyDraft>()
+  /** The newest answer, and the text it is about. */
+  const check = shallowRef<PoliciesCheck | null>(null)
+  const checkedText = ref('')
+  const notice = shallowRef<Notice | null>(null)
+  const isChecking = ref(false)
+  const isApplying = ref(false)
+  /** The text in force, as the last frame had it. */
+  const inForce = ref<string | null>(null)
+  /** Texts that were put in force from here: what is said of it goes with the next edit. */
+  const applied = ref(0)
+
+  const isFresh = computed(() => check.value !== null && !isChecking.value && checkedText.value === draft.value?.text)
+  const errors = computed(() => check.value?.faults.filter((f) => f.severity === 'error').length ?? 0)
+  const isSame = computed(() => check.value?.diff.every(({ op }) => op === 'keep') ?? true)
+  /** Somebody else has put another text in force since this draft was begun. */
+  const isOvertaken = computed(
+    () => draft.value?.isTouched === true && inForce.value !== null && inForce.value !== draft.value.base,
+  )
+  const canApply = computed(
+    () =>
+      isFresh.value &&
+      errors.value === 0 &&
+      !isSame.value &&
+      !isApplying.value &&
+      draft.value?.isTouched === true &&
+      check.value?.planId !== '',
+  )
+
+  let asked = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  async function send(mine: number): Promise<void> {
+    const now = draft.value
+    if (now === null || mine !== asked) return
+    try {
+      if (connection.host === null) {
+        notice.value = noHost(NOT_CHECKED)
+        return
+      }
+      const answer = await connection.host.api.padll.check({ plane: now.plane, text: now.text })
+      if (mine !== asked) return
+      check.value = answer
+      checkedText.value = now.text
+    } catch (error) {
+      if (mine === asked) notice.value = refusal(NOT_CHECKED, error)
+    } finally {
+      if (mine === asked) isChecking.value = false
+    }
+  }
+  function ask(delayMs = DEBOUNCE_MS, isQuiet = false): void {
+    const mine = ++asked
+    clearTimeout(timer)
+    const length = draft.value?.text.length ?? 0
+    if (length > POLICIES_MAX) {
+      isChecking.value = false
+      notice.value = {
+        code: 'TOO_LONG',
+        what: NOT_CHECKED,
+        why: `the text has ${formatNumber(length)} characters, the most is ${formatNumber(POLICIES_MAX)}`,
+      }
+      return
+    }
+    if (notice.value?.code === 'TOO_LONG') notice.value = null
+    isChecking.value = !isQuiet
+    timer = setTimeout(() => void send(mine), delayMs)
+  }
+  function begin(next: PolicyDraft): void {
+    draft.value = next
+    check.value = notice.value = null
+    checkedText.value = ''
+    ask(0)
+  }
+
+  /** Opens the draft of a plane: the one that was left, else the text in force. */
+  function open(plane: PadllPlane, text: string): void {
+    if (draft.value?.plane === plane) return
+    if (draft.value?.isTouched) kept.set(draft.value.plane, draft.value)
+    inForce.value = text
+    const left = kept.get(plane)
+    kept.delete(plane)
+    begin(left ?? { plane, text, base: text, isTouched: false })
+  }
+  /** Another text is in force: an untouched draft becomes it, a touched one is compared with it anew. */
+  function follow(plane: PadllPlane, text: string): void {
+    const now = draft.value
+    if (now === null || now.plane !== plane || text === inForce.value) return
+    inForce.value = text
+    if (!now.isTouched && now.text !== text) draft.value = { ...now, text, base: text }
+    else if (!now.isTouched) draft.value = { ...now, base: text }
+    ask(0)
+  }
+  function edit(text: string): void {
+    if (draft.value === null || text === draft.value.text) return
+    draft.value = { ...draft.value, text, isTouched: true }
+    applied.value = 0
+    ask()
+  }
+  function discard(): void {
+    if (draft.value === null) return
+    const text = inForce.value ?? draft.value.base
+    begin({ plane: draft.value.plane, text, base: text, isTouched: false })
+  }
+
+  /** Puts the checked text in force. What failed stays in the editor, with the host's words. @param typed  its target. */
+  async function apply(typed: string): Promise<boolean> {
+    const [now, answer] = [draft.value, check.value]
+    if (!canApply.value || now === null || answer === null) return false
+    if (connection.host === null) {
+      notice.value = noHost(NOT_APPLIED)
+      return false
+    }
+    const { host } = connection
+    isApplying.value = true
+    notice.value = null
+    try {
+      await host.api.padll.apply({ plane: now.plane, text: now.text, planId: answer.planId, typed })
+      applied.value++
+      // What was typed while it was on its way stays a draft.
+      if (draft.value === now) draft.value = { ...now, base: now.text, isTouched: false }
+      else if (draft.value !== null) draft.value = { ...draft.value, base: now.text }
+      ask(0)
+      return true
+    } catch (error) {
+      notice.value =
+        connection.host === host
+          ? refusal(NOT_APPLIED, error)
+          : {
+              code: 'APPLY_UNKNOWN',
+              what: 'The line to the host broke while the policies were on their way',
+              unaffected: 'the draft',
+              next: 'The text in force shows whether they arrived.',
+            }
+      ask(0)
+      return false
+    } finally {
+      isApplying.value = false
+    }
+  }
+  /** Asks again about the same text: jobs come and go. */
+  const recheck = (): void => {
+    if (isFresh.value && !isApplying.value) ask(0, true)
+  }
+  watch(
+    () => connection.host,
+    (host) => {
+      if (host === null || draft.value === null) return
+      if (notice.value?.code === 'NO_HOST') notice.value = null
+      ask(0)
+    },
+  )
+  return {
+    ...{ draft, check, checkedText, notice, isChecking, isApplying, isFresh, isSame, isOvertaken, canApply, errors },
+    ...{ inForce, applied, open, follow, edit, discard, apply, recheck },
+  }
+})

@@ -1,0 +1,69 @@
+/** Steps of the policy file in the order of their time, each with its state in words. */
+import type { MetadataFrame, PolicyStep } from '#core/api/padll.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import { formatCountdown, formatNumber, formatSpan } from '../../widgets/units.ts'
+
+export interface StepFace {
+  readonly key: string
+  readonly line: number
+  readonly at: string
+  readonly kind: string
+  readonly job: string
+  readonly scope: string
+  readonly value: string
+  readonly state: PolicyStep['state'] | 'next'
+  readonly words: string
+  /** The step as it stands in the file, and its state. */
+  readonly title: string
+  /** What this plane does not do of its line. */
+  readonly unexpressed: string | null
+}
+
+const kinds: Readonly<Record<string, string>> = { job: 'limit', demand: 'demand' }
+/** A kind as an operator says it; a kind that is only read keeps its word. */
+export const kindWord = (kind: string): string => (Object.hasOwn(kinds, kind) ? (kinds[kind] ?? kind) : plainText(kind))
+
+const said: Readonly<Record<StepFace['state'], string>> = {
+  next: 'next',
+  waiting: 'waits',
+  active: 'in force',
+  replaced: 'past',
+  'unknown-job': 'no such job',
+  ignored: 'ignored',
+}
+
+export function stepFaces(
+  { steps, nextInS }: Pick<MetadataFrame['policies'], 'steps' | 'nextInS'>,
+  unexpressed: MetadataFrame['unexpressed'] = [],
+): StepFace[] {
+  const sorted = [...steps].sort((a, b) => a.atS - b.atS || a.line - b.line)
+  const nextAtS = nextInS === null ? null : (sorted.find(({ state }) => state === 'waiting')?.atS ?? null)
+  const remarks = new Map(unexpressed.map(({ line, text }) => [line, plainText(text)]))
+  return sorted.map((step, i) => {
+    const isNext = step.state === 'waiting' && step.atS === nextAtS
+    const state = isNext ? 'next' : step.state
+    const leftS = step.state === 'waiting' && nextAtS !== null && nextInS !== null ? nextInS + step.atS - nextAtS : null
+    const words = leftS === null ? said[state] : `in ${formatCountdown(leftS * 1000)}`
+    return {
+      key: `${step.line} ${i}`,
+      line: step.line,
+      at: formatNumber(step.atS, Number.isInteger(step.atS) ? 0 : 1),
+      kind: kindWord(step.kind),
+      job: plainText(step.job),
+      scope: plainText(step.scope),
+      value: formatNumber(step.value),
+      state,
+      words,
+      title: plainText(
+        `line ${step.line}: ${step.rule} ${step.atS} ${step.kind} ${step.job} ${step.scope} ${step.value}, ${said[state]}`,
+      ),
+      unexpressed: remarks.get(step.line) ?? null,
+    }
+  })
+}
+
+/** `next step in 1 min 42 s`; what stands there where none is to come. */
+export function nextWords({ steps, nextInS }: Pick<MetadataFrame['policies'], 'steps' | 'nextInS'>): string {
+  if (nextInS !== null) return `next step in ${formatSpan(nextInS * 1000)}`
+  return steps.length === 0 ? 'empty' : 'no step to come'
+}

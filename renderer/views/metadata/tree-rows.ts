@@ -1,0 +1,102 @@
+/** The control hierarchy as rows that can be seen: what lies under a closed row is left out, what was not sent is counted. */
+import type { Level } from '#core/api/frames.ts'
+import type { MetadataFrame } from '#core/api/padll.ts'
+
+type Tree = MetadataFrame['tree']
+
+export interface TreeRow {
+  /** Unique among the rows. */
+  readonly key: string
+  readonly kind: 'global' | 'local' | 'stage' | 'more'
+  readonly depth: number
+  readonly name: string
+  readonly jobId: string
+  readonly colour: number
+  readonly measured: number | null
+  readonly limit: number | null
+  readonly level: Level
+  readonly why: string
+  readonly hasChildren: boolean
+  readonly isOpen: boolean
+  /** Key of the row it hangs under; empty for the top. */
+  readonly parent: string
+  /** Of a `more` row: stages that were not sent. */
+  readonly more: number
+}
+
+const moreRow = (parent: TreeRow): TreeRow => ({
+  ...parent,
+  ...{ key: `${parent.key}\u0000more`, kind: 'more', depth: parent.depth + 1, name: '', jobId: '', colour: 0 },
+  ...{ measured: null, limit: null, level: 'idle', why: '', hasChildren: false, isOpen: false, parent: parent.key },
+})
+
+/** Rows from the top; `closed` holds keys of rows whose children are put away. */
+export function treeRows(tree: Tree, closed: ReadonlySet<string>): TreeRow[] {
+  const rows: TreeRow[] = []
+  /** The open way down to the row before: depth, and what is still to be said under it. */
+  const above: TreeRow[] = []
+  let hiddenBelow = Infinity
+  const leave = (depth: number): void => {
+    for (let last = above.at(-1); last && last.depth >= depth; last = above.at(-1)) {
+      above.pop()
+      if (last.more > 0 && last.isOpen) rows.push(moreRow(last))
+    }
+  }
+  for (let i = 0; i < tree.key.length; i++) {
+    const depth = tree.depth[i] ?? 0
+    if (depth > hiddenBelow) continue
+    hiddenBelow = Infinity
+    leave(depth)
+    const key = tree.key[i] ?? ''
+    const more = tree.more[i] ?? 0
+    const hasChildren = (tree.depth[i + 1] ?? -1) > depth || more > 0
+    const row: TreeRow = {
+      ...{ key, depth, more, hasChildren, isOpen: hasChildren && !closed.has(key), parent: above.at(-1)?.key ?? '' },
+      ...{ kind: tree.kind[i] ?? 'stage', name: tree.name[i] ?? '', jobId: tree.jobId[i] ?? '' },
+      ...{ colour: tree.colour[i] ?? 0, measured: tree.measured[i] ?? null, limit: tree.limit[i] ?? null },
+      ...{ level: tree.level[i] ?? 'unknown', why: tree.why[i] ?? '' },
+    }
+    rows.push(row)
+    if (!row.isOpen && hasChildren) hiddenBelow = depth
+    if (hasChildren) above.push(row)
+  }
+  leave(-1)
+  return rows
+}
+
+/** Where a key of the keyboard leads from row `at`: another row, or a row to open or to close. */
+export type TreeStep = { readonly to: number } | { readonly open: boolean } | null
+
+export function treeStep(rows: readonly TreeRow[], at: number, key: string): TreeStep {
+  const last = rows.length - 1
+  const row = rows[at]
+  if (last < 0) return null
+  if (!row) return ['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(key) ? { to: 0 } : null
+  if (key === 'ArrowDown') return { to: Math.min(last, at + 1) }
+  if (key === 'ArrowUp') return { to: Math.max(0, at - 1) }
+  if (key === 'Home') return { to: 0 }
+  if (key === 'End') return { to: last }
+  if (key === 'ArrowRight') {
+    if (!row.hasChildren) return { to: at }
+    return row.isOpen ? { to: Math.min(last, at + 1) } : { open: true }
+  }
+  if (key === 'ArrowLeft') {
+    if (row.isOpen) return { open: false }
+    const parent = rows.findIndex((r) => r.key === row.parent)
+    return { to: parent < 0 ? at : parent }
+  }
+  return null
+}
+
+const words: Readonly<Record<Level, string>> = {
+  ok: 'below its limit',
+  watch: 'watch',
+  bad: 'bad',
+  idle: 'idle',
+  unknown: 'unknown',
+}
+/** Its first clause, for beside a name. */
+export const shortWhy = (why: string): string => why.split(/[,:;]/, 1)[0] ?? ''
+
+/** The state of a row in words. */
+export const stateWords = ({ why, level }: Pick<TreeRow, 'why' | 'level'>): string => (why === '' ? words[level] : why)

@@ -1,0 +1,229 @@
+/*
+ * A data-plane stage inside a program: what its parts promise each other.
+ *
+ * The program calls (calls-*.c); paths and descriptors tell whether the file is managed (mounts.c, files.c); the layout
+ * tells which enforcement object limits the call (layout.c); its bucket says when (bucket.c). A thread of its own talks to
+ * the local controller (control.c) in the frames of wire.c. Nothing here takes a lock, uses malloc or writes to the
+ * program's streams; all memory is static or mapped once, so that fork, signals and threads find nothing half done.
+ */
+#ifndef SLUICE_STAGE_H
+#define SLUICE_STAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Bounds. What is beyond them is refused or goes on unlimited; nothing grows. */
+enum {
+  MAX_MOUNTS = 16,
+  MAX_WORKFLOWS = 1024,
+  MAX_CHANNELS = 1024,
+  MAX_OBJECTS = 1024,
+  MAX_PATH = 4096,
+  MAX_JOB = 200,
+  MAX_HOST = 64,
+  MAX_USER = 256,
+  MAX_FRAME = 65536,
+};
+
+/*
+ * Every intercepted call: name, class, operation type and context as they travel (core/padll/vocabulary.ts). The numbers of
+ * the metadata server's getattr are the stat family's: they travel as getxattr, as the trace replays them.
+ */
+#define CALLS(X) \
+  X(read, DATA, 1, 6) X(write, DATA, 2, 6) X(pread, DATA, 3, 6) X(pwrite, DATA, 4, 6) X(pread64, DATA, 5, 6) \
+  X(pwrite64, DATA, 6, 6) X(mmap, DATA, 93, 6) X(munmap, DATA, 94, 6) \
+  X(open, METADATA, 9, 7) X(creat, METADATA, 9, 7) X(creat64, METADATA, 9, 7) X(openat, METADATA, 9, 7) \
+  X(open64, METADATA, 9, 7) X(close, METADATA, 14, 7) X(sync, METADATA, 0, 0) X(statfs, METADATA, 31, 7) \
+  X(fstatfs, METADATA, 32, 7) X(statfs64, METADATA, 33, 7) X(fstatfs64, METADATA, 34, 7) X(unlink, METADATA, 37, 7) \
+  X(unlinkat, METADATA, 37, 7) X(rename, METADATA, 39, 7) X(renameat, METADATA, 39, 7) X(fopen, METADATA, 45, 7) \
+  X(fopen64, METADATA, 46, 7) X(fclose, METADATA, 50, 7) \
+  X(mkdir, DIRECTORY, 63, 7) X(mkdirat, DIRECTORY, 63, 7) X(rmdir, DIRECTORY, 70, 8) X(mknod, DIRECTORY, 91, 7) \
+  X(mknodat, DIRECTORY, 91, 7) \
+  X(getxattr, XATTR, 72, 7) X(lgetxattr, XATTR, 72, 7) X(fgetxattr, XATTR, 72, 7) X(setxattr, XATTR, 75, 7) \
+  X(lsetxattr, XATTR, 75, 7) X(fsetxattr, XATTR, 75, 7) X(listxattr, XATTR, 78, 7) X(llistxattr, XATTR, 78, 7) \
+  X(flistxattr, XATTR, 78, 7) \
+  X(socket, SPECIAL, 0, 0) X(fcntl, SPECIAL, 0, 0) \
+  X(stat, METADATA, 72, 7) X(lstat, METADATA, 72, 7) X(fstat, METADATA, 72, 7) X(fstatat, METADATA, 72, 7) \
+  X(statx, METADATA, 72, 7) X(opendir, METADATA, 9, 7) X(closedir, METADATA, 14, 7)
+
+enum call {
+#define X(name, cls, type, context) CALL_##name,
+  CALLS(X)
+#undef X
+  CALL_COUNT
+};
+
+enum call_class { CLASS_DATA, CLASS_METADATA, CLASS_DIRECTORY, CLASS_XATTR, CLASS_SPECIAL };
+
+struct call_kind {
+  const char *name;
+  uint8_t class;
+  uint8_t type;
+  uint8_t context;
+};
+extern const struct call_kind call_kinds[CALL_COUNT];
+
+/* --- config.c: what the environment says, read once ------------------------------------------------------------------ */
+
+struct mount {
+  char path[MAX_PATH]; /* normalised, without a slash at its end; "" is the root */
+  size_t length;
+};
+
+struct config {
+  bool enabled; /* there are managed mounts; else every call is forwarded at once */
+  char job[MAX_JOB + 1];
+  char user[MAX_USER + 1];
+  char socket[108];
+  char report[MAX_PATH];
+  uint32_t instance;
+  uint32_t workflows;
+  uint32_t start_wait_ms;
+  int mounts;
+  bool nested; /* a mount lies inside another one */
+  struct mount mount[MAX_MOUNTS];
+};
+extern struct config config;
+void config_read(void);
+
+/* --- mounts.c: is this path managed ----------------------------------------------------------------------------------- */
+
+/* What is known of a directory or descriptor: one byte. 1..MAX_MOUNTS: inside that mount (index + 1). */
+enum { PLACE_UNKNOWN = 0, PLACE_ABOVE = 254, PLACE_OUTSIDE = 255 };
+typedef uint8_t place;
+static inline bool is_managed(place p) { return p >= 1 && p <= MAX_MOUNTS; }
+
+/* Textual: `.`, `..` and `//` are resolved, whole components compared, the longest mount wins. Links are not followed. */
+place place_of(int dirfd, const char *path);
+/* Normalises an absolute path into `out` (MAX_PATH); its length, or -1 where it is too long or not absolute. */
+int path_normalise(const char *path, char *out);
+/* The working directory may have changed. */
+void cwd_changed(void);
+
+/* --- files.c: descriptors ----------------------------------------------------------------------------------------------- */
+
+place fd_place(int fd);
+void fd_put(int fd, place p);
+/* Forgets descriptors first..last. */
+void fd_forget_range(unsigned first, unsigned last);
+
+/* --- bucket.c ------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Token bucket without a lock: `booked` is how far tokens are given away, as an instant. Time is counted in 64ths of a
+ * nanosecond since the stage began.
+ */
+struct bucket {
+  _Atomic uint64_t booked;
+  _Atomic double per_token; /* time of one token; 0: unlimited */
+  _Atomic uint64_t period;
+  _Atomic uint64_t settled; /* end of the refill period in which rate or period last changed */
+  _Atomic uint32_t generation;
+};
+
+uint64_t clock_ns(void);
+/* Takes `cost` tokens and waits until they are there; returns the wait in ns, 0 where there was none. */
+uint64_t bucket_take(struct bucket *b, double cost);
+/* A rate of 0 takes the limit away; others under 1 become 1. Who waits is booked anew at the new rate. */
+void bucket_set(struct bucket *b, double rate, uint64_t period_ns);
+double bucket_rate(struct bucket *b);
+/* Tokens given away beyond the current period: what waits now. */
+uint64_t bucket_queued(struct bucket *b);
+void bucket_forget_bookings(struct bucket *b);
+
+/* --- layout.c: channels and enforcement objects ------------------------------------------------------------------------- */
+
+struct object {
+  _Alignas(128) struct bucket bucket;
+  _Atomic uint64_t arrived, served, waited, throttled_ns;
+  uint32_t channel, object;
+  uint16_t scope;
+  bool used, data;
+  bool inherited; /* by fork, and not laid out by a controller of ours yet */
+  double commanded; /* the controller's last rate, for the end of a fallback; 0: unlimited */
+  uint64_t period_ns;
+};
+extern struct object objects[MAX_OBJECTS];
+
+/* Housekeeping rules as they travel. */
+struct rule {
+  uint8_t kind; /* 1 create_channel, 2 create_object */
+  uint8_t context_type, type, context, bucketed;
+  uint32_t rule, channel, object, workflow;
+  double refill_us, rate;
+};
+
+/* Each returns NULL, or why it was refused. */
+void layout_begin(void);
+const char *layout_rule(const struct rule *r);
+void layout_commit(void);
+/* A negative rate, a period of 0: as it was. */
+const char *layout_enforce(uint32_t channel, uint32_t object, double rate, uint64_t period_ns);
+/* Every bucket at this rate at most, until layout_restore; what the controller commands meanwhile counts from then on. */
+void layout_fallback(double rate);
+void layout_restore(void);
+/* The fallback rates are the rates from now on. */
+void layout_settle_fallback(void);
+/* No limits any more: the stage was sent away. */
+void layout_clear(void);
+/* After a fork: the parent's counts and bookings are not ours; its rates stay until a controller says otherwise. */
+void layout_inherited(void);
+/* The object that limits a call of one workflow (0-based), or NULL. */
+struct object *layout_find(uint32_t workflow, enum call c);
+extern atomic_bool layout_ready;
+
+/* --- control.c: the thread that talks to the local controller ------------------------------------------------------------ */
+
+/* Starts it, once per process, and gives the controller a moment to say what is limited: all managed calls wait until then. */
+void control_start(void);
+extern atomic_uint control_settled;
+/* This process is the child of a fork. */
+void control_forked(void);
+
+/* --- process.c: which process this is --------------------------------------------------------------------------------------- */
+
+void stage_init(void);
+extern atomic_int stage_state; /* 0 new, 1 being made, 2 ready */
+struct process_page {
+  atomic_uint alive; /* the kernel empties it in a child of fork, not in one of vfork */
+};
+extern struct process_page *process_page;
+void process_forked(void);
+/* Between vfork and exec: memory is the parent's, descriptors are not. */
+bool process_is_borrowed(void);
+
+/* --- report.c: what was counted ---------------------------------------------------------------------------------------------- */
+
+enum outcome { OUTCOME_UNMANAGED, OUTCOME_BYPASSED, OUTCOME_PASSED, OUTCOME_WAITED };
+void report_call(enum call c, enum outcome o, uint64_t bytes, uint64_t wait_ns);
+void report_error(enum call c);
+void report_write(void);
+void report_reset(void);
+
+/* --- gate.c: one call through the stage -------------------------------------------------------------------------------------- */
+
+bool gate_ready(void);
+/* A call on a managed file of this cost (1, or bytes): returns when it may go. Keeps errno. */
+void gate_managed(enum call c, uint64_t cost);
+place gate_path(enum call c, int dirfd, const char *path, uint64_t cost);
+place gate_fd(enum call c, int fd, uint64_t cost);
+
+/* --- real.c: the functions behind ours ------------------------------------------------------------------------------------------ */
+
+void *real_find(_Atomic(void *) *slot, const char *name, const char *other);
+#define REAL_OR(name, other)                                                                                           \
+  ({                                                                                                                   \
+    void *f_ = atomic_load_explicit(&real_##name, memory_order_relaxed);                                               \
+    if (UNLIKELY(!f_)) f_ = real_find(&real_##name, #name, other);                                                     \
+    (__typeof__(&name))f_;                                                                                             \
+  })
+#define REAL(name) REAL_OR(name, NULL)
+
+#endif
