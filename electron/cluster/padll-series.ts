@@ -61,6 +61,11 @@ class Bounded {
     this.table.set(name, ...values)
   }
 
+  /** Series that were there at a sample or later, the one longest gone first. */
+  since(sample: number): string[] {
+    return [...this.#seen].filter(([, at]) => at >= sample).map(([name]) => name)
+  }
+
   /** Drops series whose whole past has left the table. */
   sweep(): void {
     for (const [name, at] of this.#seen) {
@@ -90,6 +95,11 @@ export class PadllSeries {
 
   get jobs(): SeriesTable {
     return this.#jobs.table
+  }
+  /** Jobs of a scope that were there at a sample or later, the one longest gone first. */
+  jobsSince(scope: string, sample: number): string[] {
+    const before = jobSeries('', scope)
+    return this.#jobs.since(sample).flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
   }
   get scopes(): SeriesTable {
     return this.#scopes.table

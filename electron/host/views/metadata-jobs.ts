@@ -59,8 +59,9 @@ export function jobsOf(
   status: PadllStatus,
   scope: string,
   spans: Spans | undefined,
-  asked: Values,
+  totals: { readonly asked: Values; readonly measured: Values },
   registry: JobRegistry,
+  series: PadllSeries,
 ): Jobs {
   const out = emptyJobs()
   const all = status.jobs
@@ -69,7 +70,16 @@ export function jobsOf(
   const isFrozen = isOverruled(status)
   const top = all.slice(0, TOP)
   const rest = all.slice(TOP)
-  registry.colour(top.map((j) => j.job))
+  // Jobs that have left fill the places that are free: without them the stack would show capacity that nobody had left over.
+  const there = new Set(all.map((j) => j.job))
+  const of = (job: string, m: (typeof PADLL_JOB_COLUMNS)[number]): Values =>
+    spans ? spans.table.downsample(jobSeries(job, scope), jobColumnOf(m), spans.from, spans.to, spans.step) : []
+  // At a sample of the past, those that came later are not there yet.
+  const gone = (spans ? series.jobsSince(scope, spans.from) : [])
+    .filter((job) => !there.has(job) && of(job, 'measured').some((v) => v !== null && !Number.isNaN(v)))
+    .reverse()
+  const left = gone.slice(0, Math.max(0, TOP - top.length))
+  registry.colour([...top.map((j) => j.job), ...left])
   const add = (jobId: string, jobs: readonly JobNow[], series: readonly [Values, Values, Values]): void => {
     out.jobId.push(jobId)
     out.colour.push(jobId === '' ? 0 : (registry.find(jobId)?.colour ?? 0))
@@ -87,11 +97,13 @@ export function jobsOf(
     out.measuredSeries.push(series[1])
     out.allocatedSeries.push(series[2])
   }
+  const { asked, measured } = totals
   const none: Values = asked.map(() => null)
-  const of = (job: string, m: (typeof PADLL_JOB_COLUMNS)[number]): Values =>
-    spans ? spans.table.downsample(jobSeries(job, scope), jobColumnOf(m), spans.from, spans.to, spans.step) : none
   for (const j of top) add(j.job, [j], [of(j.job, 'asked'), of(j.job, 'measured'), of(j.job, 'allocated')])
-  if (rest.length > 0) add('', rest, [beyond(asked, out.askedSeries), none, none])
+  for (const job of left) add(job, [], [of(job, 'asked'), of(job, 'measured'), of(job, 'allocated')])
+  if (rest.length + gone.length > left.length) {
+    add('', rest, [beyond(asked, out.askedSeries), beyond(measured, out.measuredSeries), none])
+  }
   return out
 }
 
@@ -101,11 +113,12 @@ export function totalsOf(
   scope: string,
   atMs: number,
   windowMs: number,
-): Pick<MetadataFrame, 't' | 'asked' | 'falseAllocation' | 'limits'> {
+): Pick<MetadataFrame, 't' | 'asked' | 'falseAllocation' | 'limits'> & { readonly measured: Values } {
   const spans = spansOf(series.scopes, atMs, windowMs)
-  if (!spans) return { t: [], asked: [], falseAllocation: [], limits: [] }
+  if (!spans) return { t: [], asked: [], measured: [], falseAllocation: [], limits: [] }
   const { table, from, to, step } = spans
   const of = (m: Parameters<typeof scopeColumnOf>[0]): Values =>
     table.downsample(scope, scopeColumnOf(m), from, to, step).map((v) => (v === null ? null : orNull(v)))
-  return { t: table.times(from, to, step), asked: of('asked'), falseAllocation: of('unused'), limits: of('limit') }
+  const [asked, measured] = [of('asked'), of('measured')]
+  return { t: table.times(from, to, step), asked, measured, falseAllocation: of('unused'), limits: of('limit') }
 }

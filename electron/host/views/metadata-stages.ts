@@ -59,9 +59,9 @@ export function stagesFrame(
   )
   const scope = chosenScope(scopes, query.scope)
   const limit = status.limits.find((l) => l.scope === scope)?.rate ?? null
-  const totals = totalsOf(padll.series, scope, atMs, windowMs)
+  const { measured, ...totals } = totalsOf(padll.series, scope, atMs, windowMs)
   const spans = spansOf(padll.series.jobs, atMs, windowMs)
-  const jobs = jobsOf(status, scope, spans, totals.asked, monitor.jobs)
+  const jobs = jobsOf(status, scope, spans, { asked: totals.asked, measured }, monitor.jobs, padll.series)
   return {
     ...emptyMetadata(head, scope),
     scopes,

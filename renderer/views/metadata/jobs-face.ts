@@ -46,6 +46,7 @@ export function jobFaces({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobFa
   return jobs.jobId.map((id, i) => {
     const [demand, limit] = [jobs.demandPolicy[i] ?? null, jobs.limitPolicy[i] ?? null]
     const [queued, stages] = [jobs.queued[i] ?? 0, jobs.stages[i] ?? 0]
+    const hasLeft = id !== '' && stages === 0 && jobs.measured[i] === null && plane !== 'mds'
     const waitS = meanWaitS(jobs.throttledS[i] ?? 0, jobs.measuredSeries[i] ?? [], windowS)
     return {
       id,
@@ -62,7 +63,7 @@ export function jobFaces({ jobs, plane, t }: MetadataFrame, unit: OpUnit): JobFa
         ...(queued > 0 ? [`${formatNumber(queued)} wait`] : []),
         ...(demand === null ? [] : [`demand ${inUnit(unit, demand)}`]),
         ...(limit === null ? [] : [`limit ${inUnit(unit, limit)}`]),
-        ...(demand === null && limit === null ? ['no policy'] : []),
+        ...(hasLeft ? ['has left'] : demand === null && limit === null ? ['no policy'] : []),
         ...(waitS >= 0.001 ? [`mean wait ${waitWords(waitS)}`] : []),
         ...(stages > 0 ? [plural(stages, plane === 'mds' ? 'rule' : 'stage')] : []),
       ],
