@@ -5,7 +5,7 @@
 import { InvariantError, type Result } from '../base/result.ts'
 import { NS_PER_MS, sToNs } from '../base/units.ts'
 import { answerConsole, type ConsoleController } from '../padll/console.ts'
-import { parseHousekeeping } from '../padll/rules/housekeeping.ts'
+import { parseHousekeepingFile } from '../padll/rules/housekeeping-yaml.ts'
 import type { GlobalController, GlobalSettings } from '../padll/control/global-controller.ts'
 import { StageAgent } from '../padll/control/stage-agent.ts'
 import type { Scope } from '../padll/vocabulary.ts'
@@ -166,7 +166,7 @@ export class EmulatedPadll {
       controller: name,
       startedMs: this.#nowMs(),
       startedNs: this.#sim.now,
-      housekeeping: parseHousekeeping(this.scenario.housekeeping).rules,
+      housekeeping: parseHousekeepingFile(this.scenario.housekeeping).rules,
       settings: this.#settings,
     })
     const host = new GlobalHost(this.#sim, epoch, start)

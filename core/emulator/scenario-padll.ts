@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { ALGORITHMS } from '../padll/algorithms/algorithm.ts'
 import { RATE_MAX, ROUNDS_MAX } from '../padll/console.ts'
-import { parseHousekeeping } from '../padll/rules/housekeeping.ts'
+import { parseHousekeepingFile } from '../padll/rules/housekeeping-yaml.ts'
 import { parsePolicies } from '../padll/rules/policy-schedule.ts'
 import { MountPoints } from '../padll/stage/mount-points.ts'
 import { isScope, type Scope } from '../padll/vocabulary.ts'
@@ -103,7 +103,7 @@ export function checkPadll({ padll: section, oss, mds, clients, jobs }: Around, 
     issue(['padll', 'controller_node'], `a second node is called ${section.controller_node}`)
   }
   const texts = [
-    ['housekeeping', parseHousekeeping(section.housekeeping).faults],
+    ['housekeeping', parseHousekeepingFile(section.housekeeping).faults],
     ['policies', parsePolicies(section.policies).faults],
   ] as const
   for (const [name, faults] of texts) {

@@ -11,7 +11,8 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { ALGORITHMS, type Algorithm } from '#core/padll/algorithms/algorithm.ts'
 import { RATE_MAX } from '#core/padll/console.ts'
 import { DEFAULT_SETTINGS, settingsFault, type GlobalSettings } from '#core/padll/control/settings.ts'
-import { parseHousekeeping, type HousekeepingRule } from '#core/padll/rules/housekeeping.ts'
+import { parseHousekeepingFile } from '#core/padll/rules/housekeeping-yaml.ts'
+import type { HousekeepingRule } from '#core/padll/rules/housekeeping.ts'
 import type { RuleFault } from '#core/padll/rules/rule-fault.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
 import { parseAddress, type Address } from './places.ts'
@@ -117,7 +118,7 @@ export function readGlobalConfig(file: string | undefined): Result<GlobalConfig>
   const housekeepingText =
     c.housekeeping_rules_file === undefined ? ok(USUAL_HOUSEKEEPING) : readText(beside(c.housekeeping_rules_file))
   if (!housekeepingText.ok) return housekeepingText
-  const housekeeping = parseHousekeeping(housekeepingText.value)
+  const housekeeping = parseHousekeepingFile(housekeepingText.value)
   const bad = housekeeping.faults.find((f) => f.severity === 'error')
   if (bad) return fail(failure(c.housekeeping_rules_file ?? '', faultLine(bad)))
   const policies = c.policies_rules_file === undefined ? ok('') : readText(beside(c.policies_rules_file))

@@ -1,0 +1,114 @@
+/**
+ * Housekeeping files as YAML:
+ *
+ *     channels:
+ *       - channel: 1000
+ *         class: meta_op
+ *         objects:
+ *           - { object: 1, refill_us: 10000, rate: 500000 }
+ *
+ * `operation` or `class` say what a channel is for, `workflow` for which workflow (0: any), `context_type` what its conditions
+ * are about. An object is for what its channel is for unless it says otherwise; without a rate it limits nothing. Each item is
+ * read as its line in the text format, so that both know the same words and bounds.
+ */
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml'
+import { type HousekeepingFile, parseHousekeeping } from './housekeeping.ts'
+import { LINES_MAX, type RuleFault, shown } from './rule-fault.ts'
+
+const CHANNEL_KEYS = ['channel', 'rule', 'context_type', 'workflow', 'operation', 'class', 'objects'] as const
+const OBJECT_KEYS = ['object', 'rule', 'context_type', 'operation', 'class', 'refill_us', 'rate'] as const
+
+/** Whether a text is meant as YAML: its first line that says anything begins with `channels:`. */
+export function looksLikeHousekeepingYaml(text: string): boolean {
+  const first = text.split('\n').find((line) => line.trim() !== '' && !/^\s*(#|---)/.test(line))
+  return first !== undefined && /^\s*["']?channels["']?\s*:/.test(first)
+}
+
+class ItemReader {
+  readonly faults: RuleFault[] = []
+  readonly #lines: LineCounter
+
+  constructor(lines: LineCounter) {
+    this.#lines = lines
+  }
+
+  wrong(node: { readonly range?: readonly number[] | null | undefined } | null | undefined, message: string): void {
+    const { line, col } = this.#lines.linePos(node?.range?.[0] ?? 0)
+    this.faults.push({ line, column: col, length: 1, severity: 'error', message })
+  }
+
+  lineOf(map: YAMLMap): number {
+    return this.#lines.linePos(map.range?.[0] ?? 0).line
+  }
+
+  /** Values of a map as words of a rule; undefined: something is wrong with it. */
+  words(map: YAMLMap, known: readonly string[]): Map<string, string> | undefined {
+    const words = new Map<string, string>()
+    for (const { key, value } of map.items) {
+      const name = isScalar(key) ? String(key.value) : ''
+      if (!known.includes(name)) {
+        this.wrong(isScalar(key) ? key : map, `"${shown(name)}" is not known here: expected ${known.join(', ')}`)
+        return undefined
+      }
+      if (name === 'objects') continue
+      const text = isScalar(value) ? String(value.value) : ''
+      if (!/^[\w.-]+$/.test(text)) {
+        this.wrong(isScalar(value) ? value : map, `${name}: "${shown(text)}" is no word`)
+        return undefined
+      }
+      words.set(name, text)
+    }
+    return words
+  }
+}
+
+/** Reads a housekeeping file in YAML; good items are kept. Faults stand at the item. */
+export function parseHousekeepingYaml(text: string): HousekeepingFile {
+  const counter = new LineCounter()
+  const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true })
+  const reader = new ItemReader(counter)
+  for (const e of document.errors.slice(0, 100)) {
+    reader.wrong({ range: e.pos }, (e.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, ''))
+  }
+  if (document.errors.length > 0) return { rules: [], faults: reader.faults }
+  const root: unknown = document.contents
+  const channels: unknown = isMap(root) ? root.get('channels', true) : undefined
+  if (!isMap(root) || !isSeq(channels)) {
+    reader.wrong(isMap(root) ? root : undefined, 'expected "channels:" with a list')
+    return { rules: [], faults: reader.faults }
+  }
+  const rows: { readonly text: string; readonly line: number }[] = []
+  for (const item of channels.items.slice(0, LINES_MAX)) {
+    if (!isMap(item)) {
+      reader.wrong(isScalar(item) || isSeq(item) ? item : channels, 'expected a channel')
+      continue
+    }
+    const w = reader.words(item, CHANNEL_KEYS)
+    if (!w) continue
+    const of = (own: ReadonlyMap<string, string>, name: string, otherwise: string): string =>
+      own.get(name) ?? w.get(name) ?? otherwise
+    const operation = of(w, 'operation', 'no_op')
+    const type = of(w, 'context_type', operation === 'no_op' ? 'posix_meta' : 'posix')
+    const [rule, channel] = [w.get('rule') ?? String(rows.length + 1), w.get('channel') ?? '?']
+    const head = `${rule} create_channel ${channel} ${type} ${w.get('workflow') ?? '0'} ${operation} ${of(w, 'class', 'no_op')}`
+    rows.push({ text: head, line: reader.lineOf(item) })
+    const objects: unknown = item.get('objects', true)
+    for (const o of isSeq(objects) ? objects.items : []) {
+      const own = isMap(o) ? reader.words(o, OBJECT_KEYS) : undefined
+      if (!isMap(o)) reader.wrong(item, 'expected an object: { object, refill_us, rate }')
+      if (!own || !isMap(o)) continue
+      const bucket = own.has('rate') ? `drl ${own.get('refill_us') ?? '10000'} ${own.get('rate')}` : 'noop 0 0'
+      const what = `${of(own, 'operation', 'no_op')} ${of(own, 'class', 'no_op')}`
+      const number = own.get('rule') ?? String(rows.length + 1)
+      const line = `${number} create_object ${channel} ${own.get('object') ?? '?'} ${own.get('context_type') ?? type} ${what} ${bucket}`
+      rows.push({ text: line, line: reader.lineOf(o) })
+    }
+  }
+  const read = parseHousekeeping(rows.map((r) => r.text).join('\n'))
+  const faults = read.faults.map((f) => ({ ...f, line: rows[f.line - 1]?.line ?? f.line, column: 1, length: 1 }))
+  return { rules: read.rules, faults: [...reader.faults, ...faults].sort((a, b) => a.line - b.line) }
+}
+
+/** Reads a housekeeping file in whichever of the two formats it is written. */
+export const parseHousekeepingFile = (text: string): HousekeepingFile =>
+  looksLikeHousekeepingYaml(text) ? parseHousekeepingYaml(text) : parseHousekeeping(text)
