@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const { page } = await open(browser, sluice.served.freshUrl())
     await page.keyboard.press('3')
     await page.getByTestId('rule-row').first().waitFor()
-    await page.getByText('oss01', { exact: true }).first().click()
+    await page.getByTestId('node-oss01').click()
     sluice.host.source.setSpeed(0)
     try {
       const node = sluice.host.source.emulator.node('oss01')
