@@ -7,7 +7,7 @@
  * `enforcement_rules_with_time_file` are recognised and refused.
  */
 import { isScope } from '../vocabulary.ts'
-import { IGNORED_KINDS, jobNameFault, type Policy, POLICY_RATE_MAX, type PolicyFile, SECOND_MAX } from './policy.ts'
+import { jobNameFault, type Policy, POLICY_RATE_MAX, type PolicyFile, SECOND_MAX } from './policy.ts'
 import { faultAt, ruleLines, type RuleFault, shown, wholeOf, type Word, wordCountFault, wordsOf } from './rule-fault.ts'
 
 const WORDS = ['rule', 'second', 'job|demand', 'job-name', 'operation-or-class', 'value'] as const
@@ -102,5 +102,3 @@ export const printPolicy = ({ rule, atS, kind, job, scope, value }: Policy): str
 /** Policies as a file. */
 export const printPolicyText = (policies: readonly Policy[]): string =>
   policies.map((p) => `${printPolicy(p)}\n`).join('')
-
-export const isIgnoredKind = (kind: Policy['kind']): boolean => (IGNORED_KINDS as readonly string[]).includes(kind)
