@@ -21,6 +21,7 @@ import {
   statusFrame,
   stripFrame,
 } from './frames.ts'
+import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } from './locks.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
@@ -116,6 +117,26 @@ export const contract = {
         }),
       )
       .output(eventIterator(metadataFrame)),
+    /** Resources by contention, and the lanes of one; or the counters of Lustre's lock manager. */
+    locks: oc
+      .input(
+        stream.extend({
+          windowMs,
+          /** null: the first that the source has. */
+          plane: locksPlane.nullable().default(null),
+          sort: locksSort.default('waiting'),
+          /** Filter, for example `res:ckpt mode:NBW waiting>2`. */
+          filter: z.string().max(500).default(''),
+          offset: z.number().int().nonnegative().default(0),
+          limit: z.number().int().min(1).max(200).default(60),
+          /** Key of a resource, or a namespace; empty = the most contended. */
+          selected: z.string().max(300).default(''),
+          /** null: the peak of the queue of the last seconds, over `spanMs`. */
+          moment: moment.nullable().default(null),
+          spanMs: z.number().min(0.1).max(10_000).default(60),
+        }),
+      )
+      .output(eventIterator(locksFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
     staged: oc.input(stream.extend({ service: service.default('ost_io') })).output(eventIterator(stagedFrame)),
   },
@@ -151,6 +172,15 @@ export const contract = {
       .errors(errors)
       .input(policiesInput.extend({ planId: z.string().max(64), typed: z.string().max(200) }))
       .output(z.void()),
+  },
+  locks: {
+    /** The pattern of the emulated ccPFS under other lock managers, on the model: no cluster has a part in it. */
+    compare: oc
+      .errors(errors)
+      .input(
+        z.object({ managers: z.array(lockManager).min(1).max(4), seconds: z.number().min(0.1).max(60).default(2) }),
+      )
+      .output(locksCompare),
   },
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {

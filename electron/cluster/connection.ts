@@ -1,4 +1,5 @@
 /** How a cluster is reached, and whose clock its samples carry. */
+import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { TargetInside } from './inside.ts'
 
 /**
@@ -29,6 +30,8 @@ export interface ClusterSource {
   readonly periodNs: number
   /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */
   inside?(target: string): TargetInside | undefined
+  /** A lock manager that tells every step; a live cluster has none. */
+  readonly locks?: LockWorld | undefined
   /** The source's clock now: ns since its start, and Unix ms. */
   nowNs(): number
   toUnixMs(ns: number): number

@@ -11,6 +11,7 @@ import type { Papers } from './papers/papers.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
+import { locksFrame } from './views/locks.ts'
 import { metadataFrame } from './views/metadata.ts'
 import { overviewFrame } from './views/overview.ts'
 import { checkDraft } from './rules/check.ts'
@@ -40,6 +41,12 @@ const NO_SPEED: Failure = {
   what: 'The speed was not changed',
   why: 'this source is a live cluster',
   next: 'Only the emulator has a speed.',
+}
+
+const NO_MANAGER: Failure = {
+  code: 'NO_LOCK_MANAGER',
+  what: 'There is nothing to compare',
+  why: 'this source has no lock manager that tells its steps',
 }
 
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
@@ -101,6 +108,7 @@ export function makeRouter(parts: RouterParts) {
       jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(monitor, input, seq))),
       job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(monitor, input, seq))),
       metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => metadataFrame(monitor, input, seq))),
+      locks: os.views.locks.handler((call) => stream(call, (input, seq) => locksFrame(monitor, input, seq))),
       rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(desk, input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
@@ -134,6 +142,11 @@ export function makeRouter(parts: RouterParts) {
       apply: os.padll.apply.handler(async ({ input, errors }) => {
         const applied = await padll.apply(input)
         if (!applied.ok) throw errors.REFUSED(refusal(applied.error))
+      }),
+    },
+    locks: {
+      compare: os.locks.compare.handler(({ errors }) => {
+        throw errors.REFUSED(refusal(NO_MANAGER))
       }),
     },
     papers: {

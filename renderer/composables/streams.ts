@@ -1,5 +1,6 @@
 /** The streams of the contract under one name each: what they take, what they send, how they are opened. */
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
+import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { Client } from '../stores/client.ts'
@@ -23,6 +24,7 @@ export interface Queries {
   rules: Input<Views['rules']>
   staged: Input<Views['staged']>
   metadata: Input<Views['metadata']>
+  locks: Input<Views['locks']>
 }
 /** What each stream sends. */
 export interface Frames {
@@ -34,6 +36,7 @@ export interface Frames {
   rules: RulesFrame
   staged: StagedFrame
   metadata: MetadataFrame
+  locks: LocksFrame
 }
 export type StreamName = keyof Frames
 
@@ -53,4 +56,5 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   rules: (client, input, options) => client.views.rules(input, options),
   staged: (client, input, options) => client.views.staged(input, options),
   metadata: (client, input, options) => client.views.metadata(input, options),
+  locks: (client, input, options) => client.views.locks(input, options),
 }

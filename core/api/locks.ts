@@ -1,0 +1,212 @@
+/**
+ * What a window sees of locks. Two planes: `seqdlm` shows a lock manager that tells every step (SeqDLM's ccPFS, emulated);
+ * `ldlm` shows the counters of Lustre's lock manager, which is all that servers export: no modes, no queues, no resources.
+ */
+import * as z from 'zod'
+import { level, ms, notice, streamHead as head } from './parts.ts'
+
+const count = z.number().int().nonnegative()
+const numbers = z.array(z.number())
+const texts = z.array(z.string())
+const gappy = z.array(z.number().nullable())
+
+export const locksPlane = z.enum(['seqdlm', 'ldlm'])
+export type LocksPlane = z.infer<typeof locksPlane>
+export const lockMode = z.enum(['PR', 'NBW', 'BW', 'PW'])
+export const lockManager = z.enum(['seqdlm', 'datatype', 'lustre', 'basic'])
+export type LockManagerName = z.infer<typeof lockManager>
+
+export const locksSort = z.enum(['waiting', 'conflicts', 'revocations', 'cancel', 'name'])
+export type LocksSort = z.infer<typeof locksSort>
+
+/** The stretch of time that lanes show: its end, Unix ms with fractions, and its length. */
+export const moment = z.object({ endMs: ms, spanMs: z.number().min(0.1).max(10_000) })
+export type Moment = z.infer<typeof moment>
+
+/** Convoy, ping-pong and eviction risk; one of each kind may also be calm (`level` ok or idle). */
+export const lockAlarm = z.object({
+  kind: z.enum(['convoy', 'ping-pong', 'eviction']),
+  level,
+  /** Key of the resource; empty for the calm ones. */
+  resource: z.string(),
+  /** `Convoy on ckpt.h5 / 3, 14 behind one PR`. */
+  text: z.string(),
+  /** For how long: `0.031 s`; or the limit it is measured against: `of 100 s`. */
+  note: z.string(),
+})
+export type LockAlarm = z.infer<typeof lockAlarm>
+
+/**
+ * Lives of locks that touch a moment, in order of asking. Times are ms from the moment's beginning, negative before it; null:
+ * not yet at the sample shown.
+ */
+export const lockLives = z.object({
+  /** Unique in the source; waits name it. */
+  id: numbers,
+  /** Client node, as in `clients`. */
+  client: numbers,
+  asked: numbers,
+  granted: gappy,
+  /** When the lock server knew that no new operation would use it. */
+  canceling: gappy,
+  released: gappy,
+  /** When the last of its data was on the server; null: nothing was written under it, or not yet. */
+  dataAt: gappy,
+  mode: z.array(lockMode),
+  /** Mode it was asked for in; differs after an upgrade. */
+  askedMode: z.array(lockMode),
+  /** Sequence number; of a PR the one it saw; null before the grant. */
+  sn: gappy,
+  minSn: gappy,
+  /** Inclusive bytes: asked for, and granted after expansion; `end` null is the end of the file. */
+  start: numbers,
+  requiredEnd: gappy,
+  end: gappy,
+  isEarlyGrant: z.array(z.boolean()),
+  isEarlyRevocation: z.array(z.boolean()),
+  /** Bytes written under it that are not on the server at the sample shown, and in all. */
+  dirtyBytes: numbers,
+  bytes: numbers,
+  /** Downgrade while it was cancelled: when, and to which mode. */
+  downgradedAt: gappy,
+  downgradedTo: z.array(lockMode.nullable()),
+  /** Ids of locks of its own client that it took the place of. */
+  absorbed: z.array(numbers),
+  /** What stood in its way when it was asked for: ids of lives, and until which of their steps. */
+  behind: z.array(numbers),
+  behindUntil: z.array(z.array(z.enum(['canceling', 'release']))),
+  /** The rule of Table II (or of the queue) that decided its grant; empty while it waits. */
+  rule: texts,
+  /** How it ended, where it was not released: `evicted`, `withdrawn`, `absorbed`; else empty. */
+  ending: texts,
+})
+export type LockLives = z.infer<typeof lockLives>
+
+/** Messages of one resource in a moment, in order of sending.  */
+export const lockMessages = z.object({
+  sent: numbers,
+  /** null: still under way, or lost. */
+  arrived: gappy,
+  /** Index into `clients`; the server of the resource is the other end. */
+  client: numbers,
+  /** true: from the client to the server. */
+  isUp: z.array(z.boolean()),
+  kind: texts,
+  /** Life it is about, null where it is about none. */
+  life: gappy,
+  /** In words: `asks NBW 0 .. 65 535`, `grant #4 127 NBW, early`. */
+  text: texts,
+})
+export type LockMessages = z.infer<typeof lockMessages>
+
+export const locksFrame = z.object({
+  ...head,
+  windowMs: z.number(),
+  /** Planes that this source has, and the one shown; null where it has neither. */
+  planes: z.array(locksPlane),
+  plane: locksPlane.nullable(),
+  /** LMT's three: locks held, granted a second (LGR), cancelled a second (LCR); null: a gap. */
+  held: z.number().nullable(),
+  grants: z.number().nullable(),
+  cancels: z.number().nullable(),
+  /** Those over the window. */
+  series: z.object({ t: numbers, held: gappy, grants: gappy, cancels: gappy, waiting: gappy }),
+  /** What the lock manager is called and how it is set, in words. */
+  manager: z.string(),
+  /** Locks granted by mode and second (seqdlm plane); all zero for ldlm. */
+  modes: z.array(z.object({ mode: lockMode, held: z.number(), grants: z.number(), waiting: z.number() })),
+  /** Filter of the rows that could not be read; the rows are then unfiltered. */
+  filterError: z.object({ column: count, message: z.string() }).optional(),
+  known: count,
+  shown: count,
+  offset: count,
+  /** Resources by contention (seqdlm): one entry a row. */
+  rows: z.object({
+    key: texts,
+    /** `ckpt.h5 / 3`. */
+    name: texts,
+    server: texts,
+    waiting: numbers,
+    /** A second. */
+    conflicts: numbers,
+    revocations: numbers,
+    /** Mean time from a revocation to the release, ms; null without one. */
+    cancelMs: gappy,
+    held: numbers,
+    level: z.array(level),
+    why: texts,
+  }),
+  alarms: z.array(lockAlarm),
+  /** The resource chosen, or the most contended one; null where there is none. */
+  resource: z
+    .object({
+      key: z.string(),
+      name: z.string(),
+      server: z.string(),
+      /** `16 writers, N-1 strided`. */
+      about: z.string(),
+      /** Names of client nodes and the job of each, by number. */
+      clients: z.array(z.object({ number: z.number(), name: z.string(), jobId: z.string() })),
+      moment,
+      /** Whether the moment was found (the peak of the queue) or asked for. */
+      isFound: z.boolean(),
+      /** false: that stretch is no longer in memory. */
+      isKept: z.boolean(),
+      /** Longest waiting queue, by bin, over the last seconds: what a moment is chosen from. Unix ms. */
+      queue: z.object({ t: numbers, waiting: gappy }),
+      lives: lockLives,
+      /** Lives beyond those sent. */
+      moreLives: count,
+      messages: lockMessages,
+      moreMessages: count,
+      /** Over the last second at the sample. */
+      early: z.object({ grants: count, all: count, revocations: count, conversions: count }),
+    })
+    .nullable(),
+  /** Namespaces of Lustre servers (ldlm): one entry a row. Counts; null where the server does not export it. */
+  ldlm: z
+    .object({
+      namespace: texts,
+      target: texts,
+      node: texts,
+      locks: gappy,
+      unused: gappy,
+      resources: gappy,
+      granted: gappy,
+      /** Locks a second, as the server's pool says. */
+      grantRate: gappy,
+      cancelRate: gappy,
+      limit: gappy,
+      timeouts: gappy,
+      contentions: gappy,
+      level: z.array(level),
+      why: texts,
+      spark: z.array(gappy),
+      /** The namespace chosen, and its counters over the window. */
+      selected: z.string(),
+      series: z.object({ t: numbers, locks: gappy, grantRate: gappy, cancelRate: gappy, limit: gappy }),
+      /** Servers whose counters are not read, and why. */
+      missing: z.array(z.object({ node: z.string(), reason: z.string() })),
+    })
+    .nullable(),
+  notices: z.array(notice),
+})
+export type LocksFrame = z.infer<typeof locksFrame>
+
+/** The same pattern under other lock managers: a run of the model, not of a cluster. */
+export const locksCompare = z.object({
+  seconds: z.number(),
+  seed: z.number(),
+  results: z.array(
+    z.object({
+      manager: lockManager,
+      name: z.string(),
+      /** Bytes a second that the application saw written and read; null when the run failed. */
+      writeBps: z.number().nullable(),
+      readBps: z.number().nullable(),
+      /** Longest wait for a lock, ms. */
+      longestWaitMs: z.number().nullable(),
+    }),
+  ),
+})
+export type LocksCompare = z.infer<typeof locksCompare>
