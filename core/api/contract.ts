@@ -25,6 +25,7 @@ import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } 
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
+import { tokensAdmission, tokensChange, tokensFrame, tokensReserve, tokensSpan } from './tokens.ts'
 
 /** What every stream takes. */
 const stream = z.object({
@@ -137,6 +138,10 @@ export const contract = {
         }),
       )
       .output(eventIterator(locksFrame)),
+    /** Haechi: the token economy of one data node. */
+    tokens: oc
+      .input(stream.extend({ windowMs, node: z.string().max(128).default(''), span: tokensSpan.default('period') }))
+      .output(eventIterator(tokensFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
     staged: oc.input(stream.extend({ service: service.default('ost_io') })).output(eventIterator(stagedFrame)),
   },
@@ -181,6 +186,14 @@ export const contract = {
         z.object({ managers: z.array(lockManager).min(1).max(4), seconds: z.number().min(0.1).max(60).default(2) }),
       )
       .output(locksCompare),
+  },
+  /** Emulated data nodes; nothing outside the emulator is written. */
+  tokens: {
+    /** What admission would say; nothing is kept. */
+    check: oc.errors(errors).input(tokensReserve).output(tokensAdmission),
+    /** Holds from the next period on; refused with which limit it breaks and by how much. */
+    reserve: oc.errors(errors).input(tokensReserve).output(z.void()),
+    change: oc.errors(errors).input(tokensChange).output(z.void()),
   },
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {

@@ -20,6 +20,7 @@ import { rulesFrame } from './views/rules.ts'
 import { stagedFrame } from './views/staged.ts'
 import { statusFrame, toNotice, type SourceFacts } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
+import { tokensFrame } from './views/tokens.ts'
 
 export interface RouterParts {
   readonly monitor: ClusterMonitor
@@ -47,6 +48,12 @@ const NO_MANAGER: Failure = {
   code: 'NO_LOCK_MANAGER',
   what: 'There is nothing to compare',
   why: 'this source has no lock manager that tells its steps',
+}
+
+const NO_DATA_NODE: Failure = {
+  code: 'NO_DATA_NODE',
+  what: 'Nothing was changed',
+  why: 'this source has no data node that hands out tokens',
 }
 
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
@@ -109,6 +116,7 @@ export function makeRouter(parts: RouterParts) {
       job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(monitor, input, seq))),
       metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => metadataFrame(monitor, input, seq))),
       locks: os.views.locks.handler((call) => stream(call, (input, seq) => locksFrame(monitor, input, seq))),
+      tokens: os.views.tokens.handler((call) => stream(call, (input, seq) => tokensFrame(monitor, input, seq))),
       rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(desk, input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
@@ -147,6 +155,17 @@ export function makeRouter(parts: RouterParts) {
     locks: {
       compare: os.locks.compare.handler(({ errors }) => {
         throw errors.REFUSED(refusal(NO_MANAGER))
+      }),
+    },
+    tokens: {
+      check: os.tokens.check.handler(({ errors }) => {
+        throw errors.REFUSED(refusal(NO_DATA_NODE))
+      }),
+      reserve: os.tokens.reserve.handler(({ errors }) => {
+        throw errors.REFUSED(refusal(NO_DATA_NODE))
+      }),
+      change: os.tokens.change.handler(({ errors }) => {
+        throw errors.REFUSED(refusal(NO_DATA_NODE))
       }),
     },
     papers: {

@@ -3,6 +3,7 @@ import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, Strip
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
+import type { TokensFrame } from '#core/api/tokens.ts'
 import type { Client } from '../stores/client.ts'
 
 /** What every stream takes (contract.ts `stream`). */
@@ -25,6 +26,7 @@ export interface Queries {
   staged: Input<Views['staged']>
   metadata: Input<Views['metadata']>
   locks: Input<Views['locks']>
+  tokens: Input<Views['tokens']>
 }
 /** What each stream sends. */
 export interface Frames {
@@ -37,6 +39,7 @@ export interface Frames {
   staged: StagedFrame
   metadata: MetadataFrame
   locks: LocksFrame
+  tokens: TokensFrame
 }
 export type StreamName = keyof Frames
 
@@ -57,4 +60,5 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   staged: (client, input, options) => client.views.staged(input, options),
   metadata: (client, input, options) => client.views.metadata(input, options),
   locks: (client, input, options) => client.views.locks(input, options),
+  tokens: (client, input, options) => client.views.tokens(input, options),
 }
