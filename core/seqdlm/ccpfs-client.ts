@@ -20,14 +20,15 @@
  * whole-file lock, as the micro-benchmarks do. `ServerHost.observe` tells every step of every lock.
  *
  * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file gives zeros; a truncate never makes a file
- * longer; the lock cache has no limit of its own.
+ * longer; the lock cache has a limit.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { alignedRange, claimsOf, wholeFile, type Claim } from './claims.ts'
 import { Flusher, type FlushLimits } from './flusher.ts'
-import { fileEnd, localBound, split, type FileLayout, type StripePart } from './layout.ts'
+import { fileEnd, isInOneStripe, localBound, split, type FileLayout, type StripePart } from './layout.ts'
 import { LockClient, type Pin, type Use } from './lock-client.ts'
 import type { ResourceId, ServerId, ToClient, ToServer } from './messages.ts'
+import { PlainWrites } from './plain-write.ts'
 import { modeFor, type DlmPolicy } from './policy.ts'
 import { isReadMode, type LockMode } from './modes.ts'
 import {
@@ -60,13 +61,20 @@ export interface ClientHost {
 
 export interface ClientLimits extends FlushLimits {
   readonly maxCleanBytes: number
+  /**
+   * Most locks that the node keeps although no operation holds them.
+   *
+   * Each one costs memory on its server too, and more to look through after a crash. An operation needs one lock a stripe, so
+   * 2,000 keep a node's working set of thousands of stripes; Lustre's 100 a CPU (`lru_size`) are as many on 20 cores.
+   */
+  readonly maxIdleLocks: number
 }
 
 const MIB = 1024 * 1024
 
 export const CLIENT_LIMITS: ClientLimits = {
   ...{ minDirtyBytes: 256 * MIB, maxDirtyBytes: 4096 * MIB, maxCleanBytes: 4096 * MIB },
-  ...{ maxRpcBytes: 512 * 1024, maxInFlight: 8 },
+  ...{ maxRpcBytes: 512 * 1024, maxInFlight: 8, maxIdleLocks: 2000 },
 }
 
 export class CcpfsClient {
@@ -76,13 +84,14 @@ export class CcpfsClient {
   readonly #limits: ClientLimits
   readonly #flusher: Flusher
   readonly #queries: ServerQueries
+  readonly #plain: PlainWrites
   readonly #blockedWriters: (() => void)[] = []
 
   constructor(host: ClientHost) {
     this.#host = host
     this.#limits = { ...CLIENT_LIMITS, ...host.limits }
     const { policy, serverOf } = host
-    const { maxCleanBytes, maxRpcBytes } = this.#limits
+    const { maxCleanBytes, maxRpcBytes, maxIdleLocks } = this.#limits
     const send = (resource: ResourceId, message: ToServer): void => host.send(serverOf(resource), message)
     this.pages = new PageCache({ maxExtentBytes: maxRpcBytes, maxCleanBytes })
     this.#queries = new ServerQueries({ serverOf, send })
@@ -90,7 +99,7 @@ export class CcpfsClient {
       ...{ cache: this.pages, limits: this.#limits, serverOf, send, onLessDirty: () => this.#admitWriters() },
     })
     this.locks = new LockClient({
-      policy,
+      ...{ policy, maxIdleLocks },
       send: (resource, message) => {
         // A request that waits for a server to come back is repeated when it is there.
         if (message.kind !== 'lock-request' || !this.#queries.isDown(serverOf(resource))) send(resource, message)
@@ -104,6 +113,9 @@ export class CcpfsClient {
         this.pages.dropRead(lock.resource, lock.range, vouching)
       },
     })
+    const { locks, pages } = this
+    const work = host.work ?? ((_kind, _bytes, then) => then())
+    this.#plain = new PlainWrites({ policy, locks, pages, flusher: this.#flusher, work })
   }
 
   /** Dirty bytes on this node. */
@@ -144,7 +156,15 @@ export class CcpfsClient {
 
   /** Writes bytes at an offset: NBW on one stripe, BW over several, all or nothing to any reader. */
   write(file: FileLayout, offset: number, data: Data, options: OperationOptions, done: Done<Written>): void {
-    this.writeAtomic(file, [{ start: offset, end: offset + lengthOf(data) }], data, options, done)
+    const end = offset + lengthOf(data)
+    const isGood = this.#host.content === (typeof data !== 'number') && isExtent(offset, end)
+    if (!isGood || !isInOneStripe(file, offset, end)) {
+      this.writeAtomic(file, [{ start: offset, end }], data, options, done)
+      return
+    }
+    const mode = options.mode ?? modeFor(this.#host.policy, 'write', 1)
+    const write = this.#plain.take(file, offset, data, mode, options.whole === true, done)
+    this.#whenThereIsRoom(write.begin)
   }
 
   /** Writes extents of a file, ascending and disjoint, in one: any reader sees all of them or none. */
@@ -307,8 +327,10 @@ export class CcpfsClient {
 
   #insert(parts: readonly StripePart[], pins: readonly Pin[], data: Data): Written['parts'] {
     const written: Written['parts'][number][] = []
-    for (const { resource, pieces } of parts) {
-      const pin = pins.find((p) => p.lock.resource === resource) as Pin
+    for (let i = 0; i < parts.length; i++) {
+      const { resource, pieces } = parts[i] as StripePart
+      const same = pins[i] as Pin
+      const pin = same.lock.resource === resource ? same : (pins.find((p) => p.lock.resource === resource) as Pin)
       const { sn } = pin.lock.current
       for (const { local, buffer, length } of pieces) {
         const bytes = typeof data === 'number' ? null : data.subarray(buffer, buffer + length)
@@ -362,7 +384,10 @@ export class CcpfsClient {
 
   /** Stages the data of a write once there is room; a writer that waits holds no lock. */
   #whenAdmitted(bytes: number, then: () => void): void {
-    const stage = (): void => this.#work('stage', bytes, then)
+    this.#whenThereIsRoom(() => this.#work('stage', bytes, then))
+  }
+
+  #whenThereIsRoom(stage: () => void): void {
     if (this.dirtyBytes < this.#limits.maxDirtyBytes) stage()
     else this.#blockedWriters.push(stage)
   }

@@ -25,6 +25,10 @@ export class ClientLock {
   hasRead: boolean
   /** The lock it was merged into. */
   forward: ClientLock | null = null
+  /** Among the idle locks of its client, and its neighbours there. */
+  isIdle = false
+  older: ClientLock | null = null
+  newer: ClientLock | null = null
 
   constructor(from: Pick<ClientLock, 'resource' | 'lockId' | 'range' | 'sn' | 'mode' | 'state'>) {
     this.resource = from.resource

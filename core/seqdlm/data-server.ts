@@ -91,7 +91,7 @@ export class DataServer {
   }
 
   #flush(client: ClientId, { resource, rpcSeq, answeredBelow, blocks }: FlushRequest): Result<void> {
-    const bad = blocks.find((b) => !isBlock(b))
+    const bad = firstBad(blocks)
     if (bad !== undefined || blocks.length > MAX_BLOCKS) return fail(badExtent(client, bad?.start ?? 0, bad?.end ?? 0))
     if (!Number.isSafeInteger(rpcSeq))
       return fail({ code: 'E_RPC_SEQ', what: `A flush of client ${client} has no number` })
@@ -107,16 +107,17 @@ export class DataServer {
       return fail({ code: 'E_REPEATED', what: `Flush ${rpcSeq} of client ${client} was heard before` })
     }
     heard.done.set(rpcSeq, false)
+    const { log, device } = this.#host
     const updates: SnExtent[] = []
     const writes: Block[] = []
     for (const block of blocks) {
       for (const part of this.#cache.merge(resource, block)) {
-        updates.push(part)
+        if (log !== undefined) updates.push(part)
         writes.push(cut(block, part.start, part.end))
       }
     }
-    this.#host.device.write(resource, writes, () => {
-      this.#host.log?.append(resource, mergeTouching(updates))
+    device.write(resource, writes, () => {
+      log?.append(resource, mergeTouching(updates))
       reply()
     })
     this.#cleanIfDue()
@@ -169,6 +170,11 @@ const isBlock = ({ start, end, sn, data, hole }: Block): boolean =>
   Number.isSafeInteger(sn) &&
   sn >= 1 &&
   (hole ? data === null : end !== EOF && (data === null || data.length === end - start))
+
+function firstBad(blocks: readonly Block[]): Block | undefined {
+  for (const b of blocks) if (!isBlock(b)) return b
+  return undefined
+}
 
 const badExtent = (client: ClientId, start: number, end: number) => ({
   code: 'E_EXTENT',

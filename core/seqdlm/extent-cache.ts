@@ -76,24 +76,29 @@ export class ExtentCache {
    * @returns      whether the pass has more to look at.
    */
   clean(minSn: MinSnQuery, limit = ENTRIES_PER_RUN): boolean {
+    const pass = this.#pass
     let left = limit
     while (left > 0) {
-      const resource = this.#pass.at(-1)
+      const resource = pass.at(-1)
       if (resource === undefined) return false
       const map = this.#stripes.get(resource)
-      const entry = map?.from(this.#offset)
-      if (map === undefined || entry === undefined) {
-        this.#pass.pop()
-        this.#offset = 0
-        continue
-      }
-      left--
-      this.#offset = entry.end
-      if (entry.sn <= minSn(resource, entry.start, entry.end === EOF ? EOF : entry.end - 1)) {
-        map.delete(entry)
-        this.#entries--
-      }
+      const looked = map === undefined ? 0 : this.#cleanStripe(resource, map, left, minSn)
+      left -= looked
+      if (left === 0) break
+      pass.pop()
+      this.#offset = 0
     }
-    return this.#pass.length > 0
+    return pass.length > 0
+  }
+
+  /** Looks at entries of one stripe from where the pass is; fewer than `limit` only when these were the last. */
+  #cleanStripe(resource: ResourceId, map: ExtentMap<SnExtent>, limit: number, minSn: MinSnQuery): number {
+    const before = map.size
+    const looked = map.sweep(this.#offset, limit, ({ start, end, sn }) => {
+      this.#offset = end
+      return sn <= minSn(resource, start, end === EOF ? EOF : end - 1)
+    })
+    this.#entries -= before - map.size
+    return looked
   }
 }

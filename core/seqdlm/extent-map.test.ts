@@ -56,6 +56,59 @@ it('holds many extents in order, whichever way they come', () => {
   }
 })
 
+it('is a sorted array, over many chunks, whatever is put in, cut out and swept', () => {
+  const reach = 8000
+  const step = fc.record({
+    kind: fc.constantFrom('insert', 'insert', 'insert', 'carve', 'sweep', 'delete', 'grow'),
+    at: fc.nat(reach - 1),
+    length: fc.integer({ min: 1, max: 40 }),
+  })
+  const property = fc.property(
+    fc.array(step, { minLength: 10, maxLength: 60 }),
+    fc.integer({ min: 1, max: 9 }),
+    (steps, gap) => {
+      const map = new ExtentMap(slicedSn)
+      let list: SnExtent[] = []
+      for (let at = 0; at < reach; at += 10 + gap) list.push({ start: at, end: at + 10, sn: 1 })
+      for (const e of list) map.insert({ ...e })
+      for (const { kind, at, length } of steps) {
+        const end = Math.min(reach, at + length * (kind === 'carve' ? 50 : 1))
+        const touched = list.filter((e) => e.start < end && e.end > at)
+        expect(map.overlapping(at, end)).toEqual(touched)
+        expect(map.isFree(at, end)).toBe(touched.length === 0)
+        if (kind === 'insert' && touched.length === 0) {
+          map.insert({ start: at, end, sn: 2 })
+          list = [...list, { start: at, end, sn: 2 }].sort((a, b) => a.start - b.start)
+        } else if (kind === 'grow' && touched.length === 0 && map.left !== undefined) {
+          const { left } = map
+          const same = list.findLast((e) => e.end <= at) as { end: number }
+          expect(left).toEqual(same)
+          ;(left as { end: number }).end = end
+          map.leftGrew()
+          same.end = end
+        } else if (kind === 'carve') {
+          map.carve(at, end)
+          const edges = touched.flatMap((e) => [slicedSn(e, e.start, at), slicedSn(e, end, e.end)])
+          list = [...list.filter((e) => !touched.includes(e)), ...edges.filter((e) => e.start < e.end)]
+          list.sort((a, b) => a.start - b.start)
+        } else if (kind === 'sweep') {
+          const due = list.filter((e) => e.start >= at).slice(0, length * 10)
+          expect(map.sweep(at, length * 10, (e) => e.sn === 2 || e.start % 3 === 0)).toBe(due.length)
+          list = list.filter((e) => !due.includes(e) || !(e.sn === 2 || e.start % 3 === 0))
+        } else if (kind === 'delete' && touched[0] !== undefined) {
+          map.delete(map.overlapping(at, end)[0] as SnExtent)
+          list = list.filter((e) => e !== touched[0])
+        }
+        expect(map.before(at)).toEqual(list.findLast((e) => e.start < at && e.end >= at))
+        expect(map.from(at)).toEqual(list.find((e) => e.start >= at))
+      }
+      expect([...map]).toEqual(list)
+      expect(map.size).toBe(list.length)
+    },
+  )
+  fc.assert(property, { numRuns: 40 })
+})
+
 it('cuts an open-ended extent and leaves the rest open', () => {
   const map = new ExtentMap(slicedSn)
   map.insert({ start: 0, end: EOF, sn: 1 })

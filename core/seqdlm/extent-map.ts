@@ -2,7 +2,8 @@
  * Disjoint extents in order, each with something attached: the interval map under page cache, extent cache and device.
  *
  * Extents lie in chunks of at most 128, so an insertion moves at most one chunk and the list of chunks stays short: O(log n)
- * to find, O(sqrt n) in the worst case to insert with a constant that is a memmove, up to millions of extents.
+ * to find, O(sqrt n) in the worst case to insert with a constant that is a memmove, up to millions of extents. Ends of chunks
+ * lie side by side: a search among thousands of chunks looks into one of them.
  */
 import type { Extent } from './ranges.ts'
 
@@ -11,6 +12,8 @@ const CHUNK = 128
 export class ExtentMap<T extends Extent> {
   readonly #slice: (extent: T, start: number, end: number) => T
   #chunks: T[][] = []
+  /** Exclusive end of the last extent of each chunk. */
+  #ends: number[] = []
   #size = 0
   /** Place that `#seek` found: chunk, and index in it. */
   #chunk = 0
@@ -35,11 +38,71 @@ export class ExtentMap<T extends Extent> {
     for (const chunk of this.#chunks) yield* chunk
   }
 
+  /**
+   * Goes to where start..end belongs. When nothing is there, `left`, `right` and `put` are about that place, until the map is
+   * asked for or told anything else.
+   *
+   * @returns whether nothing is there.
+   */
+  isFree(start: number, end: number): boolean {
+    this.#seek(start)
+    const at = this.#chunks[this.#chunk]?.[this.#index]
+    return at === undefined || at.start >= end
+  }
+
+  /** The extent before the place that `isFree` went to. */
+  get left(): T | undefined {
+    if (this.#index > 0) return this.#chunks[this.#chunk]?.[this.#index - 1]
+    return this.#chunks[this.#chunk - 1]?.at(-1)
+  }
+
+  /** The extent after the place that `isFree` went to. */
+  get right(): T | undefined {
+    return this.#chunks[this.#chunk]?.[this.#index]
+  }
+
+  /** The extent before the place that `isFree` went to was made longer, up to what comes next at most. */
+  leftGrew(): void {
+    if (this.#index === 0) this.#noteEnd(this.#chunk - 1)
+  }
+
+  /** Puts an extent at the place that `isFree` went to. */
+  put(extent: T): void {
+    this.#size++
+    let c = this.#chunk
+    let i = this.#index
+    if (c === this.#chunks.length) {
+      // After everything: the last chunk takes it, and at its end.
+      if (c === 0) {
+        this.#chunks.push([extent])
+        this.#ends.push(extent.end)
+        return
+      }
+      c--
+      i = (this.#chunks[c] as T[]).length
+    }
+    const chunk = this.#chunks[c] as T[]
+    if (i === chunk.length) {
+      chunk.push(extent)
+      this.#ends[c] = extent.end
+    } else chunk.splice(i, 0, extent)
+    if (chunk.length <= CHUNK) return
+    // A chunk that grows at its end is left full, as most files are written forward.
+    const half = i === chunk.length - 1 ? CHUNK : CHUNK >> 1
+    const rest = chunk.splice(half)
+    this.#chunks.splice(c + 1, 0, rest)
+    this.#ends.splice(c, 1, (chunk.at(-1) as T).end, (rest.at(-1) as T).end)
+  }
+
   /** Extents that share bytes with start..end, in order, whole. */
   overlapping(start: number, end: number): T[] {
-    const found: T[] = []
     this.#seek(start)
-    let [c, i] = [this.#chunk, this.#index]
+    const first = this.#chunks[this.#chunk]?.[this.#index]
+    if (first === undefined || first.start >= end) return []
+    if (first.end >= end) return [first]
+    const found: T[] = []
+    let c = this.#chunk
+    let i = this.#index
     for (let chunk = this.#chunks[c]; chunk !== undefined; chunk = this.#chunks[++c], i = 0) {
       for (; i < chunk.length; i++) {
         const e = chunk[i] as T
@@ -69,8 +132,9 @@ export class ExtentMap<T extends Extent> {
   /** Takes start..end out, cutting extents that reach over its edges; returns what was there, in order. */
   carve(start: number, end: number): T[] {
     const taken: T[] = []
-    this.#seek(start)
-    let [c, i] = [this.#chunk, this.#index]
+    if (this.isFree(start, end)) return taken
+    let c = this.#chunk
+    let i = this.#index
     while (c < this.#chunks.length) {
       const chunk = this.#chunks[c] as T[]
       let j = i
@@ -88,8 +152,7 @@ export class ExtentMap<T extends Extent> {
       chunk.splice(i, j - i, ...kept)
       this.#size += kept.length - cut.length
       const isLast = j < chunk.length + cut.length - kept.length
-      if (chunk.length === 0) this.#chunks.splice(c, 1)
-      else c++
+      if (this.#keep(c)) c++
       if (isLast) break
       i = 0
     }
@@ -98,52 +161,95 @@ export class ExtentMap<T extends Extent> {
 
   /** Puts an extent where none is. */
   insert(extent: T): void {
-    this.#size++
     this.#seek(extent.start)
-    let [c, i] = [this.#chunk, this.#index]
-    if (c === this.#chunks.length) {
-      // After everything: the last chunk takes it, and at its end.
-      if (c === 0) {
-        this.#chunks.push([extent])
-        return
-      }
-      c--
-      i = (this.#chunks[c] as T[]).length
-    }
-    const chunk = this.#chunks[c] as T[]
-    if (i === chunk.length) chunk.push(extent)
-    else chunk.splice(i, 0, extent)
-    if (chunk.length <= CHUNK) return
-    // A chunk that grows at its end is left full, as most files are written forward.
-    const half = i === chunk.length - 1 ? CHUNK : CHUNK >> 1
-    this.#chunks.splice(c + 1, 0, chunk.splice(half))
+    this.put(extent)
   }
 
   /** Takes out an extent that is in the map. */
   delete(extent: T): void {
     this.#seek(extent.start)
     const chunk = this.#chunks[this.#chunk] as T[]
-    chunk.splice(this.#index, 1)
+    if (this.#index === 0) chunk.shift()
+    else chunk.splice(this.#index, 1)
     this.#size--
-    if (chunk.length === 0) this.#chunks.splice(this.#chunk, 1)
+    if (this.#index === chunk.length) this.#keep(this.#chunk)
+  }
+
+  /**
+   * Looks at extents in order and takes out those that are to go.
+   *
+   * @param from   looks at those that start at or after this offset.
+   * @param limit  most to look at.
+   * @returns      how many were looked at; fewer than `limit` only when there are no more.
+   */
+  sweep(from: number, limit: number, isToGo: (extent: T) => boolean): number {
+    this.#seek(from)
+    let c = this.#chunk
+    let i = this.#index
+    const first = this.#chunks[c]?.[i]
+    if (first !== undefined && first.start < from) i++
+    let left = limit
+    while (left > 0) {
+      const chunk = this.#chunks[c]
+      if (chunk === undefined) break
+      const end = Math.min(chunk.length, i + left)
+      left -= end - i
+      let kept = i
+      for (; i < end; i++) {
+        const extent = chunk[i] as T
+        if (!isToGo(extent)) chunk[kept++] = extent
+      }
+      if (kept < end) {
+        this.#size -= end - kept
+        chunk.splice(kept, end - kept)
+      }
+      if (this.#keep(c)) c++
+      i = 0
+    }
+    return limit - left
   }
 
   clear(): void {
     this.#chunks = []
+    this.#ends = []
     this.#size = 0
+  }
+
+  /** Notes where a chunk that was changed ends, or drops it when nothing is left in it; whether it is still there. */
+  #keep(c: number): boolean {
+    if ((this.#chunks[c] as T[]).length > 0) {
+      this.#noteEnd(c)
+      return true
+    }
+    this.#chunks.splice(c, 1)
+    this.#ends.splice(c, 1)
+    return false
+  }
+
+  #noteEnd(c: number): void {
+    const chunk = this.#chunks[c] as T[]
+    this.#ends[c] = (chunk[chunk.length - 1] as T).end
   }
 
   /** Finds the first extent that ends after `offset`. */
   #seek(offset: number): void {
-    const chunks = this.#chunks
+    const ends = this.#ends
+    // Most often it is the one that was found last, or the next one.
+    if (this.#isFound(this.#chunk, this.#index, offset)) return
+    if (this.#isFound(this.#chunk, this.#index + 1, offset)) {
+      this.#index++
+      return
+    }
     let low = 0
-    let high = chunks.length
+    let high = ends.length
+    // Files are written forward: what is looked for often lies behind everything.
+    if (high > 0 && (ends[high - 1] as number) <= offset) low = high
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((chunks[middle] as T[]).at(-1)!.end > offset) high = middle
+      if ((ends[middle] as number) > offset) high = middle
       else low = middle + 1
     }
-    const chunk = chunks[low]
+    const chunk = this.#chunks[low]
     this.#chunk = low
     this.#index = 0
     if (chunk === undefined) return
@@ -155,5 +261,14 @@ export class ExtentMap<T extends Extent> {
       else first = middle + 1
     }
     this.#index = first
+  }
+
+  /** Whether the first extent that ends after `offset` lies there. */
+  #isFound(c: number, i: number, offset: number): boolean {
+    const chunk = this.#chunks[c]
+    const at = chunk?.[i]
+    if (chunk === undefined || at === undefined || at.end <= offset) return false
+    if (i > 0) return (chunk[i - 1] as T).end <= offset
+    return c === 0 || (this.#ends[c - 1] as number) <= offset
   }
 }

@@ -5,9 +5,10 @@
  * of as many locks as fit, each with its SN. The same byte is never under flush twice with one SN: the server could not tell
  * which is newer (A9). Source: SeqDLM IV-A, IV-C1; spec/seqdlm 8, 10.
  */
-import type { DirtyBucket } from './dirty-bucket.ts'
+import { isRun, type CachedExtent } from './cached-extent.ts'
+import { BucketQueue, type DirtyBucket } from './dirty-bucket.ts'
 import type { Block, FlushRequest, ResourceId, ServerId } from './messages.ts'
-import type { CachedExtent, PageCache } from './page-cache.ts'
+import type { PageCache } from './page-cache.ts'
 
 export interface FlushLimits {
   /** Dirty bytes at which the daemon begins; it stops below. */
@@ -31,14 +32,16 @@ export interface FlusherHost {
 
 interface Flight {
   readonly request: FlushRequest
-  readonly buckets: ReadonlySet<DirtyBucket>
+  readonly buckets: readonly DirtyBucket[]
+  readonly extents: readonly CachedExtent[]
+  readonly bytes: number
 }
 
 interface OfServer {
   readonly flights: Map<number, Flight>
   /** Buckets with something to flush: those that somebody waits for, and the others; the oldest first. */
-  readonly urgent: Set<DirtyBucket>
-  readonly ready: Set<DirtyBucket>
+  readonly urgent: BucketQueue
+  readonly ready: BucketQueue
   lastSeq: number
   isDown: boolean
 }
@@ -91,12 +94,10 @@ export class Flusher {
     const flight = server.flights.get(rpcSeq)
     if (flight === undefined) return false
     server.flights.delete(rpcSeq)
-    for (const block of flight.request.blocks) {
-      this.#bytesInFlight -= sizeOf(block)
-      this.#host.cache.flushed(resource, rpcSeq, block)
-    }
+    this.#bytesInFlight -= flight.bytes
+    this.#host.cache.flushed(resource, rpcSeq, flight.extents)
     for (const bucket of flight.buckets) {
-      bucket.flights--
+      if (--bucket.flights === 0) bucket.isOverwritten = false
       bucket.recall()
       if (bucket.hasExtents) (bucket.isUrgent ? server.urgent : server.ready).add(bucket)
     }
@@ -127,10 +128,10 @@ export class Flusher {
   #pump(server: OfServer): void {
     const { maxInFlight } = this.#host.limits
     while (!server.isDown && server.flights.size < maxInFlight) {
-      const from = server.urgent.size > 0 ? server.urgent : this.#isDaemonDue ? server.ready : undefined
-      const bucket = from?.values().next().value
-      if (from === undefined || bucket === undefined) return
-      this.#sendFrom(server, from, bucket.resource)
+      const from = server.urgent.first !== null ? server.urgent : server.ready
+      const { first } = from
+      if (first === null || (from === server.ready && !this.#isDaemonDue)) return
+      this.#sendFrom(server, from, first)
     }
   }
 
@@ -140,20 +141,23 @@ export class Flusher {
     return dirtyBytes - this.#bytesInFlight >= minDirtyBytes || dirtyBytes >= maxDirtyBytes
   }
 
-  /** Puts one flush together from the first buckets of a stripe. */
-  #sendFrom(server: OfServer, from: Set<DirtyBucket>, resource: ResourceId): void {
+  /** Puts one flush together from the first bucket of a queue and others of its stripe that come soon after. */
+  #sendFrom(server: OfServer, from: BucketQueue, first: DirtyBucket): void {
     const { maxRpcBytes } = this.#host.limits
+    const { resource } = first
     const extents: CachedExtent[] = []
-    const buckets = new Set<DirtyBucket>()
+    const buckets: DirtyBucket[] = []
     const emptied: DirtyBucket[] = []
     let bytes = 0
     let looks = 0
-    for (const bucket of from) {
+    let next: DirtyBucket | null
+    for (let bucket: DirtyBucket | null = first; bucket !== null; bucket = next) {
       if (++looks > LOOK_AHEAD || bytes >= maxRpcBytes) break
+      next = bucket.next
       if (bucket.resource !== resource) continue
       const before = extents.length
       bytes += this.#take(server, bucket, maxRpcBytes - bytes, extents)
-      if (extents.length > before) buckets.add(bucket)
+      if (extents.length > before) buckets.push(bucket)
       if (bucket.hasExtents) break
       from.delete(bucket)
       emptied.push(bucket)
@@ -165,7 +169,7 @@ export class Flusher {
       const blocks = onWire(extents)
       const answeredBelow = server.flights.keys().next().value ?? rpcSeq
       const request: FlushRequest = { kind: 'flush-request', resource, rpcSeq, answeredBelow, blocks }
-      server.flights.set(rpcSeq, { request, buckets })
+      server.flights.set(rpcSeq, { request, buckets, extents, bytes })
       this.#host.send(resource, request)
     }
     for (const bucket of emptied) this.#ifDrained(server, bucket)
@@ -175,10 +179,34 @@ export class Flusher {
   #take(server: OfServer, bucket: DirtyBucket, room: number, extents: CachedExtent[]): number {
     let bytes = 0
     for (let extent = bucket.shift(); extent !== undefined; extent = bucket.shift()) {
+      const isWhole = extent.isThere && !bucket.isOverwritten
+      const size = isWhole && extent.state === 'dirty' ? sizeOf(extent) : 0
+      if (isRun(extent) && (!isWhole || bytes + size > room)) {
+        if (isWhole && bytes + extent.unit > room && extents.length > 0) {
+          bucket.unshift(extent)
+          break
+        }
+        const writes = this.#host.cache.part(extent)
+        for (let i = writes.length - 1; i >= 0; i--) bucket.unshift(writes[i] as CachedExtent)
+        continue
+      }
+      if (isWhole) {
+        // Most often: nothing to look for, nothing to compare it with.
+        if (extent.state !== 'dirty') continue
+        if (bytes + size > room && extents.length > 0) {
+          bucket.unshift(extent)
+          break
+        }
+        extent.state = 'flushing'
+        extent.rpcSeq = server.lastSeq + 1
+        extents.push(extent)
+        bytes += size
+        continue
+      }
       const dirty = this.#host.cache.dirty(bucket, extent)
-      let size = 0
-      for (const e of dirty) size += sizeOf(e)
-      if (bytes + size > room && extents.length > 0) {
+      let dirtyBytes = 0
+      for (const e of dirty) dirtyBytes += sizeOf(e)
+      if (bytes + dirtyBytes > room && extents.length > 0) {
         bucket.unshift(extent)
         break
       }
@@ -211,7 +239,9 @@ export class Flusher {
   #at(serverId: ServerId): OfServer {
     let server = this.#servers.get(serverId)
     if (server === undefined) {
-      server = { flights: new Map(), urgent: new Set(), ready: new Set(), lastSeq: 0, isDown: false }
+      server = {
+        ...{ flights: new Map(), urgent: new BucketQueue(), ready: new BucketQueue(), lastSeq: 0, isDown: false },
+      }
       this.#servers.set(serverId, server)
     }
     return server
@@ -229,9 +259,9 @@ function* present<K, T>(keys: Iterable<K>, get: (key: K) => T | undefined): Gene
 
 /** Whether some of an extent is on its way with the same SN. */
 function isUnderFlush(server: OfServer, bucket: DirtyBucket, e: CachedExtent): boolean {
-  if (bucket.flights === 0) return false
+  if (!bucket.isOverwritten) return false
   for (const { request, buckets } of server.flights.values()) {
-    if (!buckets.has(bucket)) continue
+    if (!buckets.includes(bucket)) continue
     for (const b of request.blocks) if (b.sn === e.sn && b.start < e.end && b.end > e.start) return true
   }
   return false
@@ -239,23 +269,37 @@ function isUnderFlush(server: OfServer, bucket: DirtyBucket, e: CachedExtent): b
 
 /** Blocks in order of offset, those that touch and have one SN made one. */
 function onWire(extents: CachedExtent[]): Block[] {
-  const runs: CachedExtent[][] = []
-  for (const e of extents.sort((a, b) => a.start - b.start)) {
-    const run = runs.at(-1)
-    const last = run?.at(-1)
-    if (last !== undefined && last.end === e.start && last.sn === e.sn && !last.hole && !e.hole) run?.push(e)
-    else runs.push([e])
+  for (let i = 1; i < extents.length; i++) {
+    if ((extents[i] as CachedExtent).start > (extents[i - 1] as CachedExtent).start) continue
+    extents.sort((a, b) => a.start - b.start)
+    break
   }
-  return runs.map(joinedBlock)
+  const blocks: Block[] = []
+  for (let i = 0; i < extents.length;) {
+    const first = extents[i] as CachedExtent
+    let last = first
+    let j = i + 1
+    for (; j < extents.length && !last.hole; j++) {
+      const e = extents[j] as CachedExtent
+      if (last.end !== e.start || last.sn !== e.sn || e.hole) break
+      last = e
+    }
+    const { start, sn, hole } = first
+    const data = j === i + 1 ? first.data : joinedData(extents, i, j)
+    blocks.push({ start, end: last.end, sn, data, hole })
+    i = j
+  }
+  return blocks
 }
 
-function joinedBlock(run: readonly CachedExtent[]): Block {
-  const [first, last] = [run[0] as CachedExtent, run.at(-1) as CachedExtent]
-  const { start, sn, hole } = first
-  let { data } = first
-  if (run.length > 1 && data !== null) {
-    data = new Uint8Array(last.end - start)
-    for (const e of run) data.set(e.data as Uint8Array, e.start - start)
+/** Content of extents i..j - 1, which touch. */
+function joinedData(extents: readonly CachedExtent[], i: number, j: number): Uint8Array | null {
+  const { start, data } = extents[i] as CachedExtent
+  if (data === null) return null
+  const out = new Uint8Array((extents[j - 1] as CachedExtent).end - start)
+  for (let k = i; k < j; k++) {
+    const e = extents[k] as CachedExtent
+    out.set(e.data as Uint8Array, e.start - start)
   }
-  return { start, end: last.end, sn, data, hole }
+  return out
 }

@@ -54,6 +54,10 @@ export function fileEnd({ stripes, stripeSize }: FileLayout, k: number, size: nu
   return (Math.floor(last / stripeSize) * stripes + k) * stripeSize + (last % stripeSize) + 1
 }
 
+/** Whether a range of a file that is not empty lies in one stripe without a gap. */
+export const isInOneStripe = ({ stripeSize }: FileLayout, start: number, end: number): boolean =>
+  (start % stripeSize) + end - start <= stripeSize
+
 /**
  * Splits extents of a file over its stripes.
  *
@@ -62,7 +66,7 @@ export function fileEnd({ stripes, stripeSize }: FileLayout, k: number, size: nu
  */
 export function split(layout: FileLayout, extents: readonly Extent[]): StripePart[] {
   const only = extents.length === 1 ? extents[0] : undefined
-  if (only !== undefined && (only.start % layout.stripeSize) + only.end - only.start <= layout.stripeSize) {
+  if (only !== undefined && isInOneStripe(layout, only.start, only.end)) {
     const { resource, local } = localOffset(layout, only.start)
     return [{ resource, pieces: [{ resource, local, buffer: 0, length: only.end - only.start }] }]
   }

@@ -3,17 +3,21 @@
  *
  * A lock is pinned by every operation that runs under it. A revocation makes it CANCELING at once, which is answered at once:
  * operations that hold it go on, no new one finds it. When the last one is done it is downgraded, flushed and released.
- * Source: SeqDLM II-A, III-D; spec/seqdlm 7.
+ * Idle locks beyond a limit are given back in the same way without being asked for, the least recently used ones first.
+ * Source: SeqDLM II-A, III-D; spec/seqdlm 7. The paper's cache has no limit; that of Lustre's LDLM is the model (`lru_size`).
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { CachedLocks, ClientLock } from './client-lock.ts'
+import { IdleLocks } from './idle-locks.ts'
 import type { FromLockServer, LockGrant, LockRequest, ReportedLock, ResourceId, ToLockServer } from './messages.ts'
 import { downgradeOf, isReadMode, type LockMode } from './modes.ts'
 import type { DlmPolicy } from './policy.ts'
-import type { LockRange } from './ranges.ts'
+import { overlaps, type LockRange } from './ranges.ts'
 
 export interface LockClientHost {
   readonly policy: DlmPolicy
+  /** Most locks that are kept although no operation holds them, >= 0; those in use and those being cancelled do not count. */
+  readonly maxIdleLocks: number
   /** Sends to the lock service that owns the resource. */
   readonly send: (resource: ResourceId, message: ToLockServer) => void
   /** Flushes what was written under a lock; `done` may be called at once. */
@@ -40,6 +44,7 @@ interface Pending {
 }
 
 interface OfResource {
+  readonly resource: ResourceId
   readonly cached: CachedLocks
   /** Unreleased locks, CANCELING ones too, by id. */
   readonly locks: Map<number, ClientLock>
@@ -47,15 +52,34 @@ interface OfResource {
   readonly pending: Map<number, Pending>
   /** Locks that were revoked before their grant was heard of. */
   readonly revokedEarly: Set<number>
+  /** Highest id of a lock that was granted: a revocation that names no later one, and none that is here, comes too late. */
+  lastLockId: number
 }
+
+/** Locks that are passed over when one is to be given back, before that is left for the next time. */
+const MAX_PASSED_OVER = 8
 
 export class LockClient {
   readonly #host: LockClientHost
   readonly #resources = new Map<ResourceId, OfResource>()
+  /** The one that was asked for last, which is often asked for next. */
+  #recent: OfResource | null = null
+  readonly #idle = new IdleLocks()
+  #waiting = 0
   #lastReqId = 0
 
   constructor(host: LockClientHost) {
     this.#host = host
+  }
+
+  /** GRANTED locks that no operation holds. */
+  get idle(): number {
+    return this.#idle.size
+  }
+
+  /** Requests that wait for an answer. */
+  get waiting(): number {
+    return this.#waiting
   }
 
   /** Unreleased locks on a resource. */
@@ -83,6 +107,7 @@ export class LockClient {
     const reqId = ++this.#lastReqId
     const request: LockRequest = { kind: 'lock-request', resource, reqId, range, mode }
     here.pending.set(reqId, { request, use, done })
+    this.#waiting++
     this.#host.send(resource, request)
   }
 
@@ -91,7 +116,11 @@ export class LockClient {
     const lock = pin.lock.current
     if (pin.use === 'reader') lock.readers--
     else lock.writers--
-    this.#cancel(lock)
+    if (lock.state === 'CANCELING') this.#cancel(lock)
+    else if (lock.readers + lock.writers === 0) {
+      this.#idle.add(lock)
+      this.#trim()
+    }
   }
 
   /** Takes one message in; a failure says why it changed nothing. */
@@ -101,9 +130,12 @@ export class LockClient {
     const pending = here.pending.get(message.reqId)
     if (pending === undefined) return fail({ code: 'E_REPEATED', what: `Request ${message.reqId} was answered before` })
     here.pending.delete(message.reqId)
+    this.#waiting--
     if (message.kind === 'lock-grant') this.#granted(here, pending, message)
     else pending.done(fail(refused(message.code)))
     if (here.pending.size === 0) here.revokedEarly.clear()
+    // Locks that the request might have absorbed were kept for it.
+    this.#trim()
     return ok(undefined)
   }
 
@@ -134,6 +166,7 @@ export class LockClient {
       if (old === undefined) continue
       here.locks.delete(id)
       here.cached.delete(old)
+      this.#idle.delete(old)
       lock.readers += old.readers
       lock.writers += old.writers
       lock.hasRead ||= old.hasRead
@@ -141,6 +174,7 @@ export class LockClient {
       old.forward = lock
     }
     here.locks.set(lock.lockId, lock)
+    here.lastLockId = Math.max(here.lastLockId, lock.lockId)
     // One that comes CANCELING serves the operation that waits for it and no other.
     if (lock.state === 'GRANTED') here.cached.add(lock)
     const pin = this.#pin(lock, pending.use)
@@ -151,20 +185,54 @@ export class LockClient {
   #revoke(here: OfResource, resource: ResourceId, lockId: number): Result<void> {
     const lock = here.locks.get(lockId)
     if (lock === undefined) {
-      // It may have overtaken the grant that a request still waits for; otherwise the lock is gone.
+      // It crossed the release of a lock that was given back unasked.
+      if (lockId <= here.lastLockId) return ok(undefined)
+      // It may have overtaken the grant that a request still waits for.
       if (here.pending.size > 0) here.revokedEarly.add(lockId)
       return fail({ code: 'E_NOT_HELD', what: `A revocation names lock ${lockId}, which is not held` })
     }
-    if (lock.state === 'GRANTED') {
-      lock.state = 'CANCELING'
-      here.cached.delete(lock)
-    }
+    this.#close(here, lock)
     this.#host.send(resource, { kind: 'revoke-reply', resource, lockId })
     this.#cancel(lock)
     return ok(undefined)
   }
 
+  /** From now on no operation finds the lock. */
+  #close(here: OfResource, lock: ClientLock): void {
+    if (lock.state === 'CANCELING') return
+    lock.state = 'CANCELING'
+    here.cached.delete(lock)
+    this.#idle.delete(lock)
+  }
+
+  /** Gives idle locks back while there are more than the limit. */
+  #trim(): void {
+    const { maxIdleLocks } = this.#host
+    for (let passed = 0; this.#idle.size > maxIdleLocks;) {
+      const lock = this.#idle.oldest as ClientLock
+      const here = this.#of(lock.resource)
+      if (!isWanted(here, lock)) this.#giveBack(here, lock)
+      else if (++passed > MAX_PASSED_OVER) return
+      else {
+        this.#idle.delete(lock)
+        this.#idle.add(lock)
+      }
+    }
+  }
+
+  /** Cancels a lock that nobody revoked. */
+  #giveBack(here: OfResource, lock: ClientLock): void {
+    const { resource, lockId, mode } = lock
+    this.#close(here, lock)
+    this.#cancel(lock)
+    // Unless it is gone at once, the server must not merge it with what is asked for meanwhile; a downgrade says as much.
+    if (lock.phase !== 'released' && lock.mode === mode) {
+      this.#host.send(resource, { kind: 'revoke-reply', resource, lockId })
+    }
+  }
+
   #pin(lock: ClientLock, use: Use): Pin {
+    this.#idle.delete(lock)
     if (use === 'reader') lock.readers++
     else lock.writers++
     return { lock, use }
@@ -210,13 +278,25 @@ export class LockClient {
   }
 
   #of(resource: ResourceId): OfResource {
+    if (this.#recent?.resource === resource) return this.#recent
     let here = this.#resources.get(resource)
     if (here === undefined) {
-      here = { cached: new CachedLocks(), locks: new Map(), pending: new Map(), revokedEarly: new Set() }
+      here = {
+        ...{ resource, cached: new CachedLocks(), locks: new Map(), pending: new Map(), revokedEarly: new Set() },
+        lastLockId: 0,
+      }
       this.#resources.set(resource, here)
     }
+    this.#recent = here
     return here
   }
+}
+
+/** Whether the answer to a request under way may absorb a lock, which can then no longer be given back. */
+function isWanted({ pending }: OfResource, { range }: ClientLock): boolean {
+  if (pending.size === 0) return false
+  for (const { request } of pending.values()) if (overlaps(request.range, range)) return true
+  return false
 }
 
 const refused = (code: string): Failure => ({

@@ -25,6 +25,13 @@ export class LockTable {
     ...{ read: new LockIndex(), write: new LockIndex() },
     ...{ 'revoked-read': new LockIndex(), 'revoked-write': new LockIndex(), 'canceling-nbw': new LockIndex() },
   }
+  /** Kinds whose data may still arrive. */
+  readonly #writes = [this.#kinds.write, this.#kinds['revoked-write'], this.#kinds['canceling-nbw']]
+  /** Kinds that deny a mode. */
+  readonly #denying: Readonly<Record<LockMode, readonly LockIndex<ServerLock>[]>> = {
+    ...{ PR: this.#denyingOf('PR'), NBW: this.#denyingOf('NBW') },
+    ...{ BW: this.#denyingOf('BW'), PW: this.#denyingOf('PW') },
+  }
   /** Open PR locks by client: of other clients there may be thousands on the same bytes, and a PR request merges its own. */
   readonly #ownReads = new Map<ClientId, LockIndex<ServerLock>>()
 
@@ -90,8 +97,7 @@ export class LockTable {
   obstacle(wanted: Wanted): ServerLock | undefined {
     const denies = (lock: ServerLock): boolean =>
       (wanted.absorbed.length === 0 || !wanted.absorbed.includes(lock)) && overlaps(lock.range, wanted.range)
-    for (const kind of DENIED[wanted.mode]) {
-      const index = this.#kinds[kind]
+    for (const index of this.#denying[wanted.mode]) {
       const found = index.size === 0 ? undefined : index.find(wanted.range, denies)
       if (found !== undefined) return found
     }
@@ -119,7 +125,7 @@ export class LockTable {
     const policy = this.#policy
     if (!policy.expand || end === EOF) return end
     let limit = EOF
-    for (const kind of DENIED[wanted.mode]) limit = Math.min(limit, this.#kinds[kind].startAfter(end) - 1)
+    for (const index of this.#denying[wanted.mode]) limit = Math.min(limit, index.startAfter(end) - 1)
     if (policy.queueLimits) limit = Math.min(limit, queueLimit(wanted, queue))
     if (policy.capBytes < Infinity && this.size > policy.capAbove)
       limit = Math.min(limit, Math.max(end, start + policy.capBytes - 1))
@@ -135,10 +141,12 @@ export class LockTable {
   /** Least SN that data for some of these bytes may still arrive with; Infinity when no write lock is unreleased there. */
   minSn(start: number, end: number): number {
     let least = Infinity
-    for (const kind of ['write', 'revoked-write', 'canceling-nbw'] as const) {
-      least = this.#kinds[kind].leastSn(start, end, least)
-    }
+    for (const index of this.#writes) least = index.leastSn(start, end, least)
     return least
+  }
+
+  #denyingOf(mode: LockMode): readonly LockIndex<ServerLock>[] {
+    return DENIED[mode].map((kind) => this.#kinds[kind])
   }
 }
 

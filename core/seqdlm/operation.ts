@@ -2,7 +2,7 @@
 import type { Failure, Result } from '../base/result.ts'
 import type { ResourceId } from './messages.ts'
 import type { LockMode } from './modes.ts'
-import { EOF, isRange, MAX_PIECES, type Extent } from './ranges.ts'
+import { MAX_PIECES, type Extent } from './ranges.ts'
 
 export interface OperationOptions {
   /** Mode to ask for instead of the one that is selected. */
@@ -37,16 +37,20 @@ export const tooFar: Failure = {
 }
 
 /** Not empty, in order, of whole offsets below 2^53. */
-export const isExtent = (start: number, end: number): boolean => end > start && isRange({ start, end }) && end !== EOF
+export const isExtent = (start: number, end: number): boolean =>
+  end > start && start >= 0 && Number.isSafeInteger(start) && Number.isSafeInteger(end)
 
 /** Why a write of these extents is refused; null when it is not. */
 export function badWrite(content: boolean, extents: readonly Extent[], data: Data): Failure | null {
   if (content !== (typeof data !== 'number')) {
     return { code: 'E_CONTENT', what: 'Bytes are written where they are carried, and only there' }
   }
-  const isOrdered = extents.every(
-    (e, i) => isExtent(e.start, e.end) && (i === 0 || e.start >= (extents[i - 1] as Extent).end),
-  )
-  const bytes = extents.reduce((sum, e) => sum + e.end - e.start, 0)
-  return extents.length > 0 && extents.length <= MAX_PIECES && isOrdered && bytes === lengthOf(data) ? null : tooFar
+  let bytes = 0
+  let at = 0
+  for (const { start, end } of extents) {
+    if (start < at || !isExtent(start, end)) return tooFar
+    bytes += end - start
+    at = end
+  }
+  return extents.length > 0 && extents.length <= MAX_PIECES && bytes === lengthOf(data) ? null : tooFar
 }

@@ -47,11 +47,12 @@ it('does not grow with the number of times that bytes are written and flushed un
   const cache = pages()
   for (let i = 0; i < 20_000; i++) {
     const bucket = cache.write(0, { start: (i % 7) * 10, end: (i % 7) * 10 + 10, sn: 3, data: null, hole: false })
-    for (const e of cache.dirty(bucket, bucket.shift()!)) {
+    const carried = cache.dirty(bucket, bucket.shift()!)
+    for (const e of carried) {
       e.state = 'flushing'
       e.rpcSeq = i
     }
-    cache.flushed(0, i, { start: 0, end: 70, sn: 3 })
+    cache.flushed(0, i, carried)
   }
   expect([cache.dirtyBytes, cache.cleanBytes]).toEqual([0, 70])
   cache.dropSn(0, 3)

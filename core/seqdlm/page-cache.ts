@@ -3,41 +3,26 @@
  *
  * Written bytes are dirty, then under flush, then clean; bytes that were read are clean from the start and have SN 0, older
  * than any write. Source: SeqDLM IV-A, Fig. 14; spec/seqdlm 8. Deviation in form only: the extents of all pages lie in one map
- * per stripe instead of one list per 4 KB page, and are cut at page edges where they are shown.
+ * per stripe instead of one list per 4 KB page, and are cut at page edges where they are shown. Where no bytes are carried,
+ * writes that follow each other are one extent; everything goes as if each were one of its own.
  */
+import { cut, discard, isRun, memoryOf, sliced, type CachedExtent } from './cached-extent.ts'
 import { DirtyBucket } from './dirty-bucket.ts'
 import { ExtentMap } from './extent-map.ts'
 import type { Block, ResourceId } from './messages.ts'
-import { EOF, type Extent, type LockRange } from './ranges.ts'
+import { EOF, joinedExtents, uncovered, type Extent, type LockRange } from './ranges.ts'
 import { yieldTo } from './sn-merge.ts'
 
-export interface CachedExtent extends Block {
-  state: 'clean' | 'dirty' | 'flushing'
-  /** Number of the flush that carries it, while it is under flush. */
-  rpcSeq: number
-}
-
-const sliced = (e: CachedExtent, start: number, end: number): CachedExtent => {
-  const { sn, hole, state, rpcSeq } = e
-  return { start, end, sn, data: e.data?.subarray(start - e.start, end - e.start) ?? null, hole, state, rpcSeq }
-}
-
-/** Bytes of memory that an extent takes; a hole takes none. */
-const memoryOf = (e: CachedExtent): number => (e.hole ? 0 : e.end - e.start)
-
 interface Stripe {
+  readonly resource: ResourceId
   readonly map: ExtentMap<CachedExtent>
   readonly buckets: Map<number, DirtyBucket>
+  /** The one that was written last. */
+  recent: DirtyBucket | null
   /** Where clean bytes of an SN may be. */
   readonly clean: Map<number, Extent[]>
   /** Reads under way, which count on clean bytes. */
   readers: number
-}
-
-/** Where clean pages go first when there are too many. */
-interface CleanRun extends Extent {
-  readonly resource: ResourceId
-  readonly sn: number
 }
 
 export interface PageCacheLimits {
@@ -53,9 +38,12 @@ const MANY_RUNS = 1024
 export class PageCache {
   readonly #limits: PageCacheLimits
   readonly #stripes = new Map<ResourceId, Stripe>()
+  /** The stripe that was asked for last, which is often asked for next. */
+  #recent: Stripe | null = null
   #dirtyBytes = 0
   #cleanBytes = 0
-  #cleanRuns: CleanRun[] = []
+  /** What became clean, in that order: what goes first when there is too much. It may be gone already. */
+  #cleanRuns: CachedExtent[] = []
   #pruneAt = MANY_RUNS
 
   constructor(limits: PageCacheLimits) {
@@ -81,7 +69,10 @@ export class PageCache {
   }
 
   deleteBucket({ resource, sn }: DirtyBucket): void {
-    this.#stripes.get(resource)?.buckets.delete(sn)
+    const stripe = this.#stripes.get(resource)
+    if (stripe === undefined) return
+    stripe.buckets.delete(sn)
+    if (stripe.recent?.sn === sn) stripe.recent = null
   }
 
   hasData(resource: ResourceId, sn: number): boolean {
@@ -103,45 +94,106 @@ export class PageCache {
   write(resource: ResourceId, block: Block): DirtyBucket {
     const stripe = this.#stripe(resource)
     const { sn, hole } = block
-    let bucket = stripe.buckets.get(sn)
-    if (bucket === undefined) stripe.buckets.set(sn, (bucket = new DirtyBucket(resource, sn)))
+    const bucket = bucketOf(stripe, sn)
     for (let { start } = block; start < block.end;) {
       const end = hole ? block.end : Math.min(block.end, start + this.#limits.maxExtentBytes)
-      for (const won of yieldTo(stripe.map, { start, end, sn }, this.#forget)) {
-        const data = block.data?.subarray(won.start - block.start, won.end - block.start) ?? null
-        const extent: CachedExtent = { start: won.start, end: won.end, sn, data, hole, state: 'dirty', rpcSeq: 0 }
-        stripe.map.insert(extent)
-        this.#account(extent, 1)
+      if (stripe.map.isFree(start, end)) {
+        if (this.#extends(stripe, bucket, block, start, end)) return bucket
+        const extent = this.#dirtied(resource, block, start, end)
+        stripe.map.put(extent)
+        bucket.push(extent)
+      } else {
+        this.#partRuns(stripe, start, end)
+        const replaced = (piece: CachedExtent): void => this.#replaced(stripe, piece)
+        for (const won of yieldTo(stripe.map, { start, end, sn }, replaced)) {
+          stripe.map.insert(this.#dirtied(resource, block, won.start, won.end))
+        }
+        bucket.push(marker(resource, start, end, sn, hole))
       }
-      bucket.push({ start, end })
       start = end
     }
     return bucket
   }
 
-  /** Dirty extents of an SN that share bytes with an extent. */
-  dirty({ resource, sn }: DirtyBucket, { start, end }: Extent): CachedExtent[] {
-    const found = this.#stripes.get(resource)?.map.overlapping(start, end) ?? []
+  /** Whether a write makes the one before it longer: at the place that its map is at. */
+  #extends({ map }: Stripe, bucket: DirtyBucket, block: Block, start: number, end: number): boolean {
+    const { left } = map
+    if (left === undefined || left.end !== start || block.data !== null || block.hole) return false
+    if (left.data !== null || left.hole || left.state !== 'dirty' || left !== bucket.last) return false
+    if (start !== block.start || left.unit !== end - start || end - left.start > this.#limits.maxExtentBytes)
+      return false
+    left.end = end
+    map.leftGrew()
+    this.#dirtyBytes += end - start
+    return true
+  }
+
+  /** Parts dirty runs that share bytes with start..end into the writes that they are made of. */
+  #partRuns(stripe: Stripe, start: number, end: number): void {
+    for (const e of stripe.map.overlapping(start, end)) if (e.state === 'dirty' && isRun(e)) this.part(e)
+  }
+
+  /** Parts an extent into the writes that it is made of; of one that was cut or is gone, says where they went. */
+  part(run: CachedExtent): CachedExtent[] {
+    const { resource, start, end, unit, sn, hole, isThere } = run
+    const { map } = this.#stripe(resource)
+    if (isThere) map.delete(run)
+    run.isThere = false
+    const writes: CachedExtent[] = []
+    for (let at = start; at < end; at += unit) {
+      const to = Math.min(end, at + unit)
+      const write = isThere ? sliced(run, at, to) : marker(resource, at, to, sn, hole)
+      if (isThere) map.insert(write)
+      writes.push(write)
+    }
+    return writes
+  }
+
+  /** The part start..end of a block that is written, counted as dirty. */
+  #dirtied(resource: ResourceId, block: Block, start: number, end: number): CachedExtent {
+    const { sn, hole } = block
+    const data = block.data?.subarray(start - block.start, end - block.start) ?? null
+    if (!hole) this.#dirtyBytes += end - start
+    return { resource, start, end, unit: end - start, sn, data, hole, state: 'dirty', rpcSeq: 0, isThere: true }
+  }
+
+  /** Dirty extents of a bucket that share bytes with one that was written. */
+  dirty({ resource, sn }: DirtyBucket, written: CachedExtent): CachedExtent[] {
     const isDirty = (e: CachedExtent): boolean => e.sn === sn && e.state === 'dirty'
+    if (written.isThere) return isDirty(written) ? [written] : []
+    const found = this.#stripes.get(resource)?.map.overlapping(written.start, written.end) ?? []
     return found.every(isDirty) ? found : found.filter(isDirty)
   }
 
   /** A flush was answered: what it carried and nobody overwrote is clean, or gone where its lock is on its way out. */
-  flushed(resource: ResourceId, rpcSeq: number, block: Extent & { readonly sn: number }): void {
+  flushed(resource: ResourceId, rpcSeq: number, carried: readonly CachedExtent[]): void {
     const stripe = this.#stripe(resource)
-    const isClosing = stripe.buckets.get(block.sn)?.isClosing ?? true
-    for (const e of stripe.map.overlapping(block.start, block.end)) {
-      if (e.state !== 'flushing' || e.rpcSeq !== rpcSeq) continue
-      this.#account(e, -1)
-      if (isClosing) {
-        stripe.map.delete(e)
-        continue
+    let sn = -1
+    let isClosing = true
+    for (const whole of carried) {
+      if (whole.sn !== sn) {
+        ;({ sn } = whole)
+        isClosing = stripe.buckets.get(sn)?.isClosing ?? true
       }
-      e.state = 'clean'
-      this.#account(e, 1)
-      this.#noteClean(resource, stripe, e)
+      if (whole.isThere) this.#cleaned(stripe, whole, isClosing)
+      else {
+        for (const e of stripe.map.overlapping(whole.start, whole.end)) {
+          if (e.state === 'flushing' && e.rpcSeq === rpcSeq) this.#cleaned(stripe, e, isClosing)
+        }
+      }
     }
     this.#reclaim()
+  }
+
+  #cleaned(stripe: Stripe, e: CachedExtent, isClosing: boolean): void {
+    this.#account(e, -1)
+    if (isClosing) {
+      this.#delete(stripe, e)
+      return
+    }
+    e.state = 'clean'
+    this.#account(e, 1)
+    this.#noteClean(stripe, e)
   }
 
   /** Parts of start..end that are not in the cache. */
@@ -159,12 +211,23 @@ export class PageCache {
   /** Takes what a server read, where nothing was written meanwhile. */
   fill(resource: ResourceId, start: number, end: number, data: Uint8Array | null): void {
     const stripe = this.#stripe(resource)
-    const whole: CachedExtent = { start, end, sn: SN_OF_READS, data, hole: false, state: 'clean', rpcSeq: 0 }
+    const whole: CachedExtent = {
+      resource,
+      start,
+      end,
+      unit: end - start,
+      sn: SN_OF_READS,
+      data,
+      hole: false,
+      state: 'clean',
+      rpcSeq: 0,
+      isThere: true,
+    }
     for (const gap of this.missing(resource, start, end)) {
       const extent = sliced(whole, gap.start, gap.end)
       stripe.map.insert(extent)
       this.#account(extent, 1)
-      this.#noteClean(resource, stripe, extent)
+      this.#noteClean(stripe, extent)
     }
     this.#reclaim()
   }
@@ -223,42 +286,66 @@ export class PageCache {
     else stripe.clean.set(SN_OF_READS, kept)
   }
 
-  #noteClean(resource: ResourceId, stripe: Stripe, { sn, start, end, hole }: CachedExtent): void {
+  #noteClean(stripe: Stripe, e: CachedExtent): void {
+    const { sn, start, end, hole } = e
     const runs = stripe.clean.get(sn)
     const last = runs?.at(-1)
-    if (runs === undefined) stripe.clean.set(sn, [{ start, end }])
+    if (runs === undefined) stripe.clean.set(sn, [e])
     else if (last?.end === start) runs[runs.length - 1] = { start: last.start, end }
-    else runs.push({ start, end })
+    else runs.push(e)
     // Bytes that are written and flushed again and again under one lock are one run.
     if (runs !== undefined && runs.length >= MANY_RUNS && (runs.length & (runs.length - 1)) === 0) {
       stripe.clean.set(sn, joinedExtents(runs))
     }
-    if (!hole) this.#cleanRuns.push({ resource, sn, start, end })
+    if (!hole) this.#cleanRuns.push(e)
   }
 
   #reclaim(): void {
     let taken = 0
     for (; this.#cleanBytes > this.#limits.maxCleanBytes && taken < this.#cleanRuns.length; taken++) {
-      const { resource, sn, start, end } = this.#cleanRuns[taken] as CleanRun
+      const oldest = this.#cleanRuns[taken] as CachedExtent
+      if (isRun(oldest)) this.#cleanRuns.splice(taken, 1, ...this.part(oldest))
+      const { resource, sn, start, end } = this.#cleanRuns[taken] as CachedExtent
       if (this.#stripe(resource).readers > 0) break
       this.#dropClean(resource, sn, { start, end })
     }
     if (taken > 0) this.#cleanRuns = this.#cleanRuns.slice(taken)
     if (this.#cleanRuns.length < this.#pruneAt) return
-    this.#cleanRuns = this.#cleanRuns.filter((r) => this.#stripes.get(r.resource)?.clean.has(r.sn))
+    // Runs of one SN lie together.
+    let resource = -1
+    let sn = -1
+    let isKept = false
+    this.#cleanRuns = this.#cleanRuns.filter((r) => {
+      if (r.sn !== sn || r.resource !== resource) {
+        ;({ resource, sn } = r)
+        isKept = this.#stripes.get(resource)?.clean.has(sn) === true
+      }
+      return isKept
+    })
     this.#pruneAt = Math.max(MANY_RUNS, 2 * this.#cleanRuns.length)
   }
 
   #dropClean(resource: ResourceId, sn: number, { start, end }: Extent): void {
-    const map = this.#stripes.get(resource)?.map
-    for (const e of map?.overlapping(start, end) ?? []) {
+    const stripe = this.#stripes.get(resource)
+    if (stripe === undefined) return
+    for (const e of stripe.map.overlapping(start, end)) {
       if (e.sn !== sn || e.state !== 'clean') continue
-      map?.delete(e)
+      this.#delete(stripe, e)
       this.#account(e, -1)
     }
   }
 
-  readonly #forget = (piece: CachedExtent): void => this.#account(piece, -1)
+  #delete(stripe: Stripe, e: CachedExtent): void {
+    stripe.map.delete(e)
+    discard(e)
+  }
+
+  #replaced(stripe: Stripe, piece: CachedExtent): void {
+    discard(piece)
+    this.#account(piece, -1)
+    const bucket = piece.state === 'flushing' ? stripe.buckets.get(piece.sn) : undefined
+    if (bucket !== undefined) bucket.isOverwritten = true
+  }
 
   #account(e: CachedExtent, sign: 1 | -1): void {
     if (e.state === 'clean') this.#cleanBytes += sign * memoryOf(e)
@@ -266,38 +353,28 @@ export class PageCache {
   }
 
   #stripe(resource: ResourceId): Stripe {
+    if (this.#recent?.resource === resource) return this.#recent
     let stripe = this.#stripes.get(resource)
     if (stripe === undefined) {
-      stripe = { map: new ExtentMap(sliced), buckets: new Map(), clean: new Map(), readers: 0 }
+      stripe = { resource, map: new ExtentMap(cut), buckets: new Map(), recent: null, clean: new Map(), readers: 0 }
       this.#stripes.set(resource, stripe)
     }
+    this.#recent = stripe
     return stripe
   }
 }
 
-/** Parts of an extent that none of these locks covers. */
-function uncovered({ start, end }: Extent, locks: readonly LockRange[]): Extent[] {
-  const gaps: Extent[] = []
-  let at = start
-  for (const lock of [...locks].sort((a, b) => a.start - b.start)) {
-    if (lock.end < at) continue
-    if (lock.start >= end) break
-    if (lock.start > at) gaps.push({ start: at, end: lock.start })
-    at = lock.end + 1
-  }
-  if (at < end) gaps.push({ start: at, end })
-  return gaps
+function bucketOf(stripe: Stripe, sn: number): DirtyBucket {
+  if (stripe.recent?.sn === sn) return stripe.recent
+  let bucket = stripe.buckets.get(sn)
+  if (bucket === undefined) stripe.buckets.set(sn, (bucket = new DirtyBucket(stripe.resource, sn)))
+  stripe.recent = bucket
+  return bucket
 }
 
-function joinedExtents(runs: readonly Extent[]): Extent[] {
-  const out: Extent[] = []
-  for (const r of [...runs].sort((a, b) => a.start - b.start)) {
-    const last = out.at(-1)
-    if (last !== undefined && r.start <= last.end)
-      out[out.length - 1] = { start: last.start, end: Math.max(last.end, r.end) }
-    else out.push(r)
-  }
-  return out
+/** Stands for a write in the order of writing when its bytes are to be looked for in the map. */
+function marker(resource: ResourceId, start: number, end: number, sn: number, hole: boolean): CachedExtent {
+  return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isThere: false }
 }
 
 /** Extents as the pages hold them: cut at page edges (Fig. 14). */

@@ -103,3 +103,29 @@ function piecesMeet(a: readonly Range[], b: readonly Range[]): boolean {
   }
   return false
 }
+
+/** Parts of an extent that none of these locks covers. */
+export function uncovered({ start, end }: Extent, locks: readonly LockRange[]): Extent[] {
+  const gaps: Extent[] = []
+  let at = start
+  for (const lock of [...locks].sort((a, b) => a.start - b.start)) {
+    if (lock.end < at) continue
+    if (lock.start >= end) break
+    if (lock.start > at) gaps.push({ start: at, end: lock.start })
+    at = lock.end + 1
+  }
+  if (at < end) gaps.push({ start: at, end })
+  return gaps
+}
+
+/** Extents that touch or overlap made one, in order of start. */
+export function joinedExtents(runs: readonly Extent[]): Extent[] {
+  const out: Extent[] = []
+  for (const r of [...runs].sort((a, b) => a.start - b.start)) {
+    const last = out.at(-1)
+    if (last !== undefined && r.start <= last.end)
+      out[out.length - 1] = { start: last.start, end: Math.max(last.end, r.end) }
+    else out.push(r)
+  }
+  return out
+}

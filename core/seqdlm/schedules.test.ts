@@ -41,6 +41,7 @@ function schedules(policies: readonly DlmPolicy[], kinds: readonly Fault['kind']
     ...{ threshold: fc.constantFrom(0, 2, 1000), minDirtyBytes: fc.constantFrom(0, 8, 1000) },
     ...{ maxDirtyBytes: fc.constantFrom(12, 1000), maxInFlight: fc.integer({ min: 1, max: 3 }) },
     ...{ maxRpcBytes: fc.constantFrom(4, 16), maxCleanBytes: fc.constantFrom(0, 8, 1000) },
+    maxIdleLocks: fc.constantFrom(0, 1, 2, 1000),
   })
   return shape.chain(({ policy, align, clients, servers, stripes, stripeSize, reach, threshold, ...limits }) =>
     fc.record({

@@ -64,7 +64,7 @@ export class Waiter {
   readonly askedAt: number
   /** Order of arrival on the resource. */
   readonly order: number
-  /** Mode and range together with the locks of its own client that a grant would absorb; as of the last look. */
+  /** Mode and range together with the locks of its own client that a grant would absorb. */
   wantedMode: LockMode
   wantedRange: LockRange
   prev: Waiter | null = null

@@ -36,6 +36,7 @@ export function yieldTo<T extends SnExtent>(
   block: SnExtent,
   replaced?: (piece: T) => void,
 ): Extent[] {
+  if (map.isFree(block.start, block.end)) return [block]
   const won: Extent[] = []
   let at = block.start
   for (const piece of map.carve(block.start, block.end)) {
@@ -71,11 +72,20 @@ export function insertMerged(map: ExtentMap<SnExtent>, extent: SnExtent): void {
  * @returns  the update set: the parts to be written to the device.
  */
 export function mergeBlock(map: ExtentMap<SnExtent>, block: SnExtent): SnExtent[] {
-  const won = yieldTo(map, block).map(({ start, end }) => ({ start, end, sn: block.sn }))
+  const { start, end, sn } = block
+  if (map.isFree(start, end)) {
+    const part = { start, end, sn }
+    const { left, right } = map
+    const touches = (left?.end === start && left.sn === sn) || (right?.start === end && right.sn === sn)
+    if (touches) insertMerged(map, part)
+    else map.put(part)
+    return [part]
+  }
+  const won = yieldTo(map, block).map((w): SnExtent => ({ start: w.start, end: w.end, sn }))
   for (const part of won) insertMerged(map, part)
-  if (won.length === 1 && won[0]?.start === block.start && won[0].end === block.end) return won
+  if (won.length === 1 && won[0]?.start === start && won[0].end === end) return won
   // Newer pieces that stayed were put back as they were cut, next to their other halves.
-  for (const edge of [block.start, block.end]) joinAt(map, edge)
+  for (const edge of [start, end]) joinAt(map, edge)
   return won
 }
 

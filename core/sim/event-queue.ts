@@ -2,7 +2,8 @@
  * The future-event list: a binary heap ordered by (instant, order of scheduling).
  *
  * The second key makes ties stable: of two events at one instant the one scheduled first runs first, so a run depends on
- * its inputs alone. Keys live in a typed array beside the actions, which keeps sifting free of property loads.
+ * its inputs alone. Keys live in typed arrays, and an action stays in the slot it was put in while the number of the slot
+ * moves: sifting touches no object, so it costs no write barriers and leaves the garbage collector nothing to trace.
  */
 import { invariant } from '../base/result.ts'
 
@@ -11,7 +12,11 @@ export type Action = () => void
 export class EventQueue {
   #at = new Float64Array(1024)
   #order = new Float64Array(1024)
-  #actions: (Action | undefined)[] = []
+  #slot = new Int32Array(1024)
+  /** By slot. */
+  readonly #actions: (Action | undefined)[] = []
+  /** Slots that are not in use: the first `#actions.length - #size` of these. */
+  #free = new Int32Array(1024)
   #size = 0
   #scheduled = 0
 
@@ -32,17 +37,25 @@ export class EventQueue {
    */
   push(at: number, action: Action): void {
     if (this.#size === this.#at.length) this.#grow()
+    const keys = this.#at
+    const orders = this.#order
+    const slots = this.#slot
     const order = this.#scheduled++
+    const slot = this.#put(action)
     let i = this.#size++
     while (i > 0) {
       const parent = (i - 1) >> 1
-      const parentAt = this.#at[parent] as number
+      const parentAt = keys[parent] as number
       // A later-scheduled event never overtakes an equal instant, so the order key is compared only on the way down.
       if (parentAt <= at) break
-      this.#move(parent, i)
+      keys[i] = parentAt
+      orders[i] = orders[parent] as number
+      slots[i] = slots[parent] as number
       i = parent
     }
-    this.#set(i, at, order, action)
+    keys[i] = at
+    orders[i] = order
+    slots[i] = slot
   }
 
   /**
@@ -53,42 +66,52 @@ export class EventQueue {
    */
   pop(): Action {
     invariant(this.#size > 0, 'an event is popped only from a queue that has one')
-    const first = this.#actions[0] as Action
+    const keys = this.#at
+    const orders = this.#order
+    const slots = this.#slot
+    const first = this.#take(slots[0] as number)
     const last = --this.#size
-    const at = this.#at[last] as number
-    const order = this.#order[last] as number
-    const action = this.#actions[last] as Action
-    this.#actions[last] = undefined
     if (last === 0) return first
+    const at = keys[last] as number
+    const order = orders[last] as number
+    const slot = slots[last] as number
     let i = 0
-    for (;;) {
-      let child = 2 * i + 1
-      if (child >= last) break
-      if (child + 1 < last && this.#before(child + 1, child)) child++
-      const childAt = this.#at[child] as number
-      if (childAt > at || (childAt === at && (this.#order[child] as number) > order)) break
-      this.#move(child, i)
+    for (let child = 1; child < last; child = 2 * i + 1) {
+      let childAt = keys[child] as number
+      const next = child + 1
+      if (next < last) {
+        const nextAt = keys[next] as number
+        if (nextAt < childAt || (nextAt === childAt && (orders[next] as number) < (orders[child] as number))) {
+          child = next
+          childAt = nextAt
+        }
+      }
+      if (childAt > at || (childAt === at && (orders[child] as number) > order)) break
+      keys[i] = childAt
+      orders[i] = orders[child] as number
+      slots[i] = slots[child] as number
       i = child
     }
-    this.#set(i, at, order, action)
+    keys[i] = at
+    orders[i] = order
+    slots[i] = slot
     return first
   }
 
-  #before(a: number, b: number): boolean {
-    const d = (this.#at[a] as number) - (this.#at[b] as number)
-    return d < 0 || (d === 0 && (this.#order[a] as number) < (this.#order[b] as number))
+  /** Puts an action into a free slot, before it is counted. */
+  #put(action: Action): number {
+    const spare = this.#actions.length - this.#size
+    const slot = spare > 0 ? (this.#free[spare - 1] as number) : this.#actions.length
+    this.#actions[slot] = action
+    return slot
   }
 
-  #move(from: number, to: number): void {
-    this.#at[to] = this.#at[from] as number
-    this.#order[to] = this.#order[from] as number
-    this.#actions[to] = this.#actions[from]
-  }
-
-  #set(i: number, at: number, order: number, action: Action): void {
-    this.#at[i] = at
-    this.#order[i] = order
-    this.#actions[i] = action
+  /** Takes an action out of its slot, while it is still counted. */
+  #take(slot: number): Action {
+    const action = this.#actions[slot] as Action
+    this.#actions[slot] = undefined
+    this.#free[this.#actions.length - this.#size] = slot
+    return action
   }
 
   #grow(): void {
@@ -98,5 +121,11 @@ export class EventQueue {
     const order = new Float64Array(at.length)
     order.set(this.#order)
     this.#order = order
+    const slot = new Int32Array(at.length)
+    slot.set(this.#slot)
+    this.#slot = slot
+    const free = new Int32Array(at.length)
+    free.set(this.#free)
+    this.#free = free
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { randomStream } from '../base/random.ts'
 import { EventQueue } from './event-queue.ts'
 import { Simulation } from './simulation.ts'
 
@@ -38,6 +39,33 @@ describe('EventQueue', () => {
         expect(popped).toEqual(expected)
         expect(queue.size).toBe(waiting.length)
       }),
+    )
+  })
+
+  it('is a sorted array whichever way it grows, shrinks and uses its slots again', () => {
+    const burst = fc.record({ pushes: fc.nat(900), pops: fc.nat(900), spread: fc.integer({ min: 1, max: 500 }) })
+    fc.assert(
+      fc.property(fc.array(burst, { minLength: 2, maxLength: 8 }), fc.nat(), (bursts, seed) => {
+        const random = randomStream(seed, 'bursts')
+        const queue = new EventQueue()
+        let waiting: { at: number; i: number }[] = []
+        let popped: number[] = []
+        let scheduled = 0
+        for (const { pushes, pops, spread } of bursts) {
+          for (let k = 0; k < pushes; k++) {
+            const event = { at: random.below(spread), i: scheduled++ }
+            waiting.push(event)
+            queue.push(event.at, () => popped.push(event.i))
+          }
+          waiting.sort((a, b) => a.at - b.at || a.i - b.i)
+          popped = []
+          for (let k = 0; k < pops && queue.size > 0; k++) queue.pop()()
+          expect(popped).toEqual(waiting.slice(0, pops).map(({ i }) => i))
+          waiting = waiting.slice(pops)
+          expect([queue.size, queue.nextAt]).toEqual([waiting.length, waiting[0]?.at ?? Infinity])
+        }
+      }),
+      { numRuns: 60 },
     )
   })
 

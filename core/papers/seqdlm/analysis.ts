@@ -3,8 +3,8 @@
  * parameters of Table I and no cost besides.
  */
 import { DLM_BASIC } from '../../seqdlm/policy.ts'
-import { Cluster } from './cluster.ts'
-import type { Costs } from './costs.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
+import type { Costs } from '../../seqdlm/model/costs.ts'
 import { experimentOf, variant } from './expectations.ts'
 import { bandwidth, independent, strided } from './writers.ts'
 

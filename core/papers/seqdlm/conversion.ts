@@ -1,7 +1,7 @@
 /** V-B, Fig. 19: lock conversion. One client that writes and reads in turn, and writes that span two stripes. */
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { LockMode } from '../../seqdlm/modes.ts'
-import { Cluster } from './cluster.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
 import { experimentOf, sizeName, variant } from './expectations.ts'
 import { independent, throughput, timed, type WriteRun } from './writers.ts'
 

@@ -5,7 +5,7 @@ import { type Claim, runPapers, select } from '../claims.ts'
 import type { Experiment, Figure } from '../experiment.ts'
 import { EXPERIMENTS } from '../registry.ts'
 import { analytic, terms } from './analysis.ts'
-import { Cluster } from './cluster.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
 import { experiments } from './experiments.ts'
 import { independent, strided } from './writers.ts'
 

@@ -1,6 +1,6 @@
 /** V-C1, Table III and Fig. 20, and II-B, Fig. 4 and 5: IOR on a file of one stripe. */
 import { DLM_BASIC, DLM_LUSTRE, SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
-import { COSTS, type Costs } from './costs.ts'
+import { COSTS, type Costs } from '../../seqdlm/model/costs.ts'
 import { experimentOf, leastRise, sizeName, variant, type Variant } from './expectations.ts'
 import { MIB, runIor, type Ior } from './ior.ts'
 import { bandwidth, type WriteRun } from './writers.ts'

@@ -1,7 +1,7 @@
 /** V-C: IOR. A file of some stripes written strided or segmented, then flushed, at a part of its size. */
 import type { DlmPolicy } from '../../seqdlm/policy.ts'
-import { Cluster } from './cluster.ts'
-import type { Costs } from './costs.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
+import type { Costs } from '../../seqdlm/model/costs.ts'
 import { independent, segmented, strided, type WriteRun } from './writers.ts'
 
 export const MIB = 1024 * 1024

@@ -5,7 +5,7 @@
 import type { LockEvent } from '../../seqdlm/lock-events.ts'
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { LockMode } from '../../seqdlm/modes.ts'
-import { Cluster } from './cluster.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
 import { experimentOf, leastFall, leastRise, sizeName, variant } from './expectations.ts'
 import { independent, inTurns, strided, throughput, type WriteRun } from './writers.ts'
 
@@ -47,7 +47,7 @@ function stopwatch(): { observe: (event: LockEvent) => void; revocationNs: numbe
 
 function breakdown(bytes: number, seed: number): Breakdown {
   const watch = stopwatch()
-  const { observe } = watch
+  const observe = (_: number, event: LockEvent): void => watch.observe(event)
   const cluster = new Cluster({ policy: WITHOUT_ER, clients: CLIENTS, servers: 1, pages: 'hot', seed, observe })
   const run = inTurns(cluster, writersOf(bytes, 'PW'))
   return { ...run, revocationS: watch.revocationNs / 1e9, cancelS: watch.cancelNs / 1e9 }

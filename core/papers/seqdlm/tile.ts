@@ -1,7 +1,7 @@
 /** V-D, Fig. 23: Tile-IO. 96 clients write overlapping tiles of an image, each in one atomic write of many blocks. */
 import { DLM_DATATYPE, SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { Extent } from '../../seqdlm/ranges.ts'
-import { Cluster } from './cluster.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
 import { experimentOf, leastFall, variant } from './expectations.ts'
 import { MIB, scaledLimits } from './ior.ts'
 import { bandwidth, timed, type WriteRun } from './writers.ts'

@@ -1,9 +1,9 @@
 /** V-E, Fig. 24 and 25: VPIC-IO through IO-forwarding daemons. */
 import { DLM_LUSTRE, SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
-import { Cluster } from './cluster.ts'
+import { Cluster } from '../../seqdlm/model/cluster.ts'
 import { experimentOf, leastFall, variant } from './expectations.ts'
 import { MIB, scaledLimits } from './ior.ts'
-import { Fifo, Line } from './pipe.ts'
+import { Fifo, Line } from '../../seqdlm/model/pipe.ts'
 import { bandwidth, timed, type WriteRun } from './writers.ts'
 
 const NODES = 80

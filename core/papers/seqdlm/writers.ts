@@ -2,7 +2,7 @@
 import { invariant } from '../../base/result.ts'
 import type { FileLayout } from '../../seqdlm/layout.ts'
 import type { OperationOptions } from '../../seqdlm/operation.ts'
-import { US, type Cluster } from './cluster.ts'
+import { US, type Cluster } from '../../seqdlm/model/cluster.ts'
 
 export interface WriteRun {
   /** Writes, all processes together. */

@@ -151,7 +151,7 @@ export class World {
     this.trace.push(`${this.#now} ${action.label()}`)
     this.#now++
     action.run()
-    checkNodes(this)
+    checkNodes(this.clients, this.#schedule.limits.maxIdleLocks ?? Infinity)
     return true
   }
 

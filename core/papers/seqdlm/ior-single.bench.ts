@@ -1,0 +1,45 @@
+/**
+ * What the Fig. 20 experiment costs: SeqDLM segmented, SeqDLM strided and DLM-basic strided at one write size, 16 clients, an
+ * eighth of the paper's 2 GB a client; beside as many events of the bare kernel as the three runs have together. Full size
+ * takes about eight times as long.
+ */
+import { DLM_BASIC, SEQDLM } from '../../seqdlm/policy.ts'
+import { Simulation } from '../../sim/simulation.ts'
+import { runIor, type Ior } from './ior.ts'
+
+type Clock = () => number
+
+const KB = 1024
+const RUNS: readonly Pick<Ior, 'policy' | 'pattern'>[] = [
+  { policy: SEQDLM, pattern: 'segmented' },
+  { policy: SEQDLM, pattern: 'strided' },
+  { policy: DLM_BASIC, pattern: 'strided' },
+]
+/** Events of the three runs at 64 KB, and events pending: an operation or message for each client, about. */
+const EVENTS = 527_000
+const PENDING = 64
+
+/** Seconds for one write size. */
+function fig20(bytes: number, now: Clock): number {
+  const began = now()
+  for (const run of RUNS) runIor({ ...run, clients: 16, stripes: 1, bytes, scale: 8 }, 1)
+  return (now() - began) / 1000
+}
+
+function bareKernel(now: Clock): number {
+  const sim = new Simulation()
+  let left = EVENTS
+  const event = (): void => {
+    if (--left >= PENDING) sim.after(1 + (left % 1000), event)
+  }
+  const began = now()
+  for (let i = 0; i < PENDING; i++) sim.at(i, event)
+  sim.runUntil(Infinity)
+  return (now() - began) / 1000
+}
+
+export const benches = [64, 1024].map((kb) => ({
+  ...{ id: `seqdlm.fig20.${kb}-KB`, unit: 's', run: (now: Clock) => fig20(kb * KB, now) },
+  ...(kb === 64 ? { baseline: bareKernel } : {}),
+  note: 'three runs at an eighth of the size; baseline at 64 KB: the same number of events that do nothing',
+}))

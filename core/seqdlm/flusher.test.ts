@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { Flusher } from './flusher.ts'
+import type { FlushRequest } from './messages.ts'
+import { PageCache } from './page-cache.ts'
+
+const UNIT = 10
+const LIMITS = { minDirtyBytes: 120, maxDirtyBytes: 1000, maxRpcBytes: 80, maxInFlight: 2 }
+const write = fc.record({
+  kind: fc.constant('write' as const),
+  at: fc.nat(40).map((n) => n * UNIT),
+  // Runs of writes of one length, and others in between.
+  lengths: fc.array(fc.constantFrom(UNIT, UNIT, UNIT, 7, 25, 200), { minLength: 1, maxLength: 12 }),
+  sn: fc.integer({ min: 1, max: 3 }),
+})
+const answer = fc.record({ kind: fc.constant('answer' as const), which: fc.nat(3) })
+const flush = fc.record({
+  kind: fc.constant('flush' as const),
+  sn: fc.integer({ min: 1, max: 3 }),
+  isClosing: fc.boolean(),
+})
+
+/** One client node that writes and flushes; what it sent and still has. */
+function node(content: boolean, maxCleanBytes: number) {
+  const cache = new PageCache({ maxExtentBytes: LIMITS.maxRpcBytes, maxCleanBytes })
+  const under: FlushRequest[] = []
+  const log: string[] = []
+  const flusher = new Flusher({
+    ...{ cache, limits: LIMITS, serverOf: () => 0, onLessDirty: () => {} },
+    send: (_, request) => {
+      under.push(request)
+      log.push(`${request.rpcSeq}: ${request.blocks.map((b) => `${b.start}-${b.end}/${b.sn}`).join(' ')}`)
+    },
+  })
+  return {
+    ...{ cache, under, log },
+    write(start: number, end: number, sn: number) {
+      const data = content ? new Uint8Array(end - start) : null
+      flusher.wrote(cache.write(0, { start, end, sn, data, hole: false }))
+    },
+    answer(which: number) {
+      const [request] = under.splice(which % Math.max(1, under.length), 1)
+      if (request !== undefined) flusher.answered(0, request.rpcSeq)
+    },
+    flush: (sn: number, isClosing: boolean) => flusher.flush(0, [sn], isClosing, () => log.push(`flushed ${sn}`)),
+    state: () => [cache.dirtyBytes, cache.cleanBytes, cache.missing(0, 0, 2000)],
+  }
+}
+
+it('sends the very same flushes, and keeps the very same bytes, whether content is carried or runs of writes are one extent', () => {
+  const steps = fc.array(fc.oneof(write, write, answer, answer, flush), { maxLength: 60 })
+  const property = fc.property(steps, fc.constantFrom(60, 300, 10_000), (list, maxCleanBytes) => {
+    const [plain, runs] = [node(true, maxCleanBytes), node(false, maxCleanBytes)]
+    for (const step of list) {
+      for (const n of [plain, runs]) {
+        if (step.kind === 'answer') n.answer(step.which)
+        else if (step.kind === 'flush') n.flush(step.sn, step.isClosing)
+        else {
+          let { at } = step
+          for (const length of step.lengths) n.write(at, (at += length), step.sn)
+        }
+      }
+      expect(runs.log).toEqual(plain.log)
+      expect(runs.state()).toEqual(plain.state())
+    }
+  })
+  fc.assert(property, { numRuns: 400 })
+})
+
+it('keeps one extent for writes that follow each other, and parts it between two of them when a flush has less room', () => {
+  const { cache, log, ...client } = node(false, 10_000)
+  client.write(100, 145, 2)
+  client.flush(2, false)
+  client.write(200, 245, 2)
+  // Two are under way. What comes now waits, and the next flush has room for half of the run.
+  client.write(300, 345, 2)
+  for (let at = 0; at < 60; at += 10) client.write(at, at + 10, 1)
+  const run = (): number[][] => [...cache.extents(0)].filter((e) => e.sn === 1).map((e) => [e.start, e.end])
+  expect(run()).toEqual([[0, 60]])
+  client.flush(1, false)
+  client.answer(0)
+  expect(log).toEqual(['1: 100-145/2', '2: 200-245/2', '3: 0-30/1 300-345/2'])
+  expect(run()).toHaveLength(6)
+})
