@@ -9,7 +9,13 @@ import type { LockEvent } from '../lock-events.ts'
 import type { LockMode } from '../modes.ts'
 import type { LockRange } from '../ranges.ts'
 
-/** Why one life waits for another: it cannot go on before that one is CANCELING, or before it is released. */
+/**
+ * Why one life waits for another: it cannot go on before that one is CANCELING, or before it is released.
+ *
+ * Of one that is still in the way it is what is to be expected: a BW or PW is taken to become NBW when it is cancelled, if the
+ * lock manager downgrades; one that is CANCELING and still in the way is told as `release`, though a downgrade may let NBW
+ * and BW pass before.
+ */
 export interface Obstacle {
   readonly life: number
   readonly until: 'canceling' | 'release'
@@ -41,10 +47,14 @@ export interface LockLife {
   readonly ending: 'released' | 'evicted' | 'withdrawn' | 'absorbed' | undefined
   /** Lives that it took the place of. */
   readonly absorbed: readonly number[]
+  /**
+   * What stood in its way when it was asked for or came into it since: at most 64, those still in the way first. A lock of its
+   * own client that it cannot merge with is among them (A18).
+   */
   readonly behind: readonly Obstacle[]
   /** The rule that decided the grant, in words; empty while it waits. */
   readonly rule: string
-  /** Data of its SN that reached the server: bytes, and when the last of it did. */
+  /** Data of its SN that arrived at the server (not: is on its device): bytes, and when the last flush of it did. */
   readonly bytes: number
   readonly dataNs: number | undefined
   /** Bytes of its SN written by the application so far; at least `bytes`. */
@@ -98,17 +108,27 @@ export interface TraceFeed {
   /** A message leaves; the number is named again when it arrives. */
   readonly sent: (at: number, server: ServerId, client: ClientId, isUp: boolean, message: Message) => number
   readonly arrived: (message: number, at: number) => void
-  /** An application wrote bytes under a lock. */
-  readonly wrote: (resource: ResourceId, sn: number, bytes: number) => void
+  /** An application wrote bytes under a lock; at the latest instant told so far unless one is given. */
+  readonly wrote: (resource: ResourceId, sn: number, bytes: number, at?: number) => void
 }
 
-/** Read side. `at` is inclusive; nothing later than it is told (time travel). */
+/**
+ * Read side. `at` is inclusive; nothing later than it is told (time travel). A stretch of `spanNs` before it does not have its
+ * own beginning: stretches that follow one another count everything once.
+ */
 export interface TraceReader {
   /** From here on nothing has been forgotten, ns. */
   readonly keptSince: number
+  /** Counts and queues are known from here on, ns: longer than lives and messages. */
+  readonly countedSince: number
   /** Most contended first: by waiting, then conflicts, then name. */
   resources(at: number, spanNs: number): readonly ResourceCounts[]
   modes(at: number, spanNs: number): readonly ModeCounts[]
+  /**
+   * Longest queue of each resource over a stretch, of those that had one. It begins with a whole bucket of 250 ms, so that it
+   * is cheap for many resources.
+   */
+  longest(at: number, spanNs: number): ReadonlyMap<ResourceId, number>
   /** Lives that touch [from, to], in order of asking, as they were known at `to`; at most `most`, the newest, and how many more. */
   lives(
     resource: ResourceId,
@@ -127,6 +147,7 @@ export interface TraceReader {
   queue(resource: ResourceId, from: number, to: number, bins: number): Float64Array
   /** End of the stretch of `spanNs` before `at` in which most waited (the newest of equals), looking back `backNs`. */
   busiest(resource: ResourceId, at: number, spanNs: number, backNs: number): number | undefined
+  /** Instants, not lengths of time, in `sinceNs`; of each kind the one to look at first comes first. */
   alarms(at: number): readonly TraceAlarm[]
 }
 
@@ -139,9 +160,9 @@ export type TraceAlarm =
       readonly sinceNs: number
       readonly behindMode: LockMode
     }
-  /** The owner changes again and again: changes a second, since when. */
+  /** The owner changes again and again, and who gets it had to wait for it: changes a second, since when. */
   | { readonly kind: 'ping-pong'; readonly resource: ResourceId; readonly perSecond: number; readonly sinceNs: number }
-  /** The oldest unanswered revocation: its age, and the time after which a client is evicted. */
+  /** The oldest revocation whose lock has not come back, answered or not: its age, and the time after which a client is evicted. */
   | {
       readonly kind: 'eviction'
       readonly resource: ResourceId

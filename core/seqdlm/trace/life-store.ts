@@ -1,0 +1,288 @@
+/**
+ * Lives of locks by resource, within bounds: those that ended the longest ago are forgotten first.
+ *
+ * A life that has not ended is followed even when there is no room to show it, so that counts stay right; there is a bound on
+ * that too, as a server that crashed never tells the end of what it lost.
+ */
+import type { ClientId, ResourceId, ServerId } from '../messages.ts'
+import type { Counts } from './counts.ts'
+import * as c from './life-columns.ts'
+import type { LifeRecord } from './life.ts'
+import { LifeTable } from './life-table.ts'
+import { emptyList, hashOf, NONE, SlotIndex, SlotLinks, type SlotList } from './slots.ts'
+
+export interface LifeLimits {
+  readonly lives: number
+  readonly livesPerResource: number
+  /** Lives that have not ended, followed without room to show them. */
+  readonly unlisted: number
+  /** Pieces of ranges under DLM-datatype, all lives together. */
+  readonly pieces: number
+}
+
+/** Lives forgotten at one go when there are too many in all. */
+const AT_ONCE = 64
+
+export class ResourceLives {
+  readonly resource: ResourceId
+  readonly server: ServerId
+  readonly counts: Counts
+  /** Lives that are shown, in order of asking; of them those that have not ended, likewise, and those that have, in that order. */
+  readonly listed = emptyList()
+  readonly open = emptyList()
+  readonly ended = emptyList()
+  /** Client of the last write grant. */
+  owner: ClientId | undefined
+  /** No life that touches an instant after it was forgotten, ns. */
+  since = -Infinity
+
+  constructor(resource: ResourceId, server: ServerId, counts: Counts) {
+    this.resource = resource
+    this.server = server
+    this.counts = counts
+  }
+}
+
+export class LifeStore {
+  readonly resources = new Map<ResourceId, ResourceLives>()
+  readonly table = new LifeTable()
+  readonly #limits: LifeLimits
+  readonly #onLost: (here: ResourceLives, slot: number) => void
+  /** Of `listed`; and of `open`, `ended` and `#unlisted`, of which a life is in one. */
+  readonly #byAsking = new SlotLinks()
+  readonly #byState = new SlotLinks()
+  /** Not ended, and not listed. */
+  readonly #unlisted = emptyList()
+  /** Neither granted nor withdrawn, by client and request; granted, by lock; write locks, by SN. */
+  readonly #requests = new SlotIndex()
+  readonly #locks = new SlotIndex()
+  readonly #sns = new SlotIndex()
+  #size = 0
+  #pieces = 0
+  #since = -Infinity
+
+  /** @param onLost  a life will be followed no longer. */
+  constructor(limits: LifeLimits, onLost: (here: ResourceLives, slot: number) => void) {
+    this.#limits = limits
+    this.#onLost = onLost
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Lives that are followed without being listed. */
+  get unlisted(): number {
+    return this.#unlisted.size
+  }
+
+  get since(): number {
+    return this.#since
+  }
+
+  open(resource: ResourceId, server: ServerId, counts: Counts): ResourceLives {
+    const here = new ResourceLives(resource, server, counts)
+    this.resources.set(resource, here)
+    return here
+  }
+
+  /** Life of a request that is neither granted nor withdrawn; `NONE` for none, as everywhere here. */
+  requestOf({ resource }: ResourceLives, client: ClientId, reqId: number): number {
+    const { table } = this
+    for (let s = this.#requests.first(hashOf(reqId, client)); s !== NONE; s = this.#requests.next(s)) {
+      if (table.get(s, c.REQ_ID) !== reqId || table.get(s, c.CLIENT) !== client) continue
+      if (table.get(s, c.RESOURCE) === resource) return s
+    }
+    return NONE
+  }
+
+  /** Life of a lock, as long as it is known. */
+  lockOf({ resource }: ResourceLives, lockId: number): number {
+    return this.#find(this.#locks, c.LOCK_ID, lockId, resource)
+  }
+
+  /** Life of a write lock by its SN, as long as it is known. */
+  snOf({ resource }: ResourceLives, sn: number): number {
+    return this.#find(this.#sns, c.SN, sn, resource)
+  }
+
+  /** Follows a life that has just begun. */
+  add(here: ResourceLives, slot: number): void {
+    const { table } = this
+    const askedNs = table.get(slot, c.ASKED_NS)
+    this.#byAsking.append(here.listed, slot)
+    this.#byState.append(here.open, slot)
+    this.#requests.add(slot, hashOf(table.get(slot, c.REQ_ID), table.get(slot, c.CLIENT)))
+    this.#size++
+    this.#pieces += table.pieces(slot)
+    const { lives, livesPerResource, pieces } = this.#limits
+    if (here.listed.size > livesPerResource) this.#unlistOne(here, askedNs)
+    while (this.#size > lives || this.#pieces > pieces) {
+      if (!this.#unlistAny(askedNs)) break
+    }
+  }
+
+  /**
+   * Knows a life by its lock, and by its SN if it may write.
+   *
+   * @param pieces  of its ranges before it was granted.
+   */
+  granted(here: ResourceLives, slot: number, pieces: number, isWrite: boolean): void {
+    const { table } = this
+    const [lockId, sn] = [table.get(slot, c.LOCK_ID), table.get(slot, c.SN)]
+    this.#requests.remove(slot)
+    // After a crash of the server a number may be given again.
+    const same = this.lockOf(here, lockId)
+    if (same !== NONE) this.#locks.remove(same)
+    this.#locks.add(slot, hashOf(lockId, here.resource))
+    if (isWrite) {
+      const sameSn = this.snOf(here, sn)
+      if (sameSn !== NONE) this.#sns.remove(sameSn)
+      this.#sns.add(slot, hashOf(sn, here.resource))
+    }
+    if (table.has(slot, c.IS_LISTED)) this.#pieces += table.pieces(slot) - pieces
+  }
+
+  /** @param slot  not ended before; its end is set already. */
+  end(here: ResourceLives, slot: number): void {
+    const { table } = this
+    this.#requests.remove(slot)
+    if (table.has(slot, c.IS_LISTED)) {
+      this.#byState.remove(here.open, slot)
+      this.#byState.append(here.ended, slot)
+      return
+    }
+    this.#byState.remove(this.#unlisted, slot)
+    this.#missing(here, table.get(slot, c.ENDED_NS))
+    this.#release(slot)
+  }
+
+  /** Forgets a resource and all of its lives. */
+  drop(here: ResourceLives, at: number): void {
+    const { table } = this
+    for (let s = here.listed.first; s !== NONE; s = here.listed.first) {
+      this.#since = Math.max(this.#since, Math.min(table.get(s, c.ENDED_NS), at))
+      const isOpen = !table.isEnded(s)
+      this.#unlist(here, s)
+      if (isOpen) this.#onLost(here, s)
+      this.#release(s)
+    }
+    for (let s = this.#unlisted.first, next = NONE; s !== NONE; s = next) {
+      next = this.#byState.next(s)
+      if (table.get(s, c.RESOURCE) === here.resource) this.#lose(here, s)
+    }
+    this.resources.delete(here.resource)
+  }
+
+  /** Listed life after one, in order of asking; of open ones the next that is open. */
+  nextListed(slot: number): number {
+    return this.#byAsking.next(slot)
+  }
+
+  previousListed(slot: number): number {
+    return this.#byAsking.previous(slot)
+  }
+
+  nextOpen(slot: number): number {
+    return this.#byState.next(slot)
+  }
+
+  /** Listed lives that had not ended before an event, in order of asking. */
+  around(here: ResourceLives, seq: number): LifeRecord[] {
+    const { table } = this
+    const found: LifeRecord[] = []
+    for (let s = here.listed.first; s !== NONE; s = this.nextListed(s)) {
+      if (table.get(s, c.ENDED_SEQ) >= seq) found.push(table.record(s))
+    }
+    return found
+  }
+
+  /** The life that a message named when it was sent, if it is still followed. */
+  known({ life, lifeId }: { readonly life: number; readonly lifeId: number }): LifeRecord | null {
+    return life !== NONE && this.table.get(life, c.ID) === lifeId ? this.table.record(life) : null
+  }
+
+  #find(index: SlotIndex, column: number, value: number, resource: ResourceId): number {
+    const { table } = this
+    for (let s = index.first(hashOf(value, resource)); s !== NONE; s = index.next(s)) {
+      if (table.get(s, column) === value && table.get(s, c.RESOURCE) === resource) return s
+    }
+    return NONE
+  }
+
+  #unlistOne(here: ResourceLives, at: number): void {
+    const slot = here.ended.first === NONE ? here.open.first : here.ended.first
+    if (slot !== NONE) this.#forget(here, slot, at)
+  }
+
+  /** Forgets some of what ended the longest ago: as much as is older than the oldest of all other resources. */
+  #unlistAny(at: number): boolean {
+    let oldest: ResourceLives | undefined
+    let leastNs = Infinity
+    let nextNs = Infinity
+    for (const here of this.resources.values()) {
+      const endedNs = this.#endedNs(here.ended)
+      if (endedNs < leastNs) [oldest, leastNs, nextNs] = [here, endedNs, leastNs]
+      else if (endedNs < nextNs) nextNs = endedNs
+    }
+    if (oldest !== undefined) {
+      for (let n = 0; n < AT_ONCE && this.#endedNs(oldest.ended) <= nextNs; n++) {
+        if (oldest.ended.size === 0) break
+        this.#unlistOne(oldest, at)
+      }
+      return true
+    }
+    let most: ResourceLives | undefined
+    for (const here of this.resources.values()) if (here.open.size > (most?.open.size ?? 0)) most = here
+    // The one that has just been asked for stays.
+    if (most === undefined || this.#size <= 1) return false
+    this.#unlistOne(most, at)
+    return true
+  }
+
+  /** When the first of a list ended, ns; Infinity for an empty one. */
+  #endedNs({ first }: SlotList): number {
+    return first === NONE ? Infinity : this.table.get(first, c.ENDED_NS)
+  }
+
+  #forget(here: ResourceLives, slot: number, at: number): void {
+    const { table } = this
+    const endedNs = table.get(slot, c.ENDED_NS)
+    this.#missing(here, Math.min(endedNs, at))
+    this.#unlist(here, slot)
+    if (endedNs < Infinity) return this.#release(slot)
+    this.#byState.append(this.#unlisted, slot)
+    if (this.#unlisted.size <= this.#limits.unlisted) return
+    const { first } = this.#unlisted
+    const its = this.resources.get(table.get(first, c.RESOURCE))
+    if (its !== undefined) this.#lose(its, first)
+  }
+
+  #missing(here: ResourceLives, until: number): void {
+    here.since = Math.max(here.since, until)
+    this.#since = Math.max(this.#since, until)
+  }
+
+  #unlist(here: ResourceLives, slot: number): void {
+    const { table } = this
+    this.#byAsking.remove(here.listed, slot)
+    this.#byState.remove(table.isEnded(slot) ? here.ended : here.open, slot)
+    this.#size--
+    this.#pieces -= table.pieces(slot)
+    table.unlist(slot)
+  }
+
+  #lose(here: ResourceLives, slot: number): void {
+    this.#byState.remove(this.#unlisted, slot)
+    this.#onLost(here, slot)
+    this.#release(slot)
+  }
+
+  /** Nothing is known of it from here on. */
+  #release(slot: number): void {
+    this.#requests.remove(slot)
+    this.#locks.remove(slot)
+    this.#sns.remove(slot)
+    this.table.release(slot)
+  }
+}

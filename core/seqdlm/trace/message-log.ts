@@ -1,0 +1,320 @@
+/**
+ * Messages about locks and data, in a ring of rows: enough of each to say later what it was, and nothing of the data it carried.
+ *
+ * Rows and not objects, as lives are. A request is known before the life that it asks for; flushes are told apart by SN.
+ * Messages that are about no resource (recovery) are not kept.
+ */
+import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
+import { LOCK_MODES, type LockMode } from '../modes.ts'
+import type { LockRange, Range } from '../ranges.ts'
+import { modeNumber } from './counts.ts'
+import { grownBytes, grownNumbers, hashOf, NONE, SlotIndex } from './slots.ts'
+
+/** Bytes of one SN. */
+export interface SnBytes {
+  readonly sn: number
+  readonly bytes: number
+}
+
+/** A message as readers see its row. */
+export interface MessageRecord {
+  readonly number: number
+  readonly resource: ResourceId
+  readonly client: ClientId
+  readonly server: ServerId
+  readonly isUp: boolean
+  readonly sentNs: number
+  /** Infinity while it has not arrived. */
+  readonly arrivedNs: number
+  readonly kind: Message['kind']
+  /** Row and id of the life it is about; -1 for none. */
+  readonly life: number
+  readonly lifeId: number
+  /** What it names: a lock, an SN, a size. */
+  readonly named: number
+  readonly mode: LockMode | null
+  readonly range: LockRange | null
+  readonly flushed: readonly SnBytes[]
+  /** Of the lock that it names, if that was known. */
+  readonly lockMode: LockMode | null
+  readonly lockSn: number
+}
+
+const SENT = 0
+/** The latest instant at which any message up to this one was sent. */
+const ORDER = 1
+const ARRIVED = 2
+const RESOURCE = 3
+const CLIENT = 4
+const SERVER = 5
+const REQUEST = 6
+const LIFE = 7
+const LIFE_ID = 8
+/** Of a flush of one SN that SN, and in `START` its bytes. */
+const NAMED = 9
+const START = 10
+const END = 11
+const LOCK_SN = 12
+const WIDTH = 13
+
+/** No mode, and no range. */
+const NO_MODE = 255
+const FIRST_CAPACITY = 1024
+
+export const KINDS = [
+  ...(['lock-request', 'lock-grant', 'lock-refusal', 'revoke', 'revoke-reply', 'downgrade', 'release'] as const),
+  ...(['flush-request', 'flush-reply', 'read-request', 'read-reply', 'size-request', 'size-reply'] as const),
+] satisfies readonly Message['kind'][]
+/** Places in it. */
+export const [LOCK_REQUEST, LOCK_GRANT, LOCK_REFUSAL, REVOKE, REVOKE_REPLY, DOWNGRADE, RELEASE] = [0, 1, 2, 3, 4, 5, 6]
+export const [FLUSH_REQUEST, FLUSH_REPLY, READ_REQUEST, READ_REPLY, SIZE_REQUEST, SIZE_REPLY] = [7, 8, 9, 10, 11, 12]
+
+export class MessageLog {
+  readonly #most: number
+  #rows = new Float64Array(FIRST_CAPACITY * WIDTH)
+  #kind = new Uint8Array(FIRST_CAPACITY)
+  #isUp = new Uint8Array(FIRST_CAPACITY)
+  #mode = new Uint8Array(FIRST_CAPACITY)
+  #lockMode = new Uint8Array(FIRST_CAPACITY)
+  /** What few have: pieces of a range, SNs of a flush beside the first. */
+  readonly #pieces = new Map<number, readonly Range[]>()
+  readonly #flushed = new Map<number, readonly SnBytes[]>()
+  /** What is not answered yet. */
+  readonly #pending = new SlotIndex()
+  #next = 0
+  #nextSlot = 0
+  #orderNs = -Infinity
+  /** Longest time by which a message was told after one that was sent later, ns. */
+  #lateNs = 0
+  /** Every message sent after it is here, ns. */
+  #since = -Infinity
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get size(): number {
+    return Math.min(this.#next, this.#most)
+  }
+
+  get since(): number {
+    return this.#since
+  }
+
+  /** Number that the next message gets. */
+  get next(): number {
+    return this.#next
+  }
+
+  /** Takes a message; returns its row; where it belongs and what kind it is must be told next. */
+  push(sentNs: number, isUp: boolean): number {
+    if (sentNs > this.#orderNs) this.#orderNs = sentNs
+    else if (this.#orderNs - sentNs > this.#lateNs) this.#lateNs = this.#orderNs - sentNs
+    const slot = this.#nextSlot
+    this.#nextSlot = slot + 1 === this.#most ? 0 : slot + 1
+    if (this.#next++ >= this.#most) this.#forget(slot)
+    else if (slot === this.#kind.length) this.#grow()
+    const rows = this.#rows
+    const at = slot * WIDTH
+    rows[at + SENT] = sentNs
+    rows[at + ORDER] = this.#orderNs
+    rows[at + ARRIVED] = Infinity
+    rows[at + LIFE] = rows[at + LIFE_ID] = NONE
+    rows[at + NAMED] = 0
+    this.#isUp[slot] = isUp ? 1 : 0
+    this.#mode[slot] = this.#lockMode[slot] = NO_MODE
+    return slot
+  }
+
+  setPlace(slot: number, resource: ResourceId, server: ServerId, client: ClientId): void {
+    const rows = this.#rows
+    const at = slot * WIDTH
+    rows[at + RESOURCE] = resource
+    rows[at + SERVER] = server
+    rows[at + CLIENT] = client
+  }
+
+  /** @param request  number of the request or flush that it is or answers; -1 for none. */
+  setKind(slot: number, kind: number, request: number): void {
+    this.#kind[slot] = kind
+    this.#rows[slot * WIDTH + REQUEST] = request
+  }
+
+  setLife(slot: number, life: number, id: number): void {
+    const rows = this.#rows
+    rows[slot * WIDTH + LIFE] = life
+    rows[slot * WIDTH + LIFE_ID] = id
+  }
+
+  setNamed(slot: number, named: number): void {
+    this.#rows[slot * WIDTH + NAMED] = named
+  }
+
+  setMode(slot: number, mode: LockMode): void {
+    this.#mode[slot] = modeNumber(mode)
+  }
+
+  setRange(slot: number, range: LockRange, mode: LockMode): void {
+    this.setMode(slot, mode)
+    this.setBytes(slot, range.start, range.end)
+    if (range.pieces !== null) this.#pieces.set(slot, range.pieces)
+  }
+
+  /** @param end  inclusive. */
+  setBytes(slot: number, start: number, end: number): void {
+    const rows = this.#rows
+    rows[slot * WIDTH + START] = start
+    rows[slot * WIDTH + END] = end
+  }
+
+  /** The lock that it names, as it was granted. */
+  setLock(slot: number, mode: number, sn: number): void {
+    this.#lockMode[slot] = mode
+    this.#rows[slot * WIDTH + LOCK_SN] = sn
+  }
+
+  setFlushed(slot: number, flushed: readonly SnBytes[]): void {
+    this.#flushed.set(slot, flushed)
+  }
+
+  /** All of it is of one SN. */
+  setFlushedOne(slot: number, sn: number, bytes: number): void {
+    this.setNamed(slot, sn)
+    this.setBytes(slot, bytes, NONE)
+  }
+
+  /** From here on it is not answered; one like it that was not is forgotten. */
+  ask(slot: number): void {
+    const rows = this.#rows
+    const at = slot * WIDTH
+    const [client, request] = [rows[at + CLIENT]!, rows[at + REQUEST]!]
+    const before = this.asked(this.#kind[slot]!, rows[at + RESOURCE]!, rows[at + SERVER]!, client, request)
+    if (before !== NONE) this.#pending.remove(before)
+    this.#pending.add(slot, hashOf(request, client))
+  }
+
+  /**
+   * Row of a message that is not answered, `NONE` for none.
+   *
+   * @param resource  undefined for a read or a question for a size, whose answer names none.
+   */
+  asked(
+    kind: number,
+    resource: ResourceId | undefined,
+    server: ServerId,
+    client: ClientId,
+    request: number,
+  ): number {
+    const rows = this.#rows
+    for (let s = this.#pending.first(hashOf(request, client)); s !== NONE; s = this.#pending.next(s)) {
+      const at = s * WIDTH
+      if (rows[at + REQUEST] !== request || rows[at + CLIENT] !== client || this.#kind[s] !== kind) continue
+      if (resource === undefined ? rows[at + SERVER] === server : rows[at + RESOURCE] === resource) return s
+    }
+    return NONE
+  }
+
+  /** Nothing happens to what was answered before, nor to `NONE`. */
+  answered(slot: number): void {
+    if (slot !== NONE) this.#pending.remove(slot)
+  }
+
+  kindOf(slot: number): number {
+    return this.#kind[slot]!
+  }
+
+  resourceOf(slot: number): ResourceId {
+    return this.#rows[slot * WIDTH + RESOURCE]!
+  }
+
+  placeOf(slot: number): { resource: ResourceId; server: ServerId; client: ClientId; request: number } {
+    const [rows, at] = [this.#rows, slot * WIDTH]
+    const [resource, server] = [rows[at + RESOURCE]!, rows[at + SERVER]!]
+    return { resource, server, client: rows[at + CLIENT]!, request: rows[at + REQUEST]! }
+  }
+
+  lifeOf(slot: number): number {
+    return this.#rows[slot * WIDTH + LIFE]!
+  }
+
+  lifeIdOf(slot: number): number {
+    return this.#rows[slot * WIDTH + LIFE_ID]!
+  }
+
+  /** Bytes of each SN of a flush. */
+  flushedOf(slot: number): readonly SnBytes[] {
+    const at = slot * WIDTH
+    return this.#flushed.get(slot) ?? [{ sn: this.#rows[at + NAMED]!, bytes: this.#rows[at + START]! }]
+  }
+
+  /** Notes that a message has arrived; its row, or `NONE` if it is not here or had arrived before. */
+  arrive(number: number, at: number): number {
+    if (!(number >= 0) || number >= this.#next || number < this.#next - this.#most) return NONE
+    const slot = number % this.#most
+    if (this.#rows[slot * WIDTH + ARRIVED]! < Infinity) return NONE
+    this.#rows[slot * WIDTH + ARRIVED] = at
+    return slot
+  }
+
+  /** Numbers of the messages of a resource that were sent in [from, to], in order of sending. */
+  sentIn(resource: ResourceId, from: number, to: number): number[] {
+    const found: number[] = []
+    const rows = this.#rows
+    const last = to + this.#lateNs
+    for (let n = this.#first(from); n < this.#next; n++) {
+      const at = (n % this.#most) * WIDTH
+      if (rows[at + ORDER]! > last) break
+      const sentNs = rows[at + SENT]!
+      if (rows[at + RESOURCE] === resource && sentNs >= from && sentNs <= to) found.push(n)
+    }
+    if (this.#lateNs === 0) return found
+    const sentNs = (n: number): number => rows[(n % this.#most) * WIDTH + SENT]!
+    return found.sort((a, b) => sentNs(a) - sentNs(b) || a - b)
+  }
+
+  /** @param number  of a message that is here. */
+  read(number: number): MessageRecord {
+    const slot = number % this.#most
+    const [rows, at] = [this.#rows, slot * WIDTH]
+    const [kind, mode, lockMode] = [this.#kind[slot]!, this.#mode[slot]!, this.#lockMode[slot]!]
+    const hasRange = kind === LOCK_REQUEST || kind === LOCK_GRANT || kind === READ_REQUEST || kind === READ_REPLY
+    const [start, end] = [rows[at + START]!, rows[at + END]!]
+    return {
+      ...{ number, resource: rows[at + RESOURCE]!, client: rows[at + CLIENT]!, server: rows[at + SERVER]! },
+      ...{ isUp: this.#isUp[slot] === 1, sentNs: rows[at + SENT]!, arrivedNs: rows[at + ARRIVED]! },
+      ...{ kind: KINDS[kind]!, life: rows[at + LIFE]!, lifeId: rows[at + LIFE_ID]!, named: rows[at + NAMED]! },
+      mode: mode === NO_MODE ? null : LOCK_MODES[mode]!,
+      range: hasRange ? { start, end, pieces: this.#pieces.get(slot) ?? null } : null,
+      flushed: kind === FLUSH_REQUEST ? this.flushedOf(slot) : [],
+      ...{ lockMode: lockMode === NO_MODE ? null : LOCK_MODES[lockMode]!, lockSn: rows[at + LOCK_SN]! },
+    }
+  }
+
+  #first(from: number): number {
+    let low = this.#next - this.size
+    let high = this.#next
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.#rows[(middle % this.#most) * WIDTH + ORDER]! < from) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  #forget(slot: number): void {
+    const sentNs = this.#rows[slot * WIDTH + SENT]!
+    if (sentNs > this.#since) this.#since = sentNs
+    this.#pending.remove(slot)
+    if (this.#pieces.size > 0) this.#pieces.delete(slot)
+    if (this.#flushed.size > 0) this.#flushed.delete(slot)
+  }
+
+  #grow(): void {
+    const capacity = Math.min(this.#most, 2 * this.#kind.length)
+    this.#rows = grownNumbers(this.#rows, capacity * WIDTH)
+    this.#kind = grownBytes(this.#kind, capacity)
+    this.#isUp = grownBytes(this.#isUp, capacity)
+    this.#mode = grownBytes(this.#mode, capacity)
+    this.#lockMode = grownBytes(this.#lockMode, capacity)
+  }
+}

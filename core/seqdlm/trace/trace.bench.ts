@@ -1,0 +1,113 @@
+/**
+ * What watching a lock server costs it, and what reading costs the one who watches.
+ *
+ * `seqdlm.trace.contended`: the contended requests of `seqdlm.contended` with a trace observing every step and told of every
+ * message; beside the same without a trace. `seqdlm.trace.observed`: steps observed, messages not told. `seqdlm.trace.frame`:
+ * what a window is sent of one busy resource (400 lives, 600 messages, queue, counts, alarms), read while all bounds are reached.
+ */
+import { LockServer } from '../lock-server.ts'
+import type { FromLockServer, ToLockServer } from '../messages.ts'
+import { WHOLE } from '../ranges.ts'
+import { SEQDLM } from '../policy.ts'
+import { LockTrace } from './lock-trace.ts'
+
+type Clock = () => number
+
+const CLIENTS = 16
+const STEP_NS = 5000
+
+/** Clients that all want [0,EOF] of one resource; each asks again when it is granted and releases eight grants later. */
+function contention(trace: LockTrace | null, hasMessages: boolean): { one: () => void; at: () => number } {
+  const feed = trace?.feed
+  let at = 0
+  const out: { client: number; message: FromLockServer; n: number }[] = []
+  const server = new LockServer({
+    policy: SEQDLM,
+    now: () => at,
+    send: (client, message) => {
+      const n = feed && hasMessages ? feed.sent(at, 0, client, false, message) : -1
+      out.push({ client, message, n })
+    },
+    observe: feed && ((event) => feed.observe(0, event)),
+  })
+  const tell = (client: number, message: ToLockServer): void => {
+    if (feed && hasMessages) feed.arrived(feed.sent(at, 0, client, true, message), at)
+    server.receive(client, message)
+  }
+  const held: { client: number; lockId: number }[] = []
+  let [reqId, read, head] = [0, 0, 0]
+  const ask = (client: number): void =>
+    tell(client, { kind: 'lock-request', resource: 0, reqId: ++reqId, range: WHOLE, mode: 'NBW' })
+  for (let c = 0; c < CLIENTS; c++) ask(c)
+  const one = (): void => {
+    at += STEP_NS
+    const next = out[read++]
+    if (next === undefined) throw new Error('somebody is always granted or revoked')
+    const { client, message, n } = next
+    if (feed && hasMessages) feed.arrived(n, at)
+    if (message.kind === 'revoke') tell(client, { kind: 'revoke-reply', resource: 0, lockId: message.lockId })
+    else if (message.kind === 'lock-grant') {
+      held.push({ client, lockId: message.lockId })
+      ask(client)
+      const old = held.length - head > 8 ? held[head++] : undefined
+      if (old) tell(old.client, { kind: 'release', resource: 0, lockId: old.lockId })
+    }
+    if (read > 4096) {
+      out.splice(0, read)
+      held.splice(0, head)
+      ;[read, head] = [0, 0]
+    }
+  }
+  // Until every bound is reached: what it costs to remember includes what it costs to forget.
+  for (let i = 0; i < 60_000; i++) one()
+  return { one, at: () => at }
+}
+
+function timed(now: Clock, one: () => void): number {
+  const began = now()
+  let n = 0
+  while (now() - began < 50) for (let i = 0; i < 16; i++, n++) one()
+  return (n / (now() - began)) * 1000
+}
+
+function frames(now: Clock): number {
+  const trace = new LockTrace()
+  const { one, at } = contention(trace, true)
+  return timed(now, () => {
+    // Much happens between two frames, so that nothing is known from the last one.
+    for (let i = 0; i < 1000; i++) one()
+    readFrame(trace, at())
+  })
+}
+
+function readFrame(trace: LockTrace, at: number): void {
+  trace.lives(0, at - 60e6, at, 400)
+  trace.messages(0, at - 60e6, at, 600)
+  trace.queue(0, at - 10e9, at, 200)
+  trace.resources(at, 1e9)
+  trace.modes(at, 1e9)
+  trace.alarms(at)
+}
+
+export const benches = [
+  {
+    id: 'seqdlm.trace.contended',
+    unit: 'requests/s',
+    run: (now: Clock) => timed(now, contention(new LockTrace(), true).one),
+    baseline: (now: Clock) => timed(now, contention(null, false).one),
+    note: '16 clients that all want [0,EOF], steps and messages traced; baseline: no trace',
+  },
+  {
+    id: 'seqdlm.trace.observed',
+    unit: 'requests/s',
+    run: (now: Clock) => timed(now, contention(new LockTrace(), false).one),
+    baseline: (now: Clock) => timed(now, contention(null, false).one),
+    note: 'steps alone',
+  },
+  {
+    id: 'seqdlm.trace.frame',
+    unit: 'frames/s',
+    run: frames,
+    note: '400 lives, 600 messages, counts and alarms of a busy resource, and 1,000 requests between two frames',
+  },
+]
