@@ -4,7 +4,9 @@
  */
 import { sToNs } from '../base/units.ts'
 import { Simulation } from '../sim/simulation.ts'
+import { EmulatedCcpfs } from './ccpfs.ts'
 import { EmulatedClient } from './client.ts'
+import { EmulatedDataNode } from './data-node.ts'
 import type { LustreSide } from './lctl/host.ts'
 import { MgsLog } from './lctl/mgs-log.ts'
 import { EmulatedMds } from './mds.ts'
@@ -36,6 +38,10 @@ export class EmulatedCluster {
   readonly jobs: readonly EmulatedJob[]
   /** Stages and their controllers; undefined where no job runs under PADLL. */
   readonly padll: EmulatedPadll | undefined
+  /** The file system with distributed locks beside Lustre, and what its lock manager does. */
+  readonly ccpfs: EmulatedCcpfs | undefined
+  /** Haechi's data nodes. */
+  readonly dataNodes: readonly EmulatedDataNode[]
   /** Every node with a shell: the servers, the one with the resource manager, the one of PADLL's global controller. */
   readonly nodes: readonly EmulatedNode[]
 
@@ -53,6 +59,8 @@ export class EmulatedCluster {
       for (const s of services) s.nrs.writePolicies(scenario.mds[i]?.policy ?? scenario.policy)
     })
     this.padll = scenario.padll && new EmulatedPadll(this.sim, scenario, scenario.padll, this.epochSeconds)
+    this.dataNodes = scenario.haechi.map((n) => new EmulatedDataNode(this.sim, n, seed))
+    this.ccpfs = scenario.ccpfs && new EmulatedCcpfs(this.sim, scenario.ccpfs, seed)
     const site = {
       seed,
       clients: this.clients,

@@ -13,6 +13,7 @@ import { OTHER_POLICIES } from '../tbf/policy-command.ts'
 import { loadedModule } from '../tbf/tbf-module.ts'
 import { Connections } from './connections.ts'
 import { JobStatsTable } from './job-stats-table.ts'
+import { InodeLocks } from './ldlm-inodes.ts'
 import { CounterTable } from './live-counter.ts'
 import { METADATA_RPCS, type MetadataOperation } from './operations.ts'
 import type { ServerContext } from './oss.ts'
@@ -31,6 +32,8 @@ export class EmulatedMdt implements RpcTarget {
   readonly stats: CounterTable
   /** `mdt.NAME.exports.NID.stats`. */
   readonly connections = new Connections()
+  /** `ldlm.namespaces.mdt-NAME_UUID`. */
+  readonly inodes: InodeLocks
   readonly #sim: Simulation
   readonly #opNs: (op: MetadataOperation) => number
 
@@ -47,6 +50,7 @@ export class EmulatedMdt implements RpcTarget {
       clock: () => sim.now,
     })
     this.stats = new CounterTable(sim.now)
+    this.inodes = new InodeLocks(() => sim.now, mds.profile.text.namespaces)
     this.#opNs = (op) => (scenario.op_us[op] ?? scenario.per_op_us) * 1000
   }
 
@@ -66,6 +70,7 @@ export class EmulatedMdt implements RpcTarget {
         this.connections.at(now, nid).counter(counter).add(usecs)
         this.jobStats.count(now, jobId, counter, now - started)
       }
+      this.inodes.done(nid, op as MetadataOperation)
       end()
     })
   }

@@ -14,6 +14,7 @@ import { loadedModule } from '../tbf/tbf-module.ts'
 import { Connections } from './connections.ts'
 import { BrwHistograms } from './io-histograms.ts'
 import { JobStatsTable } from './job-stats-table.ts'
+import { ExtentLocks } from './ldlm-extents.ts'
 import { CounterTable } from './live-counter.ts'
 import { isData } from './operations.ts'
 import { EmulatedService, type ServerSide } from './ptlrpc-service.ts'
@@ -40,6 +41,8 @@ export class EmulatedOst implements RpcTarget {
   readonly brw: BrwHistograms
   /** `obdfilter.NAME.exports.NID.stats`. */
   readonly connections = new Connections()
+  /** `ldlm.namespaces.filter-NAME_UUID`. */
+  readonly extents: ExtentLocks
   /** RPCs by job since the start: those that came in, and those that a thread took. Lustre does not count them. */
   readonly flow = new Map<string, { arrived: number; dispatched: number }>()
   readonly #sim: Simulation
@@ -58,6 +61,7 @@ export class EmulatedOst implements RpcTarget {
     })
     this.jobStats = new JobStatsTable(context.epochSeconds, { profile: oss.profile, clock: () => sim.now })
     this.stats = new CounterTable(sim.now)
+    this.extents = new ExtentLocks(() => sim.now, oss.profile.text.namespaces)
     this.brw = new BrwHistograms(sim.now)
   }
 
@@ -65,6 +69,7 @@ export class EmulatedOst implements RpcTarget {
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.arrived++
     else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0 })
+    this.extents.touch(rpc.nid, rpc.object, rpc.op === 'write')
     this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
   }
 

@@ -1,5 +1,6 @@
 /** One RPC on its way from a client to a target and back, and where it can go. */
 import type { ScheduledRequest } from '../tbf/scheduler.ts'
+import type { ExtentLocks } from './ldlm-extents.ts'
 import type { Operation } from './operations.ts'
 
 export interface Rpc extends ScheduledRequest {
@@ -24,6 +25,8 @@ export interface RpcTarget {
   readonly host: string
   /** CPTs of its server. */
   readonly cpts: number
+  /** Locks on the objects of an OST. */
+  readonly extents?: ExtentLocks
   /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
   receive(rpc: Rpc, cpt: number, reply: () => void): void
 }

@@ -15,8 +15,10 @@ import { profileOf } from '../lustre/profile.ts'
 import { parseVersion } from '../lustre/version.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
 import { isData } from './operations.ts'
+import { ccpfs, checkCcpfs } from './scenario-ccpfs.ts'
 import { job } from './scenario-jobs.ts'
 import { metadata } from './scenario-metadata.ts'
+import { checkHaechi, haechi } from './scenario-haechi.ts'
 import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
 import { hostName, mds, nrsPolicy, oss, positive, whole } from './scenario-servers.ts'
 
@@ -84,6 +86,8 @@ const shape = z.strictObject({
   mds: z.array(mds).default([]),
   control,
   padll: padll.optional(),
+  ccpfs: ccpfs.optional(),
+  haechi,
   jobs: z.array(job).min(1),
 })
 
@@ -156,6 +160,8 @@ const schema = shape.superRefine((s, context) => {
   checkServers(s, issue)
   checkJobs(s, issue)
   checkPadll(s, issue)
+  checkCcpfs(s, issue)
+  checkHaechi(s, issue)
 })
 
 export type Scenario = z.infer<typeof schema>

@@ -47,6 +47,7 @@ export class SharedRange {
   write(w: CachedWrite): void {
     if (w.client === this.#holder && !this.#isCalledBack) return this.#intoCache(w)
     this.#waiting.push(w)
+    w.rpc.to.extents?.wait(w.rpc.object)
     if (this.#holder) this.#callBack()
     else if (this.#waiting.length === 1) this.#sim.after(2 * w.client.latencyNs, () => this.#grant())
   }
@@ -94,6 +95,7 @@ export class SharedRange {
     if (!next) return
     const mine = this.#waiting.filter((w) => w.client === next.client)
     this.#waiting = this.#waiting.filter((w) => w.client !== next.client)
+    next.rpc.to.extents?.handOver(next.rpc.nid, mine.length, next.rpc.object)
     for (const w of mine) this.#intoCache(w)
     if (this.#waiting.length > 0) this.#callBack()
   }

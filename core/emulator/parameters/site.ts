@@ -16,6 +16,7 @@ import type { EmulatedOss } from '../oss.ts'
 import type { RpcTarget } from '../rpc.ts'
 import { clientRole, instanceOf, type ConnectionView } from './client.ts'
 import { uuidOf } from './devices.ts'
+import type { LocksOf, LockView } from './ldlm.ts'
 import { mdsRole } from './mds.ts'
 import { NodeState } from './node.ts'
 import { ossRole } from './oss.ts'
@@ -121,6 +122,14 @@ const nodeStateOf = (version: string, cpts: number, site: Site): NodeState =>
     ...JOBID,
   })
 
+/** Locks of the targets of a server, by the namespaces of those. */
+function locksOf(server: Server): LocksOf {
+  const views = new Map<string, LockView>()
+  if ('osts' in server) for (const { name, extents } of server.osts) views.set(`filter-${name}_UUID`, extents)
+  else for (const { name, inodes } of server.mdts) views.set(`mdt-${name}_UUID`, inodes)
+  return ({ name }) => views.get(name)
+}
+
 /** Lustre on a server, and on the client that is mounted there, if one is. */
 export function serverLustre(server: Server, site: Site): LustreSide {
   const node = nodeStateOf(server.version, server.cpts, site)
@@ -145,6 +154,7 @@ export function serverLustre(server: Server, site: Site): LustreSide {
       services: servicesOf([...SERVICES.ldlm, ...(isMgs ? SERVICES.mgs : [])], [], node, side),
       mgsNid: mgsNidOf(site),
       isMgs,
+      locksOf: locksOf(server),
     }),
     nids: [nidOf(server, site)],
     nodemaps: server.nodemaps,

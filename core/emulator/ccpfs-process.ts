@@ -1,0 +1,159 @@
+/** One process of a job on ccPFS: operation after operation at its pace, on the client node that it runs on. */
+import type { RandomStream } from '../base/random.ts'
+import type { Result } from '../base/result.ts'
+import { NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
+import type { CcpfsClient } from '../seqdlm/ccpfs-client.ts'
+import type { ClientId } from '../seqdlm/messages.ts'
+import type { Written } from '../seqdlm/operation.ts'
+import type { TraceFeed } from '../seqdlm/trace/trace.ts'
+import type { Simulation } from '../sim/simulation.ts'
+import type { EmulatedFile } from './ccpfs-files.ts'
+import { isReaderOf, offsetsOf, operationOf, type OffsetOf, type Operation } from './ccpfs-offsets.ts'
+import type { FileUse } from './ccpfs-use.ts'
+import type { CcpfsWorkload } from './scenario-ccpfs.ts'
+
+export interface ProcessPlace {
+  readonly sim: Simulation
+  readonly client: ClientId
+  /** The client of the node as it is now. */
+  readonly node: () => CcpfsClient
+  readonly file: EmulatedFile
+  /** Where it is counted: its file, and all of them. */
+  readonly uses: readonly FileUse[]
+  readonly random: RandomStream
+  readonly wrote: TraceFeed['wrote'] | undefined
+}
+
+/** Processes of a job do not start at the very same time, nor do their bursts. */
+const SKEW_NS = 2 * NS_PER_MS
+/** Before an operation that failed is followed by the next, ns. */
+const RETRY_NS = NS_PER_S
+
+export class CcpfsProcess {
+  readonly client: ClientId
+  readonly #place: ProcessPlace
+  readonly #workload: CcpfsWorkload
+  readonly #operation: Operation
+  readonly #offsetOf: OffsetOf
+  #done = 0
+  /** Operations left of this burst. */
+  #left = 0
+  #burst = 0
+  /** Counts up when its node is gone: what was asked before is not answered any more. */
+  #life = 0
+  #isUnderWay = false
+  /** The node does nothing: it goes on later. */
+  #isParked = false
+  #isSilent = false
+
+  constructor(workload: CcpfsWorkload, rank: number, place: ProcessPlace) {
+    this.client = place.client
+    this.#place = place
+    this.#workload = workload
+    this.#operation = operationOf(workload.pattern, isReaderOf(workload, rank))
+    this.#offsetOf = offsetsOf(workload, place.file.scenario, rank, place.random)
+    const start = sToNs(workload.start_s) + this.#skewNs()
+    place.sim.at(start, this.#pause)
+  }
+
+  /** Its node hangs, or goes on. */
+  silence(isSilent: boolean): void {
+    this.#isSilent = isSilent
+    if (isSilent || !this.#isParked) return
+    this.#isParked = false
+    this.#next()
+  }
+
+  /** Its node was evicted: the operation under way is lost, the next one follows. */
+  lose(): void {
+    if (!this.#isUnderWay) return
+    this.#life++
+    this.#ended(0)
+    this.#place.sim.after(RETRY_NS, this.#next)
+  }
+
+  #skewNs(): number {
+    return Math.ceil(this.#place.random.uniform() * SKEW_NS)
+  }
+
+  get #isOver(): boolean {
+    const { stop_s } = this.#workload
+    return stop_s !== undefined && this.#place.sim.now >= sToNs(stop_s)
+  }
+
+  /** Between operations, and between bursts. */
+  readonly #pause = (): void => {
+    const { pace, start_s } = this.#workload
+    const { sim, random } = this.#place
+    if (this.#isOver) return
+    if (pace.kind === 'continuous') {
+      const ns = pace.think_ms === 0 ? 0 : random.exponential(pace.think_ms * NS_PER_MS)
+      sim.after(ns, this.#next)
+      return
+    }
+    if (this.#left > 0) {
+      this.#next()
+      return
+    }
+    // A burst that is late is followed at once by the next one.
+    const due = sToNs(start_s + this.#burst * pace.every_s) + this.#skewNs()
+    this.#burst++
+    this.#left = pace.operations
+    sim.at(Math.max(sim.now, due), this.#next)
+  }
+
+  readonly #next = (): void => {
+    if (this.#isOver) return
+    if (this.#isSilent) {
+      this.#isParked = true
+      return
+    }
+    const { node, file } = this.#place
+    const { size_bytes } = this.#workload
+    const life = this.#life
+    this.#began()
+    const n = this.#done++
+    const back = (result: Result<Written | Uint8Array | null>): void => {
+      if (life === this.#life) this.#returned(result)
+    }
+    if (this.#operation === 'append') node().append(file.layout, size_bytes, back)
+    else if (this.#operation === 'write') node().write(file.layout, this.#offsetOf(n), size_bytes, {}, back)
+    else node().read(file.layout, this.#offsetOf(n), size_bytes, {}, back)
+  }
+
+  get #isWrite(): boolean {
+    return this.#operation !== 'read'
+  }
+
+  #returned(result: Result<Written | Uint8Array | null>): void {
+    const { sim, wrote, node, file } = this.#place
+    this.#ended(result.ok ? this.#workload.size_bytes : 0)
+    if (!result.ok) {
+      sim.after(RETRY_NS, this.#next)
+      return
+    }
+    if (wrote && result.value !== null && 'parts' in result.value) {
+      for (const { resource, sn, start, end } of result.value.parts) wrote(resource, sn, end - start)
+    }
+    const { pace } = this.#workload
+    if (pace.kind === 'bursts' && --this.#left === 0 && pace.fsync && this.#isWrite) {
+      const life = this.#life
+      this.#began()
+      node().fsync(file.layout, () => {
+        if (life !== this.#life) return
+        this.#ended(0)
+        this.#pause()
+      })
+    } else this.#pause()
+  }
+
+  #began(): void {
+    this.#isUnderWay = true
+    for (const use of this.#place.uses) use.begin(this.#isWrite, this.#place.sim.now)
+  }
+
+  #ended(bytes: number): void {
+    this.#isUnderWay = false
+    for (const use of this.#place.uses) use.end(this.#isWrite, bytes, this.#place.sim.now)
+  }
+}

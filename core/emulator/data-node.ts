@@ -1,0 +1,303 @@
+/**
+ * A Haechi data node in the emulated cluster: its clients come, go and crash as the scenario says, and its clock follows the
+ * cluster's. Another variant or preset begins a run of its own; what the runs before it did stays readable for a while.
+ */
+import { fail, invariant, ok, type Failure, type Result } from '../base/result.ts'
+import { NS_PER_MS, sToNs } from '../base/units.ts'
+import { admission, admissionRefusal, type AdmissionAnswer, type AdmissionInput } from '../haechi/admission.ts'
+import {
+  BASIC,
+  checkTokens,
+  DEFAULT_SETTINGS,
+  PAPER_LITERAL,
+  profiledTokens,
+  type HaechiSettings,
+} from '../haechi/settings.ts'
+import { NodeSimulation } from '../haechi/sim/node-simulation.ts'
+import { NODE_DEFAULTS, type ClientSetup } from '../haechi/sim/setup.ts'
+import type { Workload } from '../haechi/workloads/request-source.ts'
+import type { Simulation } from '../sim/simulation.ts'
+import type { DataNodeScenario, HaechiClientScenario, HaechiPreset, HaechiVariant } from './scenario-haechi.ts'
+
+/** How far the node may lag behind the cluster's clock: many short turns instead of few long ones. */
+const TURN_NS = 5 * NS_PER_MS
+const SAMPLE_NS = 4 * NS_PER_MS
+/** A minute of samples, and runs that are kept. */
+const SAMPLES = 15_000
+const RUNS_KEPT = 3
+const PERIODS_KEPT = 1000
+
+/** One uninterrupted life of the node; its own clock begins with it. */
+export interface DataNodeRun {
+  /** On the cluster's clock. */
+  readonly fromNs: number
+  readonly variant: HaechiVariant
+  readonly preset: HaechiPreset
+  readonly node: NodeSimulation
+  /** Scenario entries by client index. */
+  readonly clients: readonly HaechiClientScenario[]
+  /** What befell it, on its own clock: capacity that changed, joins that were refused. */
+  readonly marks: readonly DataNodeMark[]
+}
+
+export interface DataNodeMark {
+  readonly atNs: number
+  readonly kind: 'capacity' | 'refused' | 'client'
+  readonly client: string
+  readonly text: string
+}
+
+interface OpenRun extends DataNodeRun {
+  readonly clients: HaechiClientScenario[]
+  readonly marks: DataNodeMark[]
+}
+
+interface Promised {
+  readonly reservation: number
+  readonly limit: number | null
+}
+
+export class EmulatedDataNode {
+  readonly scenario: DataNodeScenario
+  readonly #sim: Simulation
+  readonly #seed: number
+  readonly #runs: OpenRun[] = []
+  /** Clients that are there now, with what they are promised. */
+  readonly #present = new Map<string, Promised>()
+  #variant: HaechiVariant
+  #preset: HaechiPreset
+  #capacity: number
+
+  constructor(sim: Simulation, scenario: DataNodeScenario, seed: number) {
+    this.#sim = sim
+    this.scenario = scenario
+    this.#seed = seed
+    this.#variant = scenario.variant
+    this.#preset = scenario.preset
+    this.#capacity = scenario.global_iops
+    for (const c of scenario.clients) if (c.start_s === 0) this.#present.set(c.name, c)
+    this.#begin()
+    this.#plan()
+    const turn = (): void => {
+      this.#catchUp()
+      sim.after(TURN_NS, turn)
+    }
+    sim.after(TURN_NS, turn)
+  }
+
+  get name(): string {
+    return this.scenario.name
+  }
+
+  get variant(): HaechiVariant {
+    return this.#variant
+  }
+
+  get preset(): HaechiPreset {
+    return this.#preset
+  }
+
+  /** The run at an instant of the cluster's clock, caught up with it; undefined where it is forgotten. */
+  run(atNs: number): DataNodeRun | undefined {
+    this.#catchUp()
+    return this.#runs.findLast((r) => r.fromNs <= atNs)
+  }
+
+  /** Begins anew with another variant or preset; clients and capacity stay as they are. */
+  change(change: { readonly variant?: HaechiVariant | undefined; readonly preset?: HaechiPreset | undefined }): void {
+    const { variant = this.#variant, preset = this.#preset } = change
+    if (variant === this.#variant && preset === this.#preset) return
+    this.#catchUp()
+    this.#variant = variant
+    this.#preset = preset
+    this.#begin()
+  }
+
+  /** What admission says to a reservation of a client; it keeps nothing. */
+  check(client: string, reservation: number): Result<AdmissionAnswer> {
+    const input = this.#admission(client, reservation)
+    return input.ok ? ok(admission(input.value)) : input
+  }
+
+  /** A reservation and limit from the next period on. */
+  reserve(client: string, reservation: number, limit: number | null): Result<void> {
+    const input = this.#admission(client, reservation)
+    if (!input.ok) return input
+    const refusal = (limit === null ? null : checkTokens('The limit', limit)) ?? admissionRefusal(input.value)
+    if (refusal) return fail(refusal)
+    this.#catchUp()
+    const index = this.#indexOf(client)
+    if (this.#variant !== 'bare') {
+      if (index === undefined) return fail(this.#unknown(client))
+      const reserved = this.#open.node.reserve(index, reservation, limit)
+      if (!reserved.ok) return reserved
+    }
+    this.#present.set(client, { reservation, limit })
+    return ok(undefined)
+  }
+
+  get #open(): OpenRun {
+    const run = this.#runs.at(-1)
+    invariant(run !== undefined, 'a data node runs from its beginning')
+    return run
+  }
+
+  #unknown(client: string): Failure {
+    return {
+      code: 'E_CLIENT',
+      what: `No client called ${client} is on ${this.name}`,
+      unaffected: 'Nothing was changed.',
+    }
+  }
+
+  #indexOf(client: string): number | undefined {
+    const { clients, node } = this.#open
+    const index = clients.findLastIndex((c) => c.name === client)
+    return index >= 0 && node.client(index)?.state === 'active' ? index : undefined
+  }
+
+  #admission(client: string, reservation: number): Result<AdmissionInput> {
+    const found = this.scenario.clients.find((c) => c.name === client)
+    if (!found || found.outside || !this.#present.has(client)) return fail(this.#unknown(client))
+    const bad = checkTokens('The reservation', reservation)
+    if (bad) return fail(bad)
+    const { period_ms, local_iops, fluid_admission } = this.scenario
+    const periodNs = period_ms * NS_PER_MS
+    const omega = this.#open.node.monitor?.omega ?? profiledTokens(this.#profile, periodNs)
+    const others = [...this.#present].flatMap(([name, p]) => (name === client ? [] : [p.reservation]))
+    const capacity = { globalIops: (omega * 1e9) / periodNs, localIops: local_iops }
+    return ok({ admitted: others, reservation, capacity, periodNs, fluid: fluid_admission })
+  }
+
+  get #profile(): { globalIops: number; localIops: number } {
+    return { globalIops: this.scenario.global_iops, localIops: this.scenario.local_iops }
+  }
+
+  #catchUp(): void {
+    const { node, fromNs } = this.#open
+    node.runUntil(this.#sim.now - fromNs)
+  }
+
+  #begin(): void {
+    const { scenario } = this
+    const made = NodeSimulation.create({
+      ...NODE_DEFAULTS,
+      mode: this.#variant === 'bare' ? 'bare' : 'haechi',
+      settings: settingsOf(scenario, this.#variant, this.#preset),
+      profile: this.#profile,
+      seed: this.#seed,
+      slots: 2 * scenario.clients.length,
+      samples: { everyNs: SAMPLE_NS, rows: SAMPLES },
+      keptPeriods: PERIODS_KEPT,
+    })
+    invariant(made.ok, 'the section of a data node was checked')
+    const run: OpenRun = {
+      ...{ fromNs: this.#sim.now, variant: this.#variant, preset: this.#preset },
+      ...{ node: made.value, clients: [], marks: [] },
+    }
+    this.#runs.push(run)
+    if (this.#runs.length > RUNS_KEPT) this.#runs.shift()
+    if (this.#capacity !== scenario.global_iops) run.node.setCapacity(this.#capacity)
+    for (const c of scenario.clients) {
+      const promise = this.#present.get(c.name)
+      if (promise) this.#join({ ...c, ...promise })
+    }
+  }
+
+  #plan(): void {
+    const at = (seconds: number, act: () => void): void => {
+      this.#sim.at(sToNs(seconds), () => {
+        this.#catchUp()
+        act()
+      })
+    }
+    for (const c of this.scenario.clients) {
+      if (c.start_s > 0) {
+        at(c.start_s, () => {
+          this.#present.set(c.name, c)
+          this.#join(c)
+        })
+      }
+      if (c.leave_s !== undefined) at(c.leave_s, () => this.#end(c.name, 'leaves'))
+      if (c.crash_s !== undefined) at(c.crash_s, () => this.#end(c.name, 'crashes'))
+    }
+    for (const { at_s, iops } of this.scenario.capacity) {
+      at(at_s, () => {
+        const percent = Math.round((iops / this.scenario.global_iops - 1) * 100)
+        this.#capacity = iops
+        this.#open.node.setCapacity(iops)
+        const text =
+          percent === 0 ? 'capacity as profiled' : `capacity ${percent < 0 ? 'falls' : 'rises'} ${Math.abs(percent)} %`
+        this.#mark('capacity', '', text)
+      })
+    }
+    for (const { at_s, client, reservation, limit } of this.scenario.changes) {
+      at(at_s, () => {
+        const changed = this.reserve(client, reservation, limit)
+        if (!changed.ok) this.#mark('refused', client, `${changed.error.what}: ${changed.error.why ?? ''}`)
+      })
+    }
+  }
+
+  #join(c: HaechiClientScenario): void {
+    const run = this.#open
+    const joined = run.node.join(setupOf(c))
+    if (joined.ok) {
+      run.clients[joined.value] = c
+      return
+    }
+    this.#present.delete(c.name)
+    this.#mark(
+      'refused',
+      c.name,
+      `${joined.error.what}${joined.error.why === undefined ? '' : `: ${joined.error.why}`}`,
+    )
+  }
+
+  #end(name: string, how: 'leaves' | 'crashes'): void {
+    const index = this.#indexOf(name)
+    this.#present.delete(name)
+    if (index === undefined) return
+    const { node } = this.#open
+    if (how === 'leaves') node.leave(index)
+    else node.crash(index)
+    this.#mark('client', name, how)
+  }
+
+  #mark(kind: DataNodeMark['kind'], client: string, text: string): void {
+    const { marks, fromNs } = this.#open
+    marks.push({ atNs: this.#sim.now - fromNs, kind, client, text })
+  }
+}
+
+function settingsOf(s: DataNodeScenario, variant: HaechiVariant, preset: HaechiPreset): HaechiSettings {
+  const base = preset === 'default' ? DEFAULT_SETTINGS : PAPER_LITERAL
+  const { decay, conversion } = variant === 'basic' ? BASIC : base
+  const periodNs = s.period_ms * NS_PER_MS
+  return { ...base, name: preset, decay, conversion, periodNs, batch: s.batch, fluidAdmission: s.fluid_admission }
+}
+
+function setupOf(c: HaechiClientScenario): ClientSetup {
+  const { name, reservation, limit, outside, records } = c
+  return {
+    ...{ name, reservation: outside ? 0 : reservation, limit, isOutside: outside, workload: workloadOf(c) },
+    ...(records && { records: { records: records.count, keys: records.keys, reads: records.reads } }),
+  }
+}
+
+function workloadOf({ workload: w }: HaechiClientScenario): Workload {
+  switch (w.kind) {
+    case 'burst':
+    case 'constant':
+      return { kind: w.kind, perPeriod: w.per_period, carry: w.carry }
+    case 'poisson':
+      return { kind: 'poisson', perSecond: w.per_s }
+    case 'on-off':
+      return {
+        ...{ kind: 'on-off', perSecond: w.per_s },
+        ...{ onNs: Math.round(w.on_ms * NS_PER_MS), offNs: Math.round(w.off_ms * NS_PER_MS) },
+      }
+    case 'backlogged':
+      return { kind: 'backlogged' }
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Extent locks of an emulated OST: who may read or write which object.
+ *
+ * The model: the first RPC of a client to an object brings a lock on all of the object, because nobody else wants a part of
+ * it; later ones find it in the client's cache. A write calls back what others hold, a read calls back writers. A client
+ * drops what it has not used for lru_max_age, or earlier when the server's lock volume is short. Objects are those of the
+ * emulated jobs: one a process, or one that several clients share, whose lock SharedRange plays with its waiting times.
+ *
+ * Approximations: for objects that are not shared a lock takes no time and no message; what a job leaves behind ages as if
+ * its files stayed; writes to lru_size, lru_max_age and contended_locks change nothing. An RPC that finds its lock
+ * allocates nothing.
+ */
+import type { NamespaceDialect } from '../lustre/text-dialect.ts'
+import { ServedLocks, type IsTooOld } from './ldlm-served.ts'
+
+interface Held {
+  readonly client: string
+  readonly isWrite: boolean
+  usedNs: number
+}
+
+interface LockedObject {
+  /** Usually one. */
+  held: Held[]
+  /** Its lock is played by a SharedRange: RPCs do not take it. */
+  isShared: boolean
+  waiting: number
+}
+
+export class ExtentLocks extends ServedLocks {
+  readonly #objects = new Map<string, LockedObject>()
+  /** Locks by client. */
+  readonly #counts = new Map<string, number>()
+
+  constructor(clock: () => number, dialect: NamespaceDialect) {
+    super(clock, dialect)
+  }
+
+  protected get resourcesNow(): number {
+    return this.#objects.size
+  }
+
+  /** An RPC reads or writes an object; one that names none needs no lock. */
+  touch(client: string, object: string | undefined, isWrite: boolean): void {
+    if (object === undefined) return
+    const now = this.advance()
+    const o = this.#object(object)
+    const { held } = o
+    for (const h of held) {
+      if (h.client !== client || (isWrite && !h.isWrite)) continue
+      h.usedNs = now
+      return
+    }
+    if (!o.isShared) this.#take(o, client, isWrite, now)
+  }
+
+  /** A client begins to wait for the lock of an object that it shares. */
+  wait(object = ''): void {
+    this.advance()
+    const o = this.#object(object)
+    o.isShared = true
+    if (o.held.length + o.waiting > this.contendedLocks) this.contentionEvents++
+    o.waiting++
+    this.waiting++
+  }
+
+  /** The lock of a shared object goes to a client, for so many of its requests that waited. */
+  handOver(client: string, requests: number, object = ''): void {
+    const now = this.advance()
+    const o = this.#object(object)
+    o.waiting -= requests
+    this.waiting -= requests
+    this.#take(o, client, true, now)
+  }
+
+  #object(name: string): LockedObject {
+    let o = this.#objects.get(name)
+    if (!o) this.#objects.set(name, (o = { held: [], isShared: false, waiting: 0 }))
+    return o
+  }
+
+  #take(o: LockedObject, client: string, isWrite: boolean, now: number): void {
+    o.held = o.held.filter((h) => {
+      const stays = !isWrite && !h.isWrite
+      if (!stays) this.#cancel(h)
+      return stays
+    })
+    o.held.push({ client, isWrite, usedNs: now })
+    this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1)
+    this.locksPool.grant()
+  }
+
+  #cancel({ client }: Held): void {
+    this.#counts.set(client, (this.#counts.get(client) ?? 0) - 1)
+    this.locksPool.cancel()
+  }
+
+  protected dropOld(nowNs: number, isTooOld: IsTooOld): void {
+    for (const [name, o] of this.#objects) {
+      const isOld = (h: Held): boolean => isTooOld(nowNs - h.usedNs, this.#counts.get(h.client) ?? 0)
+      // The holder of a shared one writes into its cache unseen: its lock is called back, not dropped.
+      if (o.isShared || !o.held.some(isOld)) continue
+      o.held = o.held.filter((h) => {
+        const isGone = isOld(h)
+        if (isGone) this.#cancel(h)
+        return !isGone
+      })
+      if (o.held.length === 0) this.#objects.delete(name)
+    }
+  }
+}

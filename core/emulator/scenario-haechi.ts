@@ -1,0 +1,130 @@
+/**
+ * The `haechi` section of a scenario: data nodes that hand out tokens for one-sided I/O, their clients, and what befalls them.
+ *
+ * Names and job ids are bytes that any user chose: bounded here, and data everywhere after.
+ */
+import * as z from 'zod'
+import { profiledTokens, MAX_TOKENS } from '../haechi/settings.ts'
+import { JOB_ID_MAX } from '../lustre/job-id.ts'
+import { hostName, whole } from './scenario-servers.ts'
+
+export const HAECHI_VARIANTS = ['bare', 'basic', 'haechi'] as const
+export type HaechiVariant = (typeof HAECHI_VARIANTS)[number]
+export const HAECHI_PRESETS = ['default', 'paper-literal'] as const
+export type HaechiPreset = (typeof HAECHI_PRESETS)[number]
+
+const tokens = z.number().int().nonnegative().max(MAX_TOKENS)
+const iops = whole.max(MAX_TOKENS)
+const seconds = z.number().nonnegative().max(1e6)
+
+const workload = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('burst'), per_period: tokens, carry: z.boolean().default(true) }),
+  z.strictObject({ kind: z.literal('constant'), per_period: tokens, carry: z.boolean().default(true) }),
+  z.strictObject({ kind: z.literal('backlogged') }),
+  z.strictObject({ kind: z.literal('poisson'), per_s: tokens }),
+  z.strictObject({
+    kind: z.literal('on-off'),
+    on_ms: z.number().positive().max(3.6e6),
+    off_ms: z.number().nonnegative().max(3.6e6),
+    per_s: tokens,
+  }),
+])
+
+const client = z.strictObject({
+  name: z.string().min(1).max(64),
+  job: z.string().max(JOB_ID_MAX).default(''),
+  reservation: tokens.default(0).describe('I/Os a period that it is promised'),
+  limit: tokens.nullable().default(null).describe('I/Os a period at most'),
+  workload: workload.default({ kind: 'backlogged' }),
+  /** YCSB-like mix over the node's records; nobody asks which unless said. */
+  records: z
+    .strictObject({
+      count: whole.max(2 ** 20),
+      reads: z.number().min(0).max(1).default(0.5),
+      keys: z.enum(['uniform', 'zipfian']).default('zipfian'),
+    })
+    .optional(),
+  outside: z.boolean().default(false).describe('traffic that the monitor does not know'),
+  start_s: seconds.default(0),
+  leave_s: seconds.optional(),
+  crash_s: seconds.optional(),
+})
+
+const node = z.strictObject({
+  name: hostName,
+  global_iops: iops.describe('saturated throughput as profiled'),
+  local_iops: iops.describe('throughput of one client as profiled'),
+  variant: z.enum(HAECHI_VARIANTS).default('haechi'),
+  preset: z.enum(HAECHI_PRESETS).default('default'),
+  period_ms: z.number().int().min(10).max(60_000).default(1000),
+  batch: whole.max(1e6).default(1000),
+  fluid_admission: z.boolean().default(false),
+  clients: z.array(client).min(1).max(64),
+  capacity: z
+    .array(z.strictObject({ at_s: seconds, iops }))
+    .max(1000)
+    .default([])
+    .describe('what is left of the throughput from an instant on'),
+  changes: z
+    .array(
+      z.strictObject({
+        at_s: seconds,
+        client: z.string(),
+        reservation: tokens,
+        limit: tokens.nullable().default(null),
+      }),
+    )
+    .max(1000)
+    .default([]),
+})
+
+export const haechi = z.array(node).max(8).default([]).describe('data nodes with tokens for one-sided I/O')
+
+interface Around {
+  readonly haechi: readonly DataNodeScenario[]
+  readonly oss: readonly { readonly name: string }[]
+  readonly mds: readonly { readonly name: string }[]
+}
+
+/** Names are unique, what befalls a client befalls one that is there, and the reservations fit as admission will see them. */
+export function checkHaechi(
+  { haechi: nodes, oss, mds }: Around,
+  issue: (path: (string | number)[], message: string) => void,
+): void {
+  const names = new Set([...oss, ...mds].map((s) => s.name))
+  nodes.forEach((n, i) => {
+    if (names.has(n.name)) issue(['haechi', i, 'name'], `a second node is called ${n.name}`)
+    names.add(n.name)
+    const clients = new Set<string>()
+    const perPeriod = (iopsOf: number): number =>
+      profiledTokens({ globalIops: iopsOf, localIops: iopsOf }, n.period_ms * 1e6)
+    const [most, local] = [perPeriod(n.global_iops), perPeriod(n.local_iops)]
+    let sum = 0
+    n.clients.forEach((c, j) => {
+      if (clients.has(c.name)) issue(['haechi', i, 'clients', j, 'name'], 'a second client has this name')
+      clients.add(c.name)
+      if (c.outside) return
+      if (c.reservation > local) {
+        const over = c.reservation - local
+        issue(['haechi', i, 'clients', j, 'reservation'], `${over} over what one client can do in a period (${local})`)
+      }
+      if (c.start_s === 0) sum += c.reservation
+      if (c.start_s === 0 && sum > most) {
+        issue(
+          ['haechi', i, 'clients', j, 'reservation'],
+          `all reservations so far are ${sum - most} over the capacity (${most})`,
+        )
+      }
+    })
+    n.capacity.forEach((c, j) => {
+      const before = n.capacity[j - 1]
+      if (before && c.at_s < before.at_s) issue(['haechi', i, 'capacity', j, 'at_s'], 'earlier than the one before it')
+    })
+    n.changes.forEach((c, j) => {
+      if (!clients.has(c.client)) issue(['haechi', i, 'changes', j, 'client'], 'no client has this name')
+    })
+  })
+}
+
+export type DataNodeScenario = z.infer<typeof node>
+export type HaechiClientScenario = DataNodeScenario['clients'][number]

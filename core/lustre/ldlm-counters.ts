@@ -1,0 +1,139 @@
+/**
+ * The lock manager's counters of a server's own namespaces, out of one `lctl get_param` answer.
+ *
+ * Source: spec/lustre 5.1-5.3, measured A17, A18, A30. Which files exist differs by release and by who reads: contention_events
+ * is on the development line alone, pool.stats needs root. A file that is not there is a gap, never a zero. Modes of locks are
+ * in none of them (5.4).
+ *
+ * `pool.grant_rate` and `pool.cancel_rate` count since the pool was last recalculated, which may be a moment ago: rates come
+ * from the ever-growing counts of pool.stats where those can be read.
+ */
+import { splitParams } from './lctl.ts'
+import { parseStatsTable } from './stats-table.ts'
+import type { ByteText } from './text.ts'
+
+/** Counts of one namespace; undefined where the server did not print it, or not a number. */
+export interface LdlmCounters {
+  /** `filter-testfs-OST0000_UUID`, and the target that it belongs to. */
+  readonly namespace: string
+  readonly target: string
+  /** Locks, granted and waiting. */
+  readonly locks: number | undefined
+  /** Locks in a client's list of unused ones; 0 on servers. */
+  readonly unused: number | undefined
+  readonly resources: number | undefined
+  /** Callbacks that were not answered in time: clients evicted for it. */
+  readonly timeouts: number | undefined
+  /** Conflicts that make a resource contended (a setting), and how often one was found so. */
+  readonly contendedLocks: number | undefined
+  readonly contentions: number | undefined
+  readonly granted: number | undefined
+  /** Locks since the pool was last recalculated. */
+  readonly grantRate: number | undefined
+  readonly cancelRate: number | undefined
+  readonly limit: number | undefined
+  /** Locks since the table was last cleared, and the server's clock when it was read, Unix s; undefined without root. */
+  readonly total: { readonly grants: number; readonly cancels: number; readonly atS: number } | undefined
+}
+
+export interface LdlmAnswer {
+  readonly namespaces: readonly LdlmCounters[]
+  /** `ldlm.lock_granted_count`: all locks that the node grants, those of a MGS among them. */
+  readonly grantedOnNode: number | undefined
+  /** Values of namespaces that are no target's of this server: MGS, MGC, and connections to other targets. */
+  readonly foreign: number
+  /** Values that could not be read. */
+  readonly skipped: number
+}
+
+const SCALARS = {
+  lock_count: 'locks',
+  lock_unused_count: 'unused',
+  resource_count: 'resources',
+  lock_timeouts: 'timeouts',
+  contended_locks: 'contendedLocks',
+  contention_events: 'contentions',
+} as const
+const POOL_SCALARS = {
+  granted: 'granted',
+  grant_rate: 'grantRate',
+  cancel_rate: 'cancelRate',
+  limit: 'limit',
+} as const
+type Scalar = (typeof SCALARS)[keyof typeof SCALARS] | (typeof POOL_SCALARS)[keyof typeof POOL_SCALARS]
+
+const GRANTED = 'ldlm.lock_granted_count'
+const SERVED = 'ldlm.namespaces.{filter,mdt}-*_UUID'
+
+/**
+ * What to ask a server for. Alternatives stand in braces, which lctl expands: a release that lacks one of them answers the
+ * others without an error.
+ */
+export const LDLM_PARAMETERS: readonly string[] = [
+  GRANTED,
+  `${SERVED}.{${Object.keys(SCALARS).join(',')}}`,
+  `${SERVED}.pool.{${[...Object.keys(POOL_SCALARS), 'stats'].join(',')}}`,
+]
+
+const PREFIX = 'ldlm.namespaces.'
+/** A target's own namespace and one of its files. Everything is bounded: the name may be anybody's text. */
+const OWN = /^((?:filter-([\w-]{1,16}-OST[0-9a-f]{4})|mdt-([\w-]{1,16}-MDT[0-9a-f]{4}))_UUID)\.(pool\.)?([a-z_]{1,40})$/
+
+/** A count up to 2^53; undefined for any other text. */
+function countOf(text: ByteText): number | undefined {
+  const n = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(n) ? n : undefined
+}
+
+type Fields = { -readonly [K in Scalar]?: number } & { total?: LdlmCounters['total'] }
+
+/** Only counters that moved are printed: a table with its times and without a row says zero. */
+function totalOf(text: ByteText): LdlmCounters['total'] {
+  const { times, rows } = parseStatsTable(text)
+  const atS = Number.parseFloat(times.snapshot)
+  if (!(atS > 0)) return undefined
+  const of = (name: string): number => rows.find((r) => r.name === name)?.samples ?? 0
+  return { grants: of('grant'), cancels: of('cancel'), atS }
+}
+
+/** Takes one value; false when it cannot be read. */
+function take(fields: Fields, inPool: boolean, attribute: string, value: ByteText): boolean {
+  if (inPool && attribute === 'stats') return (fields.total = totalOf(value)) !== undefined
+  const names: Readonly<Record<string, Scalar>> = inPool ? POOL_SCALARS : SCALARS
+  const name = Object.hasOwn(names, attribute) ? names[attribute] : undefined
+  // Others of a wider question are none of ours.
+  if (!name) return true
+  const n = countOf(value)
+  if (n !== undefined) fields[name] = n
+  return n !== undefined
+}
+
+/** Reads an answer to `LDLM_PARAMETERS`, or any other of get_param; it never throws. */
+export function parseLdlm(text: ByteText): LdlmAnswer {
+  const byNamespace = new Map<string, { readonly target: string; readonly fields: Fields }>()
+  let grantedOnNode: number | undefined
+  let foreign = 0
+  let skipped = 0
+  for (const [name, value] of splitParams(text)) {
+    if (name === GRANTED) {
+      grantedOnNode = countOf(value)
+      if (grantedOnNode === undefined) skipped++
+    } else if (name.startsWith(PREFIX)) {
+      const own = OWN.exec(name.slice(PREFIX.length))
+      if (!own) {
+        foreign++
+        continue
+      }
+      const [, namespace = '', ost, mdt = '', pool, attribute = ''] = own
+      let kept = byNamespace.get(namespace)
+      if (!kept) byNamespace.set(namespace, (kept = { target: ost ?? mdt, fields: {} }))
+      if (!take(kept.fields, pool !== undefined, attribute, value)) skipped++
+    }
+  }
+  const namespaces = [...byNamespace].map(([namespace, { target, fields: f }]) => ({
+    ...{ namespace, target, locks: f.locks, unused: f.unused, resources: f.resources, timeouts: f.timeouts },
+    ...{ contendedLocks: f.contendedLocks, contentions: f.contentions, granted: f.granted },
+    ...{ grantRate: f.grantRate, cancelRate: f.cancelRate, limit: f.limit, total: f.total },
+  }))
+  return { namespaces, grantedOnNode, foreign, skipped }
+}
