@@ -3,16 +3,21 @@
  * same process where there is one. Each bench stands beside what it measures; this file only runs them.
  */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
+import { benches as haechi } from '#core/haechi/haechi.bench.ts'
 import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
 import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
 import { benches as padllControl } from '#core/padll/control/cycle.bench.ts'
 import { benches as padllStage } from '#core/padll/stage/stage.bench.ts'
+import { benches as fig20 } from '#core/papers/seqdlm/ior-single.bench.ts'
 import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
+import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
+import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
 import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
+import { benches as ssh } from '#electron/ssh/ssh.bench.ts'
 
 interface Bench {
   readonly id: string
@@ -63,11 +68,16 @@ const all: readonly Bench[] = [
   ...lustreMemory,
   ...adaptbf,
   ...seqdlm,
+  ...seqdlmTrace,
+  ...fig20,
+  ...haechi,
+  ...haechiReal,
   ...padllControl,
   ...padllStage,
   ...emulator,
   ...padllCStage,
   ...padllHierarchy,
+  ...ssh,
 ]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {

@@ -72,6 +72,13 @@ describe('runPapers', () => {
     expect(claims.map(({ id }) => id)).toEqual(['toy.A.1', 'toy.A.2', 'toy.B.1', 'toy.B.2'])
   })
 
+  it('runs a part without a seed once, for all seeds', () => {
+    const parts = [{ id: 'A', isSeedless: true as const, run: (seed: number) => seed }]
+    const { progress, claims } = run([{ ...experiment('A'), parts }, experiment('B')], [3, 1, 2])
+    expect(progress).toEqual(['0/4 A 3', '1/4 B 3', '2/4 B 1', '3/4 B 2'])
+    expect(claims.map(({ range }) => range)).toEqual([[3, 3], null, [1, 3], null])
+  })
+
   it('does not hold a claim that nothing measured', () => {
     const silent = { ...experiment('A'), measure: () => new Map() }
     expect(run([silent], [1]).claims[0]).toMatchObject({ ok: false, measured: NaN })

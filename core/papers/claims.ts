@@ -41,8 +41,8 @@ export interface PapersResult {
 }
 
 /**
- * Runs experiments on several seeds. A part that several experiments name runs once a seed. Yields before every part, so that
- * the caller may show progress, let others run, or stop.
+ * Runs experiments on several seeds. A part that several experiments name runs once a seed, one without a seed once. Yields
+ * before every part, so that the caller may show progress, let others run, or stop.
  *
  * @param seeds  at least one; the order changes nothing but whose figures are kept.
  */
@@ -54,13 +54,17 @@ export function* runPapers(
   const parts = new Map(experiments.flatMap((e) => e.parts.map((part) => [part.id, part] as const)))
   const values = new Map<string, Measured[]>()
   const figures = new Map<string, readonly Figure[]>()
-  const of = parts.size * seeds.length
+  const of = [...parts.values()].reduce((sum, { isSeedless }) => sum + (isSeedless ? 1 : seeds.length), 0)
+  const seedless = new Map<string, unknown>()
   let done = 0
   for (const seed of seeds) {
-    const runs = new Map<string, unknown>()
+    const runs = new Map(seedless)
     for (const part of parts.values()) {
+      if (runs.has(part.id)) continue
       yield { done: done++, of, part: part.id, seed }
-      runs.set(part.id, part.run(seed, host))
+      const result = part.run(seed, host)
+      runs.set(part.id, result)
+      if (part.isSeedless) seedless.set(part.id, result)
     }
     for (const experiment of experiments) {
       for (const [id, value] of experiment.measure(runs)) values.set(id, [...(values.get(id) ?? []), value])

@@ -14,6 +14,8 @@ export interface Host {
 export interface Part<R> {
   /** For example `adaptbf/IV-D/static`. */
   readonly id: string
+  /** Nothing in it is random: it runs once, whatever the seeds. */
+  readonly isSeedless?: true
   /** Same seed, same result; but for what is timed. */
   run(seed: number, host: Host): R
 }

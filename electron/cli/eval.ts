@@ -1,6 +1,7 @@
 /** `sluice eval SYSTEM`: JSON lines in, JSON lines out, one answer a line, in order. */
 import { Command } from 'commander'
 import { AdaptbfEval } from '#core/adaptbf/eval.ts'
+import { HAECHI_OPS, HaechiEval } from '#core/haechi/eval.ts'
 import { PadllEval } from '#core/padll/eval.ts'
 import { SEQDLM_OPS, SeqdlmEval } from '#core/seqdlm/eval.ts'
 import { LustreEval } from '#core/tbf/eval.ts'
@@ -14,6 +15,10 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
   adaptbf: {
     ops: 'one observation period a line: {"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}; {"reset":true} forgets',
     make: () => new AdaptbfEval(),
+  },
+  haechi: {
+    ops: `{"op","in"} a line, op one of ${HAECHI_OPS.join(', ')}`,
+    make: () => new HaechiEval(),
   },
   lustre: {
     ops: 'one write a line: {"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}; a fresh service each',

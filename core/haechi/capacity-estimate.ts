@@ -1,0 +1,58 @@
+/**
+ * Adaptive capacity estimation, once a period (Algorithm 1, spec/haechi 8).
+ *
+ * Deviations by default: U >= omega - slack instead of U == omega (A4, A14), a rise empties the history (A13). Both are settings.
+ */
+import type { CapacityProfile, HaechiSettings } from './settings.ts'
+import { profiledTokens } from './settings.ts'
+
+export interface EstimatorRule {
+  readonly rule: 'ge' | 'literal'
+  readonly slack: number
+  /** Lower bound of a U that is believed. */
+  readonly omegaMin: number
+  /** M. */
+  readonly history: number
+  /** eta, tokens. */
+  readonly increment: number
+  readonly clearOnIncrease: boolean
+}
+
+export interface CapacityEstimate {
+  /** Tokens of the next period. */
+  readonly omega: number
+  /** W, oldest first. */
+  readonly window: readonly number[]
+}
+
+/** `increase`: capacity may be under-estimated; `average`: it is learnt; `keep`: demand was low. */
+export type EstimatorAction = 'increase' | 'average' | 'keep'
+
+export function estimateCapacity(
+  { omega, window }: CapacityEstimate,
+  used: number,
+  r: EstimatorRule,
+): { readonly estimate: CapacityEstimate; readonly action: EstimatorAction } {
+  const isExhausted = r.rule === 'ge' ? used >= omega - r.slack : used === omega
+  if (isExhausted) {
+    const estimate = { omega: omega + r.increment, window: r.clearOnIncrease ? [] : window }
+    return { estimate, action: 'increase' }
+  }
+  if (used < r.omegaMin || used > omega) return { estimate: { omega, window }, action: 'keep' }
+  const kept = [...window, used].slice(-r.history)
+  const mean = Math.floor(kept.reduce((sum, u) => sum + u, 0) / kept.length)
+  return { estimate: { omega: mean, window: kept }, action: 'average' }
+}
+
+/** The rule that settings and a profile make. */
+export function estimatorRule({ estimator: e, periodNs }: HaechiSettings, profile: CapacityProfile): EstimatorRule {
+  const profiled = profiledTokens(profile, periodNs)
+  return {
+    rule: e.rule,
+    slack: e.slack,
+    omegaMin: e.omegaMin ?? Math.ceil(profiled - 3 * e.sigma * profiled),
+    history: e.history,
+    increment: Math.round(e.increment * profiled),
+    clearOnIncrease: e.clearOnIncrease,
+  }
+}

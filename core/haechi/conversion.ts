@@ -1,0 +1,41 @@
+/**
+ * Token conversion: what the pool is refilled to at time t of a period (step T2, spec/haechi 7).
+ *
+ * Default `ledger` never hands out more than omega in a period (A7); `literal` is the paper's max(C_G (T - t) - L, 0), which
+ * forgets what was already handed out; `budget` bounds by completions instead of grants.
+ */
+import { grantedBetween } from './claim.ts'
+import { proportion } from './proportion.ts'
+import type { ConversionRule } from './settings.ts'
+
+export interface ConversionInput {
+  /** I/Os the node can still serve in this period: `remainingCapacity`. */
+  readonly timeCap: number
+  /** L: sum of the last reported residual reservations. */
+  readonly residual: number
+  /** Tokens of this period. */
+  readonly omega: number
+  /** Sum of the reservations pushed in this period. */
+  readonly reserved: number
+  /** Reservation tokens that engines yielded in this period. */
+  readonly yielded: number
+  /** Global tokens claimed by FAAs in this period. */
+  readonly claimed: number
+  /** U so far: sum of the last reported completions. */
+  readonly completed: number
+}
+
+/** floor(omega (T - t) / T), 0 past the end. */
+export const remainingCapacity = (omega: number, elapsedNs: number, periodNs: number): number =>
+  elapsedNs >= periodNs ? 0 : proportion(omega, periodNs - elapsedNs, periodNs)
+
+export function conversionTarget(rule: Exclude<ConversionRule, 'none'>, c: ConversionInput): number {
+  const byTime = c.timeCap - c.residual
+  if (rule === 'literal') return Math.max(0, byTime)
+  const left = rule === 'ledger' ? c.omega - c.reserved + c.yielded - c.claimed : c.omega - c.completed - c.residual
+  return Math.max(0, Math.min(byTime, left))
+}
+
+/** A CAS expected `expected` and found less: what FAAs were granted meanwhile is taken off the target (A8). */
+export const lowerTarget = (target: number, expected: number, found: number): number =>
+  Math.max(0, target - grantedBetween(expected, found))

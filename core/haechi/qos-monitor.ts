@@ -1,0 +1,393 @@
+/**
+ * The QoS monitor of a data node: tokens of a period, conversion, capacity estimate, admission, alerts.
+ *
+ * A state machine without clock, transport or memory of its own: it wakes when it asked to, reads reports from the node's own
+ * memory and changes POOL by CAS alone; no verb of a client ever runs it. Source: spec/haechi 6 to 9; A8, A10, A11, A18 to A21.
+ */
+import { fail, ok, type Failure, type Result } from '../base/result.ts'
+import { NS_PER_S } from '../base/units.ts'
+import { admissionRefusal, localConstraint } from './admission.ts'
+import { estimateCapacity, estimatorRule, type CapacityEstimate, type EstimatorRule } from './capacity-estimate.ts'
+import { grantedBetween } from './claim.ts'
+import { ClientAccount } from './client-account.ts'
+import { conversionTarget, lowerTarget, remainingCapacity } from './conversion.ts'
+import type { ToEngine } from './messages.ts'
+import type { AlertKind, MonitorObserver } from './monitor-events.ts'
+import { checkTokens, profiledTokens, type CapacityProfile, type HaechiSettings } from './settings.ts'
+import type { SlotReport } from './token-memory.ts'
+
+export interface MonitorPort {
+  /** CAS on the tokens of POOL, tagging what is written with the epoch; returns the tokens found. */
+  swapPool(expected: number, desired: number, epoch: number): number
+  /** The report slot in the node's own memory. */
+  readSlot(slot: number): SlotReport
+  /** Two-sided SEND to a client. */
+  send(client: number, message: ToEngine): void
+}
+
+export interface MonitorHost {
+  readonly settings: HaechiSettings
+  readonly profile: CapacityProfile
+  readonly port: MonitorPort
+  readonly observer?: MonitorObserver | undefined
+  /** Time from reading the pool in a check to the CAS of its conversion, ns: the window of a race (A8). */
+  readonly conversionNs?: number | undefined
+}
+
+/** Before the end of a period in which no client touched the pool, reports are asked for all the same (A11). */
+const LAST_CHECKS = 3
+
+export class QosMonitor {
+  readonly #s: HaechiSettings
+  readonly #profile: CapacityProfile
+  readonly #port: MonitorPort
+  readonly #observer: MonitorObserver | undefined
+  readonly #rule: EstimatorRule
+  readonly #conversionNs: number
+  readonly #accounts = new Map<number, ClientAccount>()
+  #estimate: CapacityEstimate
+  #epoch = 0
+  #start = 0
+  #checkAt = Infinity
+  #convertAt = Infinity
+  #initial = 0
+  #pool = 0
+  #target = 0
+  #residual = 0
+  #reserved = 0
+  #claimed = 0
+  #conversions = 0
+  #races = 0
+  #isReporting = false
+  #isOvercommitted = false
+
+  constructor({ settings, profile, port, observer, conversionNs }: MonitorHost) {
+    this.#s = settings
+    this.#profile = profile
+    this.#port = port
+    this.#observer = observer
+    this.#conversionNs = conversionNs ?? 0
+    this.#rule = estimatorRule(settings, profile)
+    this.#estimate = { omega: profiledTokens(profile, settings.periodNs), window: [] }
+  }
+
+  get epoch(): number {
+    return this.#epoch
+  }
+  /** Tokens of this period. */
+  get omega(): number {
+    return this.#estimate.omega
+  }
+  /** W, oldest first. */
+  get history(): readonly number[] {
+    return this.#estimate.window
+  }
+  /** The pool as last read or written. */
+  get pool(): number {
+    return this.#pool
+  }
+  get initialPool(): number {
+    return this.#initial
+  }
+  /** What the last conversion aimed at. */
+  get target(): number {
+    return this.#target
+  }
+  /** L of the last conversion. */
+  get residual(): number {
+    return this.#residual
+  }
+  /** Sum of the reservations pushed in this period. */
+  get reserved(): number {
+    return this.#reserved
+  }
+  /** Global tokens that FAAs claimed in this period, as far as the checks have seen. */
+  get claimed(): number {
+    return this.#claimed
+  }
+  get isReporting(): boolean {
+    return this.#isReporting
+  }
+  get isOvercommitted(): boolean {
+    return this.#isOvercommitted
+  }
+  /** Start of this period, ns. */
+  get periodStart(): number {
+    return this.#start
+  }
+  /** U so far, from the last reports. */
+  get used(): number {
+    let used = 0
+    for (const a of this.#accounts.values()) used += a.completed
+    return used
+  }
+  /** Reservation tokens that are back in this period, from the last reports. */
+  yieldedAt(now: number): number {
+    let yielded = 0
+    for (const a of this.#accounts.values()) yielded += a.returned(now - this.#start, this.#s.periodNs)
+    return yielded
+  }
+  /** Instant at which `onWake` is due, ns. */
+  get wakeAt(): number {
+    return Math.min(this.#checkAt, this.#convertAt)
+  }
+
+  /** Reservation a client was promised from the next period on; undefined when it is not admitted. */
+  promised(client: number): number | undefined {
+    const account = this.#accounts.get(client)
+    return account === undefined || account.hasLeft ? undefined : account.nextReservation
+  }
+
+  /** Begins the first period. */
+  start(now: number): void {
+    this.#beginPeriod(now)
+  }
+
+  /**
+   * Admits a client at once; its reservation holds from the next T1 on, until then it has the pool alone (A18).
+   *
+   * @param slot  its report slot.
+   * @param limit  I/Os a period, null for none.
+   */
+  join(now: number, client: number, slot: number, reservation: number, limit: number | null): Result<void> {
+    const known = this.#accounts.get(client)
+    if (known) return fail({ code: 'E_CLIENT', what: `Client ${client} is admitted already` })
+    const refusal = this.#refusal(client, reservation, limit)
+    if (refusal) return fail(refusal)
+    const account = new ClientAccount(client, slot, reservation, limit, this.#s.alertAfter)
+    account.heardAt = now
+    this.#accounts.set(client, account)
+    this.#observer?.event({ kind: 'admitted', at: now, client })
+    if (this.#epoch > 0) {
+      this.#port.send(client, { kind: 'period-start', epoch: this.#epoch, reservation: 0, limit })
+      if (this.#isReporting) this.#port.send(client, { kind: 'start-report', epoch: this.#epoch })
+    }
+    return ok(undefined)
+  }
+
+  /** Changes a reservation and limit from the next T1 on (A21). */
+  reserve(client: number, reservation: number, limit: number | null): Result<void> {
+    const account = this.#accounts.get(client)
+    if (account === undefined || account.hasLeft) return fail(unknown(client))
+    const refusal = this.#refusal(client, reservation, limit)
+    if (refusal) return fail(refusal)
+    account.nextReservation = reservation
+    account.nextLimit = limit
+    return ok(undefined)
+  }
+
+  /** Drops a client: from L at once, from the reservations at the next T1; what it completed still counts (A19). */
+  leave(now: number, client: number): Result<void> {
+    const account = this.#accounts.get(client)
+    if (account === undefined || account.hasLeft) return fail(unknown(client))
+    account.hasLeft = true
+    this.#observer?.event({ kind: 'left', at: now, client })
+    return ok(undefined)
+  }
+
+  /** Does what is due at `now`: a conversion, a check, or the end of the period. */
+  onWake(now: number): void {
+    if (now >= this.#convertAt) this.#convert(now)
+    if (now < this.#checkAt) return
+    if (now >= this.#start + this.#s.periodNs) this.#endPeriod(now)
+    else this.#check(now)
+  }
+
+  #refusal(client: number, reservation: number, limit: number | null): Failure | null {
+    const bad = limit === null ? null : checkTokens('The limit', limit)
+    if (bad) return bad
+    // Giving some back is never refused.
+    const held = this.#accounts.get(client)?.nextReservation
+    if (held !== undefined && reservation <= held) return checkTokens('The reservation', reservation)
+    if (this.#isOvercommitted) {
+      const over = this.#promised() - this.omega
+      const what = `A reservation of ${reservation} I/Os a period is refused`
+      return { code: 'E_OVERCOMMITTED', what, why: `what is reserved is ${over} I/Os over the capacity as it is now` }
+    }
+    const globalIops = (this.omega * NS_PER_S) / this.#s.periodNs
+    const capacity = { globalIops, localIops: this.#profile.localIops }
+    const admitted: number[] = []
+    for (const a of this.#accounts.values()) if (a.client !== client && !a.hasLeft) admitted.push(a.nextReservation)
+    const { periodNs, fluidAdmission: fluid } = this.#s
+    return admissionRefusal({ admitted, reservation, capacity, periodNs, fluid })
+  }
+
+  #promised(): number {
+    let sum = 0
+    for (const a of this.#accounts.values()) if (!a.hasLeft) sum += a.nextReservation
+    return sum
+  }
+
+  /** T1: old tokens end, engines learn of the new period, then the new pool opens (A10). */
+  #beginPeriod(now: number): void {
+    this.#writePool(0, this.#epoch)
+    this.#start = now
+    this.#checkAt = now + Math.min(this.#s.checkNs, this.#s.periodNs)
+    this.#convertAt = Infinity
+    this.#epoch++
+    this.#claimed = 0
+    this.#conversions = 0
+    this.#races = 0
+    this.#isReporting = false
+    this.#target = 0
+    this.#residual = 0
+    this.#reserved = 0
+    for (const [client, account] of this.#accounts) {
+      if (account.hasLeft) this.#accounts.delete(client)
+      else {
+        account.beginPeriod(now)
+        this.#reserved += account.reservation
+      }
+    }
+    const isOver = this.#reserved > this.omega
+    if (isOver && !this.#isOvercommitted) {
+      const over = this.#reserved - this.omega
+      this.#alert(now, 'overcommitted', -1, `reservations are ${over} I/Os over the capacity of ${this.omega}`)
+    }
+    this.#isOvercommitted = isOver
+    for (const { client, reservation, limit } of this.#accounts.values()) {
+      this.#port.send(client, { kind: 'period-start', epoch: this.#epoch, reservation, limit })
+    }
+    this.#initial = Math.max(0, this.omega - this.#reserved)
+    this.#writePool(this.#initial, this.#epoch)
+    this.#claimed = 0
+    this.#observer?.event({ kind: 'period', at: now, epoch: this.#epoch, pool: this.#initial })
+  }
+
+  /** S1 to S3, T2. The conversion follows by `conversionNs`. */
+  #check(now: number): void {
+    const end = this.#start + this.#s.periodNs
+    this.#checkAt = Math.min(
+      end,
+      this.#start + (Math.floor((now - this.#start) / this.#s.checkNs) + 1) * this.#s.checkNs,
+    )
+    this.#readPool()
+    if (!this.#isReporting) {
+      if (this.#pool < this.#initial || now >= end - LAST_CHECKS * this.#s.checkNs) this.#startReports(now)
+      return
+    }
+    this.#readReports(now)
+    if (this.#s.conversion === 'none' || !this.#isComplete()) return
+    if (this.#conversionNs === 0) this.#convert(now)
+    else this.#convertAt = now + this.#conversionNs
+  }
+
+  #startReports(now: number): void {
+    this.#isReporting = true
+    for (const account of this.#accounts.values()) {
+      account.heardAt = now
+      if (!account.hasLeft) this.#port.send(account.client, { kind: 'start-report', epoch: this.#epoch })
+    }
+    this.#observer?.event({ kind: 'start-report', at: now, epoch: this.#epoch })
+  }
+
+  #readReports(now: number): void {
+    const silence = this.#s.missedReports * this.#s.tickNs
+    const remaining = this.#start + this.#s.periodNs - now
+    for (const a of this.#accounts.values()) {
+      const bad = a.take(this.#port.readSlot(a.slot), this.#epoch, now)
+      if (bad !== null && !a.isBad) {
+        a.isBad = true
+        this.#alert(now, 'bad-report', a.client, bad)
+      }
+      if (a.hasLeft) continue
+      if (!a.isSilent && now - a.heardAt > silence) {
+        a.isSilent = true
+        this.#alert(now, 'silent-client', a.client, `no report for ${now - a.heardAt} ns`)
+      }
+      // Tokens that are left count, not reservation that was yielded: only a backlogged client is at risk.
+      const { isKept } = localConstraint(a.residual, 0, remaining, this.#profile.localIops)
+      if (isKept || a.isAtRisk || !a.hasReport) continue
+      a.isAtRisk = true
+      this.#alert(now, 'local-capacity-risk', a.client, `${a.residual} I/Os are left for ${remaining} ns`)
+    }
+  }
+
+  #isComplete(): boolean {
+    for (const a of this.#accounts.values()) if (!a.hasReport && !a.isSilent && !a.hasLeft) return false
+    return true
+  }
+
+  #convert(now: number): void {
+    this.#convertAt = Infinity
+    const rule = this.#s.conversion
+    if (rule === 'none') return
+    const { periodNs } = this.#s
+    const elapsed = now - this.#start
+    let residual = 0
+    for (const a of this.#accounts.values()) residual += a.expected(elapsed, periodNs)
+    this.#residual = residual
+    const timeCap = remainingCapacity(this.omega, elapsed, periodNs)
+    const yielded = this.yieldedAt(now)
+    const ledger = { omega: this.omega, reserved: this.#reserved, yielded, claimed: this.#claimed }
+    const target = conversionTarget(rule, { ...ledger, timeCap, residual, completed: this.used })
+    const from = this.#pool
+    const races = this.#writePool(target, this.#epoch, true)
+    this.#target = this.#pool
+    this.#conversions++
+    this.#races += races
+    if (races > 0 || from !== this.#pool) {
+      this.#observer?.event({ kind: 'conversion', at: now, from, to: this.#pool, residual, races })
+    }
+  }
+
+  /** CAS(POOL, 0, 0): reads with the atomicity of the NIC. */
+  #readPool(): void {
+    this.#seen(this.#port.swapPool(0, 0, this.#epoch))
+  }
+
+  /** FAAs took what is missing. */
+  #seen(found: number): void {
+    this.#claimed += grantedBetween(this.#pool, found)
+    this.#pool = found
+  }
+
+  /** Writes the pool against FAAs in between; with `lowered`, what they were granted is taken off (A8). Returns how many. */
+  #writePool(desired: number, epoch: number, lowered = false): number {
+    let target = desired
+    for (let races = 0; ; races++) {
+      const found = this.#port.swapPool(this.#pool, target, epoch)
+      if (found === this.#pool) {
+        this.#pool = target
+        return races
+      }
+      if (lowered) target = lowerTarget(target, this.#pool, found)
+      this.#seen(found)
+    }
+  }
+
+  /** T3: calibrates from what was reported by now (A12), tells the period, begins the next. */
+  #endPeriod(now: number): void {
+    this.#readPool()
+    this.#readReports(now)
+    this.#writePool(0, this.#epoch)
+    const used = this.used
+    const omega = this.omega
+    let action: 'increase' | 'average' | 'keep' | 'off' = 'off'
+    if (this.#s.estimator.enabled) {
+      const next = estimateCapacity(this.#estimate, used, this.#rule)
+      this.#estimate = next.estimate
+      action = next.action
+    }
+    this.#observer?.event({ kind: 'estimate', at: now, action, used, omega: this.omega })
+    for (const a of this.#accounts.values()) {
+      if (a.hasLeft || !a.overReservation.period(a.reservation, a.completed)) continue
+      this.#alert(now, 'over-reservation', a.client, `unused for ${this.#s.alertAfter} periods`)
+    }
+    this.#observer?.period({
+      ...{ epoch: this.#epoch, startNs: this.#start, endNs: now, omega, nextOmega: this.omega, action },
+      ...{ reserved: this.#reserved, initialPool: this.#initial, used, claimed: this.#claimed },
+      ...{ yielded: this.yieldedAt(now), conversions: this.#conversions, casRaces: this.#races },
+      clients: [...this.#accounts.values()].map(({ client, reservation, completed, yielded }) => ({
+        ...{ client, reservation, completed, yielded },
+      })),
+    })
+    this.#beginPeriod(now)
+  }
+
+  #alert(at: number, alert: AlertKind, client: number, what: string): void {
+    this.#observer?.event({ kind: 'alert', at, alert, client, what })
+  }
+}
+
+const unknown = (client: number): Failure => ({ code: 'E_CLIENT', what: `Client ${client} is not admitted` })

@@ -1,0 +1,194 @@
+/**
+ * The settings of a Haechi node: what the paper fixes, and the choices where it is ambiguous or contradicts itself.
+ *
+ * Source: spec/haechi 12, 15. `DEFAULT_SETTINGS` are the sheet's resolutions; `PAPER_LITERAL` reads the paper to the letter and
+ * fails as spec/haechi 4, 7, 8 say; `BASIC` is the paper's Basic Haechi: unused reservations are lost.
+ */
+import { fail, ok, type Failure, type Result } from '../base/result.ts'
+import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+
+/** `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
+export type DecayRule = 'demand' | 'literal' | 'none'
+/** What the pool is refilled to (A7); `none` never refills it. */
+export type ConversionRule = 'ledger' | 'literal' | 'budget' | 'none'
+
+export interface EstimatorSettings {
+  readonly enabled: boolean
+  /** `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
+  readonly rule: 'ge' | 'literal'
+  /** Tokens that reports may lag behind and still count as all of omega (A14). */
+  readonly slack: number
+  /** Periods in the history W (A5). */
+  readonly history: number
+  /** Increment eta as a share of the profiled capacity (A5). */
+  readonly increment: number
+  /** Standard deviation of the profiled capacity as a share of it (A6). */
+  readonly sigma: number
+  /** omega_min in tokens a period; null for profile - 3 sigma. */
+  readonly omegaMin: number | null
+  /** Whether a rise of omega empties W (A13). */
+  readonly clearOnIncrease: boolean
+}
+
+export interface HaechiSettings {
+  readonly name: string
+  /** T, ns. */
+  readonly periodNs: number
+  /** delta: decay and report interval of an engine, ns. */
+  readonly tickNs: number
+  /** Check interval of the monitor, ns. */
+  readonly checkNs: number
+  /** An engine that found the pool empty asks again after this, ns (A3). */
+  readonly retryNs: number
+  /** B: tokens a FAA asks for. */
+  readonly batch: number
+  /** `backlog`: never more than is queued (A22). */
+  readonly batchRule: 'fixed' | 'backlog'
+  /** Q: outstanding I/Os of a client. */
+  readonly window: number
+  /** Outstanding I/Os while a client has no reservation tokens (A25). */
+  readonly phase2Window: number
+  readonly decay: DecayRule
+  readonly conversion: ConversionRule
+  readonly estimator: EstimatorSettings
+  /** Periods in a row with unused reservation before the alert. */
+  readonly alertAfter: number
+  /** Report intervals without a report after which a client's residual decays without it (A20). */
+  readonly missedReports: number
+  /** Admit only what also finishes under equal shares (spec/haechi 9). */
+  readonly fluidAdmission: boolean
+}
+
+export const DEFAULT_SETTINGS: HaechiSettings = {
+  name: 'default',
+  periodNs: NS_PER_S,
+  tickNs: NS_PER_MS,
+  checkNs: NS_PER_MS,
+  retryNs: NS_PER_MS,
+  batch: 1000,
+  batchRule: 'fixed',
+  window: 64,
+  phase2Window: 64,
+  decay: 'demand',
+  conversion: 'ledger',
+  estimator: {
+    ...{ enabled: true, rule: 'ge', slack: 0, history: 5, increment: 0.01, sigma: 0.07 },
+    ...{ omegaMin: null, clearOnIncrease: true },
+  },
+  alertAfter: 10,
+  missedReports: 10,
+  fluidAdmission: false,
+}
+
+export const PAPER_LITERAL: HaechiSettings = {
+  ...DEFAULT_SETTINGS,
+  name: 'paper-literal',
+  decay: 'literal',
+  conversion: 'literal',
+  estimator: { ...DEFAULT_SETTINGS.estimator, rule: 'literal', clearOnIncrease: false },
+}
+
+export const BASIC: HaechiSettings = { ...DEFAULT_SETTINGS, name: 'basic', decay: 'none', conversion: 'none' }
+
+export const PRESETS: readonly HaechiSettings[] = [DEFAULT_SETTINGS, PAPER_LITERAL, BASIC]
+
+/** What was measured of a data node before it is used. */
+export interface CapacityProfile {
+  /** C_G: saturated throughput, I/O/s. */
+  readonly globalIops: number
+  /** C_L: throughput of one client, I/O/s. */
+  readonly localIops: number
+}
+
+export const PAPER_PROFILE: CapacityProfile = { globalIops: 1_570_000, localIops: 400_000 }
+/** Two-sided I/Os, which the data node's CPU answers. */
+export const TWO_SIDED_PROFILE: CapacityProfile = { globalIops: 430_000, localIops: 327_000 }
+
+/** A report word counts to 2^28 - 1; so does everything that is counted in a period. */
+export const MAX_TOKENS = 2 ** 28 - 1
+const MAX_PERIOD_NS = 3600 * NS_PER_S
+const MAX_WINDOW = 2 ** 16
+
+const DECAY: readonly string[] = ['demand', 'literal', 'none']
+const CONVERSION: readonly string[] = ['ledger', 'literal', 'budget', 'none']
+
+/** A count of tokens or I/Os that came from outside: whole, >= 0, countable in a report. */
+export function checkTokens(what: string, value: number): Failure | null {
+  if (Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS) return null
+  const why = !Number.isInteger(value)
+    ? 'it is not a whole number'
+    : value < 0
+      ? 'it is negative'
+      : 'it is over 2^28 - 1'
+  return { code: 'E_TOKENS', what: `${what} is ${value}`, why, next: `Give a whole number from 0 to ${MAX_TOKENS}.` }
+}
+
+export function checkProfile(profile: CapacityProfile): Result<CapacityProfile> {
+  for (const [what, value] of [
+    ['The global capacity', profile.globalIops],
+    ['The local capacity', profile.localIops],
+  ] as const) {
+    const refusal = value === 0 ? zero('E_CAPACITY', what) : checkTokens(what, value)
+    if (refusal) return fail({ ...refusal, code: 'E_CAPACITY' })
+  }
+  return ok(profile)
+}
+
+/** Refuses settings that no node can run with; the first reason is told. */
+export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
+  const refusal =
+    duration('E_PERIOD', 'The period T', s.periodNs, MAX_PERIOD_NS) ??
+    duration('E_INTERVAL', 'The interval delta', s.tickNs, s.periodNs) ??
+    duration('E_INTERVAL', 'The check interval', s.checkNs, s.periodNs) ??
+    duration('E_INTERVAL', 'The retry interval', s.retryNs, s.periodNs) ??
+    whole('E_BATCH', 'The batch B', s.batch, 1, MAX_TOKENS) ??
+    whole('E_WINDOW', 'The window Q', s.window, 1, MAX_WINDOW) ??
+    whole('E_WINDOW', 'The window of phase 2', s.phase2Window, 1, s.window) ??
+    whole('E_ALERT', 'The periods before an alert', s.alertAfter, 1, MAX_TOKENS) ??
+    whole('E_ALERT', 'The missed reports', s.missedReports, 1, MAX_TOKENS) ??
+    oneOf('E_RULE', 'The decay rule', s.decay, DECAY) ??
+    oneOf('E_RULE', 'The conversion rule', s.conversion, CONVERSION) ??
+    oneOf('E_RULE', 'The batch rule', s.batchRule, ['fixed', 'backlog']) ??
+    estimator(s.estimator)
+  return refusal ? fail(refusal) : ok(s)
+}
+
+function estimator(e: EstimatorSettings): Failure | null {
+  return (
+    oneOf('E_RULE', "The estimator's rule", e.rule, ['ge', 'literal']) ??
+    whole('E_ESTIMATOR', 'The slack', e.slack, 0, MAX_TOKENS) ??
+    whole('E_ESTIMATOR', 'The history M', e.history, 1, 10_000) ??
+    share('The increment eta', e.increment) ??
+    share('The deviation sigma', e.sigma) ??
+    (e.omegaMin === null ? null : whole('E_ESTIMATOR', 'omega_min', e.omegaMin, 0, MAX_TOKENS))
+  )
+}
+
+const zero = (code: string, what: string): Failure => ({
+  code,
+  what: `${what} is zero`,
+  next: 'Give a positive number.',
+})
+
+function duration(code: string, what: string, ns: number, most: number): Failure | null {
+  if (ns === 0) return zero(code, what)
+  if (Number.isSafeInteger(ns) && ns > 0 && ns <= most) return null
+  return { code, what: `${what} is ${ns} ns`, next: `Give a whole number of ns from 1 to ${most}.` }
+}
+
+function whole(code: string, what: string, value: number, least: number, most: number): Failure | null {
+  if (Number.isInteger(value) && value >= least && value <= most) return null
+  return { code, what: `${what} is ${value}`, next: `Give a whole number from ${least} to ${most}.` }
+}
+
+const share = (what: string, value: number): Failure | null =>
+  value >= 0 && value <= 1
+    ? null
+    : { code: 'E_ESTIMATOR', what: `${what} is ${value}`, next: 'Give a share from 0 to 1.' }
+
+const oneOf = (code: string, what: string, value: string, known: readonly string[]): Failure | null =>
+  known.includes(value) ? null : { code, what: `${what} is unknown`, next: `Known: ${known.join(', ')}.` }
+
+/** Omega before anything was learnt: tokens of one period. */
+export const profiledTokens = (profile: CapacityProfile, periodNs: number): number =>
+  Math.floor((profile.globalIops * periodNs) / NS_PER_S)

@@ -1,0 +1,210 @@
+/**
+ * Everything between engines and monitor that is not a data I/O: T1 and S3, FAAs once they reach the node, reports, the instants
+ * at which engines and monitor wake. It stands on any scheduler, so that the lookahead simulation and a plain event-by-event
+ * one share it (spec/haechi 1, 6).
+ */
+import { randomStream } from '../../base/random.ts'
+import { invariant, ok, type Result } from '../../base/result.ts'
+import { usablePart } from '../claim.ts'
+import type { ClientReport, ToEngine } from '../messages.ts'
+import type { MonitorObserver } from '../monitor-events.ts'
+import type { QosEngine } from '../qos-engine.ts'
+import { QosMonitor } from '../qos-monitor.ts'
+import { epochNear } from '../report-word.ts'
+import type { CapacityProfile, HaechiSettings } from '../settings.ts'
+import { TokenMemory, tokenMemoryBytes, type ClientKeys } from '../token-memory.ts'
+import type { Fabric } from './fabric.ts'
+
+export interface Scheduler {
+  readonly now: number
+  at(at: number, action: () => void): void
+}
+
+/** A client as the control plane knows it. */
+export interface ControlledClient {
+  readonly index: number
+  readonly engine: QosEngine
+  /** False once it crashed: nothing reaches it, nothing comes from it. */
+  readonly isAlive: boolean
+  /** Brings what happened to the client up to `now`, before its engine is told anything. */
+  sync(now: number): void
+  /** The engine may have something to post. */
+  settled(): void
+}
+
+interface Wired {
+  readonly client: ControlledClient
+  readonly keys: ClientKeys
+  wakeAt: number
+  readonly wake: () => void
+}
+
+/** What woke the data node's CPU. */
+export interface CpuEvents {
+  /** By a data I/O: only two-sided ones do. */
+  data: number
+  /** The monitor's checks, and SENDs that join or leave. */
+  control: number
+}
+
+export interface ControlPlaneHost {
+  readonly settings: HaechiSettings
+  readonly profile: CapacityProfile
+  readonly fabric: Fabric
+  readonly scheduler: Scheduler
+  readonly seed: number
+  readonly slots: number
+  readonly observer: MonitorObserver
+}
+
+export class ControlPlane {
+  readonly memory: TokenMemory
+  readonly monitor: QosMonitor
+  readonly cpuEvents: CpuEvents = { data: 0, control: 0 }
+  readonly #host: ControlPlaneHost
+  readonly #wired = new Map<number, Wired>()
+  #sent = 0
+  /** SENDs of one instant leave one after the other. */
+  #sendingAt = -1
+  /** Tokens that FAAs took from POOL, since the beginning. */
+  granted = 0
+  /** Reports and grants that reached a client or slot that is gone. */
+  undelivered = 0
+
+  constructor(host: ControlPlaneHost) {
+    this.#host = host
+    const { settings, profile, fabric, seed, slots, observer } = host
+    const keys = randomStream(seed, 'haechi/keys')
+    this.memory = new TokenMemory(slots, (n) => keys.below(n), new ArrayBuffer(tokenMemoryBytes(slots)))
+    const key = this.memory.claimMonitor()
+    invariant(key.ok, 'a new memory has no monitor')
+    this.monitor = new QosMonitor({
+      ...{ settings, profile, observer, conversionNs: fabric.conversionNs },
+      port: {
+        swapPool: (expected, desired, epoch) => this.memory.swapPool(key.value, expected, desired, epoch),
+        readSlot: (slot) => this.memory.slot(slot),
+        send: (client, message) => this.#send(client, message),
+      },
+    })
+  }
+
+  /** Begins the first period and keeps the monitor awake. */
+  start(): void {
+    this.monitor.start(this.#host.scheduler.now)
+    this.#scheduleMonitor()
+  }
+
+  /** Admits a client and wires it up; its index is its report slot. */
+  join(client: ControlledClient, reservation: number, limit: number | null): Result<void> {
+    const keys = this.memory.admit(client.index, this.#host.settings.batch)
+    if (!keys.ok) return keys
+    const wired: Wired = { client, keys: keys.value, wakeAt: Infinity, wake: () => this.#wake(wired) }
+    this.#wired.set(client.index, wired)
+    this.cpuEvents.control++
+    const { now } = this.#host.scheduler
+    const joined = this.monitor.join(now, client.index, client.index, reservation, limit)
+    if (!joined.ok) {
+      this.#wired.delete(client.index)
+      this.memory.release(keys.value)
+      return joined
+    }
+    return ok(undefined)
+  }
+
+  /** A client says goodbye: its last report is on its way before the monitor learns of it (A19). */
+  leave(client: ControlledClient): void {
+    const { scheduler, fabric } = this.#host
+    client.sync(scheduler.now)
+    client.engine.leave()
+    client.settled()
+    scheduler.at(scheduler.now + fabric.sendNs, () => {
+      this.cpuEvents.control++
+      this.monitor.leave(scheduler.now, client.index)
+    })
+  }
+
+  /** A FAA that the node's NIC executes at `execNs`. */
+  faa(client: ControlledClient, take: number, execNs: number): void {
+    const { scheduler, fabric } = this.#host
+    scheduler.at(execNs, () => {
+      const wired = this.#wired.get(client.index)
+      invariant(wired !== undefined, 'only an admitted client posts a FAA')
+      const pool = this.memory.take(wired.keys, take)
+      invariant(pool.ok, 'an engine asks for no more than a batch')
+      const { tokens, epoch } = pool.value
+      this.granted += usablePart(tokens, take)
+      scheduler.at(scheduler.now + fabric.delayNs, () =>
+        this.#told(client, (now, engine) => engine.onFaaReply(now, tokens, take, epochNear(epoch, engine.epoch))),
+      )
+    })
+  }
+
+  /** A report that is posted now. */
+  report(client: ControlledClient, report: ClientReport): void {
+    const { scheduler, fabric } = this.#host
+    const keys = this.#wired.get(client.index)?.keys
+    if (keys === undefined) return
+    scheduler.at(scheduler.now + fabric.delayNs, () => {
+      if (!this.memory.report(keys, report).ok) this.undelivered++
+    })
+  }
+
+  #send(index: number, message: ToEngine): void {
+    const { scheduler, fabric } = this.#host
+    this.#sent = this.#sendingAt === scheduler.now ? this.#sent + 1 : 0
+    this.#sendingAt = scheduler.now
+    scheduler.at(scheduler.now + fabric.sendNs + this.#sent * fabric.sendEachNs, () => {
+      const wired = this.#wired.get(index)
+      if (wired === undefined) return
+      this.#told(wired.client, (now, engine) => {
+        if (message.kind === 'period-start') engine.onPeriodStart(now, message)
+        else engine.onStartReport(message)
+      })
+    })
+  }
+
+  #told(client: ControlledClient, tell: (now: number, engine: QosEngine) => void): void {
+    if (!client.isAlive) {
+      this.undelivered++
+      return
+    }
+    const { now } = this.#host.scheduler
+    client.sync(now)
+    tell(now, client.engine)
+    client.settled()
+    const wired = this.#wired.get(client.index)
+    if (wired) this.#scheduleWake(wired)
+  }
+
+  #scheduleWake(wired: Wired): void {
+    const at = wired.client.engine.wakeAt
+    if (at >= wired.wakeAt) return
+    wired.wakeAt = at
+    this.#host.scheduler.at(at, wired.wake)
+  }
+
+  #wake(wired: Wired): void {
+    const { now } = this.#host.scheduler
+    // An earlier wake-up may have been scheduled after this one; then this one is stale.
+    if (now !== wired.wakeAt) return
+    wired.wakeAt = Infinity
+    const { client } = wired
+    if (!client.isAlive) return
+    if (client.engine.wakeAt <= now) {
+      client.sync(now)
+      client.engine.onWake(now)
+      client.settled()
+    }
+    this.#scheduleWake(wired)
+  }
+
+  readonly #wakeMonitor = (): void => {
+    this.cpuEvents.control++
+    this.monitor.onWake(this.#host.scheduler.now)
+    this.#scheduleMonitor()
+  }
+
+  #scheduleMonitor(): void {
+    this.#host.scheduler.at(this.monitor.wakeAt, this.#wakeMonitor)
+  }
+}

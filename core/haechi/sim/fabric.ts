@@ -1,0 +1,71 @@
+/**
+ * The network and the two NICs between clients and a data node: what they cost, and the station that serves them.
+ *
+ * Every client is as far away as any other, a client NIC issues one operation per 1/C_L, and the node's NIC is one FIFO server
+ * with 1/C_G an operation, data I/O or FAA; a report of 16 bytes costs it nothing beside 4 KB (spec/haechi 1).
+ */
+import { NS_PER_S } from '../../base/units.ts'
+
+export interface Fabric {
+  /** One-way delay of a verb, ns. */
+  readonly delayNs: number
+  /** Delay of a two-sided SEND, and of each further client's in a row, ns. */
+  readonly sendNs: number
+  readonly sendEachNs: number
+  /** Time the monitor's CPU takes from a check to the CAS of its conversion, ns. */
+  readonly conversionNs: number
+}
+
+export const PAPER_FABRIC: Fabric = { delayNs: 1000, sendNs: 3000, sendEachNs: 200, conversionNs: 1000 }
+
+/**
+ * Service times of whole ns whose mean is 1/rate exactly: the remainder is carried from operation to operation.
+ */
+export class ServiceTimes {
+  #whole = 0
+  #rest = 0
+  #rate = 1
+  #carry = 0
+
+  constructor(ratePerS: number) {
+    this.setRate(ratePerS)
+  }
+
+  get rate(): number {
+    return this.#rate
+  }
+
+  /** @param ratePerS  operations a second, whole, >= 1. */
+  setRate(ratePerS: number): void {
+    this.#rate = Math.max(1, Math.round(ratePerS))
+    this.#whole = Math.floor(NS_PER_S / this.#rate)
+    this.#rest = NS_PER_S % this.#rate
+    this.#carry = 0
+  }
+
+  next(): number {
+    this.#carry += this.#rest
+    if (this.#carry < this.#rate) return this.#whole
+    this.#carry -= this.#rate
+    return this.#whole + 1
+  }
+}
+
+/** The node's NIC: a FIFO server that is told arrivals in order and answers when each is done. */
+export class FifoStation {
+  readonly times: ServiceTimes
+  /** [0]: when it is free; in an array so that writing it allocates nothing. */
+  readonly #freeAt = new Float64Array(1)
+
+  constructor(ratePerS: number) {
+    this.times = new ServiceTimes(ratePerS)
+  }
+
+  /** Instant at which what arrives now is done, ns. It is served at the rate in force when it arrives. */
+  serve(arrival: number): number {
+    const free = this.#freeAt[0] as number
+    const done = (free > arrival ? free : arrival) + this.times.next()
+    this.#freeAt[0] = done
+    return done
+  }
+}

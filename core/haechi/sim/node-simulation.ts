@@ -1,0 +1,391 @@
+/**
+ * A simulated data node with its clients: every I/O and every token exact, faster than real time.
+ *
+ * How to drive it:
+ *
+ *     const made = NodeSimulation.create({ ...NODE_DEFAULTS, seed, clients: [{ name, reservation, workload }] })
+ *     if (!made.ok) ...                    // what is wrong with the setup, or which client is refused and by how much
+ *     const node = made.value
+ *     node.runUntil(ns)                    // as far and as often as wanted; only this moves time
+ *     node.join(...) / leave(i) / crash(i) / reserve(i, ...) / setWorkload(i, ...) / setCapacity(iops)   // at node.now
+ *     node.periods.items                   // one record a period: completions of every client, exact, and the monitor's view
+ *     node.events.since(n)                 // T1, start-report, conversion, estimate, alerts, joins and leaves
+ *     node.samples.read(2000, 50)          // xi, g, X, phase, queue, inflight, N; POOL, L, target, omega, U: 20 Hz of the last 2 s
+ *     node.client(i), node.counters()      // totals of one client; verbs, CPU events per data I/O (must be 0)
+ *
+ * Same setup, same seed and same calls at the same instants: same numbers. The clock of an emulator advances it by calling
+ * `runUntil` with its own instant; a client index never changes and is never used again. Source: spec/haechi 1, 11, 14.
+ */
+import { randomStream, type RandomStream } from '../../base/random.ts'
+import { fail, invariant, ok, type Failure, type Result } from '../../base/result.ts'
+import { EventQueue } from '../../sim/event-queue.ts'
+import { BareEngine } from '../bare-engine.ts'
+import type { MonitorEvent, MonitorPeriod } from '../monitor-events.ts'
+import { QosEngine } from '../qos-engine.ts'
+import type { QosMonitor } from '../qos-monitor.ts'
+import { RecordAccess, RecordStore } from '../workloads/records.ts'
+import { RequestSource, type Workload } from '../workloads/request-source.ts'
+import { ClientPath, type PathHost } from './client-path.ts'
+import { Completions } from './completions.ts'
+import { ControlPlane } from './control-plane.ts'
+import { EventLog } from './event-log.ts'
+import { FifoStation } from './fabric.ts'
+import { LatencyHistogram, type LatencySummary } from './latency-histogram.ts'
+import { NextClient } from './next-client.ts'
+import type { ClientView, NodeCounters, PeriodRecord } from './node-views.ts'
+import { checkClient, checkSetup, checkWorkload, type ClientSetup, type NodeSetup } from './setup.ts'
+import { SimulatedClient } from './simulated-client.ts'
+import { TokenSamples } from './token-samples.ts'
+
+/** Events that are kept. */
+const KEPT_EVENTS = 4096
+
+export class NodeSimulation {
+  readonly setup: NodeSetup
+  readonly periods: EventLog<PeriodRecord>
+  readonly events = new EventLog<MonitorEvent>(KEPT_EVENTS)
+  readonly samples: TokenSamples
+  readonly store: RecordStore | null
+  readonly #clients: SimulatedClient[] = []
+  readonly #queue = new EventQueue()
+  readonly #next = new NextClient()
+  readonly #station: FifoStation
+  readonly #control: ControlPlane | null
+  readonly #pathHost: PathHost
+  readonly #noise: RandomStream
+  #capacity: number
+  /** [0]: the present instant. */
+  readonly #time = new Float64Array(1)
+  readonly #completions = new Completions()
+  #periodIndex = 0
+
+  private constructor(setup: NodeSetup) {
+    this.setup = setup
+    this.periods = new EventLog(setup.keptPeriods)
+    this.samples = new TokenSamples(setup.samples.rows, setup.slots)
+    this.#capacity = setup.profile.globalIops
+    this.#station = new FifoStation(this.#capacity)
+    this.#noise = randomStream(setup.seed, 'haechi/capacity')
+    const mixes = setup.clients.flatMap((c) => (c.records ? [c.records.records] : []))
+    this.store = mixes.length > 0 ? new RecordStore(Math.max(...mixes)) : null
+    const { settings, profile, fabric, seed, slots } = setup
+    const observer = {
+      event: (event: MonitorEvent) => this.events.push(event),
+      period: (period: MonitorPeriod) => this.#endPeriod(period),
+    }
+    const host = { settings, profile, fabric, seed, slots, observer }
+    // An object of its own: `at` is not for those who drive the simulation.
+    const scheduler = ((node: NodeSimulation) => ({
+      get now() {
+        return node.now
+      },
+      at: (at: number, action: () => void) => node.#queue.push(at, action),
+    }))(this)
+    this.#control = setup.mode === 'haechi' ? new ControlPlane({ ...host, scheduler }) : null
+    this.#pathHost = {
+      ...{ time: this.#time, station: this.#station, completions: this.#completions, next: this.#next },
+      delayNs: fabric.delayNs,
+      localIops: profile.localIops,
+      window: settings.window,
+      faa: (path, take, execNs) => this.#control?.faa(this.#client(path.index), take, execNs),
+      report: (path, report) => this.#control?.report(this.#client(path.index), report),
+    }
+  }
+
+  /** A node at time 0, its clients admitted; fails with what is wrong with the setup or with the first refusal. */
+  static create(setup: NodeSetup): Result<NodeSimulation> {
+    const checked = checkSetup(setup)
+    if (!checked.ok) return checked
+    const node = new NodeSimulation(setup)
+    for (const client of setup.clients) {
+      const joined = node.join(client)
+      if (!joined.ok) return joined
+    }
+    node.#start()
+    return ok(node)
+  }
+
+  /** Virtual time, integer ns. */
+  get now(): number {
+    return this.#time[0] as number
+  }
+
+  /** Null without QoS. */
+  get monitor(): QosMonitor | null {
+    return this.#control?.monitor ?? null
+  }
+
+  /** POOL as it lies in the node's memory; 0 without QoS. */
+  get pool(): number {
+    return this.#control?.memory.pool().tokens ?? 0
+  }
+
+  get clientCount(): number {
+    return this.#clients.length
+  }
+
+  /** Capacity in force, I/O/s. */
+  get capacityIops(): number {
+    return this.#station.times.rate
+  }
+
+  /** Executes everything up to and including `until` (ns), then stands there. */
+  runUntil(until: number): void {
+    const queue = this.#queue
+    const next = this.#next
+    const completions = this.#completions
+    const clients = this.#clients
+    const time = this.#time
+    for (;;) {
+      const done = completions.at
+      const control = queue.nextAt
+      const own = next.at
+      if (done <= control && done <= own) {
+        if (done > until) break
+        time[0] = done
+        const path = (clients[completions.client] as SimulatedClient).path
+        path.complete()
+        completions.shift()
+      } else if (control <= own) {
+        if (control > until) break
+        time[0] = control
+        queue.pop()()
+      } else {
+        if (own > until) break
+        time[0] = own
+        ;(clients[next.first] as SimulatedClient).path.act()
+      }
+    }
+    if (until < Infinity) time[0] = Math.max(this.now, Math.floor(until))
+  }
+
+  /** Admits a client now, or says which capacity it is over and by how much; its index. */
+  join(setup: ClientSetup): Result<number> {
+    const refusal = checkClient(setup)
+    if (refusal) return fail(refusal)
+    const index = this.#clients.length
+    if (index >= this.setup.slots) {
+      return fail({
+        code: 'E_SLOTS',
+        what: 'The data node has no report slot left',
+        next: `It has ${this.setup.slots}.`,
+      })
+    }
+    const { settings, seed } = this.setup
+    const path = new ClientPath(index, this.#source(setup.workload, index), this.#pathHost)
+    const qos = this.#control === null || setup.isOutside === true ? null : new QosEngine(settings, path)
+    path.engine = qos ?? new BareEngine(settings.window, (n) => path.postIo(n))
+    if (setup.records && this.store) {
+      path.records = new RecordAccess(this.store, setup.records, randomStream(seed, `haechi/records/${index}`))
+    }
+    const client = new SimulatedClient(setup, path, qos)
+    this.#clients.push(client)
+    if (qos && this.#control) {
+      const joined = this.#control.join(client, setup.reservation, setup.limit ?? null)
+      if (!joined.ok) {
+        this.#clients.pop()
+        return joined
+      }
+    }
+    this.#next.add()
+    client.sync(this.now)
+    client.settled()
+    return ok(index)
+  }
+
+  /** A client leaves in good order (A19). */
+  leave(index: number): Result<void> {
+    const client = this.#active(index)
+    if (!client.ok) return client
+    client.value.sync(this.now)
+    client.value.path.source = this.#source({ kind: 'idle' }, index)
+    client.value.state = 'left'
+    if (client.value.qos && this.#control) this.#control.leave(client.value)
+    else client.value.path.engine.dropQueue()
+    client.value.settled()
+    return ok(undefined)
+  }
+
+  /** A client is gone without a word (A20). */
+  crash(index: number): Result<void> {
+    const client = this.#active(index)
+    if (!client.ok) return client
+    client.value.path.crash()
+    client.value.state = 'crashed'
+    return ok(undefined)
+  }
+
+  /** Changes a reservation and limit from the next period on (A21). */
+  reserve(index: number, reservation: number, limit: number | null = null): Result<void> {
+    const client = this.#active(index)
+    if (!client.ok) return client
+    return this.#control?.monitor.reserve(index, reservation, limit) ?? fail(unknown(index))
+  }
+
+  /** The node drops a client that crashed. */
+  evict(index: number): Result<void> {
+    return this.#control?.monitor.leave(this.now, index) ?? fail(unknown(index))
+  }
+
+  /** Gives a client another workload, from now or from its next period on. */
+  setWorkload(index: number, workload: Workload): Result<void> {
+    const client = this.#active(index)
+    if (!client.ok) return client
+    const refusal = checkWorkload(workload)
+    if (refusal) return fail(refusal)
+    client.value.sync(this.now)
+    client.value.path.source = this.#source(workload, index)
+    client.value.settled()
+    return ok(undefined)
+  }
+
+  /** Capacity from now on, I/O/s; what waits at the NIC is served as it was. */
+  setCapacity(iops: number): Result<void> {
+    if (!(Number.isInteger(iops) && iops >= 1)) return fail({ code: 'E_CAPACITY', what: `A capacity of ${iops} I/O/s` })
+    this.#capacity = iops
+    this.#station.times.setRate(iops)
+    return ok(undefined)
+  }
+
+  /** Posts one data I/O of a client past its queue: refused with EQOS_NOTOKEN unless a token is there. */
+  postDirect(index: number): Result<void> {
+    const client = this.#active(index)
+    if (!client.ok) return client
+    if (client.value.qos === null) return fail(unknown(index))
+    client.value.sync(this.now)
+    const posted = client.value.qos.postDirect()
+    client.value.settled()
+    return posted
+  }
+
+  client(index: number): ClientView | undefined {
+    const client = this.#clients[index]
+    if (client === undefined) return undefined
+    const { setup, path, qos, state } = client
+    client.sync(this.now)
+    return {
+      ...{ name: setup.name, state, promised: this.monitor?.promised(index) ?? 0, limit: qos?.limit ?? null },
+      ...{ isOutside: qos === null, completed: path.completedTotal, latency: path.latency.summary() },
+      ...{ tokens: qos?.totals ?? null, reads: path.records?.reads ?? 0, updates: path.records?.updates ?? 0 },
+    }
+  }
+
+  /** The engine of a client, to be looked at; null without QoS. */
+  engine(index: number): QosEngine | null {
+    return this.#clients[index]?.qos ?? null
+  }
+
+  /** Data I/Os a client posted and has not seen completed. */
+  outstanding(index: number): number {
+    return this.#clients[index]?.path.outstanding ?? 0
+  }
+
+  /** Latency of all clients with QoS, or of all where there is none. */
+  latency(): LatencySummary {
+    const all = new LatencyHistogram()
+    for (const c of this.#clients) if (this.#counts(c)) c.path.latency.addTo(all)
+    return all.summary()
+  }
+
+  /** Forgets latencies so far: the end of a warm-up. */
+  clearLatency(): void {
+    for (const { path } of this.#clients) path.latency.clear()
+  }
+
+  counters(): NodeCounters {
+    let dataIos = 0
+    for (const { path } of this.#clients) dataIos += path.issuedTotal
+    return {
+      dataIos,
+      cpuEventsForData: (this.#control?.cpuEvents.data ?? 0) + (this.setup.mode === 'two-sided' ? dataIos : 0),
+      cpuEventsForControl: this.#control?.cpuEvents.control ?? 0,
+      globalGranted: this.#control?.granted ?? 0,
+      verbs: this.#control?.memory.memory.counters ?? { read: 0, write: 0, faa: 0, cas: 0, refused: 0 },
+    }
+  }
+
+  #start(): void {
+    const { periodNs } = this.setup.settings
+    for (const { atNs, iops } of this.setup.capacity) this.#queue.push(atNs, () => void this.setCapacity(iops))
+    this.#drawCapacity()
+    this.#control?.start()
+    if (this.#control === null) {
+      const end = (): void => {
+        this.#endPeriod(null)
+        this.#queue.push(this.now + periodNs, end)
+      }
+      this.#queue.push(periodNs, end)
+    }
+    const { everyNs, rows } = this.setup.samples
+    if (rows === 0) return
+    const sample = (): void => {
+      this.#sample()
+      this.#queue.push(this.now + everyNs, sample)
+    }
+    this.#queue.push(everyNs, sample)
+  }
+
+  #drawCapacity(): void {
+    if (this.setup.noise === 0) return
+    const factor = 1 + this.setup.noise * (2 * this.#noise.uniform() - 1)
+    this.#station.times.setRate(this.#capacity * factor)
+  }
+
+  /** The monitor tells its periods; a node without one keeps the same time. */
+  #endPeriod(monitor: MonitorPeriod | null): void {
+    const { periodNs } = this.setup.settings
+    let total = 0
+    const completed = this.#clients.map((client) => {
+      const n = client.path.completedTotal - client.completedBefore
+      client.completedBefore = client.path.completedTotal
+      if (this.#counts(client)) total += n
+      return n
+    })
+    this.periods.push({
+      ...{ index: this.#periodIndex++, startNs: this.now - periodNs, endNs: this.now },
+      ...{ capacityIops: this.capacityIops, completed, total, monitor },
+    })
+    this.#drawCapacity()
+  }
+
+  #sample(): void {
+    const m = this.monitor
+    const w = m?.history ?? []
+    const node = {
+      ...{ t: this.now, epoch: m?.epoch ?? 0, pool: this.pool, residual: m?.residual ?? 0, target: m?.target ?? 0 },
+      ...{ omega: m?.omega ?? 0, used: m?.used ?? 0, reserved: m?.reserved ?? 0, claimed: m?.claimed ?? 0 },
+      ...{ history: w.length === 0 ? 0 : w.reduce((a, b) => a + b, 0) / w.length, isReporting: m?.isReporting ? 1 : 0 },
+    }
+    const row = { xi: 0, g: 0, bound: 0, phase: 0, queued: 0, inflight: 0, completed: 0, yielded: 0 }
+    this.samples.write(node, this.#clients.length, (i) => this.#client(i).sample(this.now, row))
+  }
+
+  /** Whether a client is part of the node's throughput: those of Haechi, or all on a bare node that are not from outside. */
+  #counts(client: SimulatedClient): boolean {
+    return client.setup.isOutside !== true
+  }
+
+  #client(index: number): SimulatedClient {
+    const client = this.#clients[index]
+    invariant(client !== undefined, 'a path belongs to a client')
+    return client
+  }
+
+  #active(index: number): Result<SimulatedClient> {
+    const client = this.#clients[index]
+    return client === undefined || client.state !== 'active' ? fail(unknown(index)) : ok(client)
+  }
+
+  #source(workload: Workload, index: number): RequestSource {
+    const { settings, fabric, seed, slots } = this.setup
+    // Requests of a period begin when its T1 has reached every client, or they would take tokens of the one before.
+    const phaseNs = Math.min(settings.periodNs, fabric.sendNs + slots * fabric.sendEachNs)
+    const random = randomStream(seed, `haechi/requests/${index}`)
+    return new RequestSource(workload, random, { nowNs: this.now, periodNs: settings.periodNs, phaseNs })
+  }
+}
+
+const unknown = (index: number): Failure => ({
+  code: 'E_CLIENT',
+  what: `There is no active client ${index} of this kind`,
+})

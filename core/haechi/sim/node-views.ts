@@ -1,0 +1,46 @@
+/** What a simulated node tells of itself: its periods, its clients, its counters. */
+import type { MonitorPeriod } from '../monitor-events.ts'
+import type { EngineTotals } from '../engine-state.ts'
+import type { VerbCounters } from '../registered-memory.ts'
+import type { LatencySummary } from './latency-histogram.ts'
+
+/** One period of the node's clock: what really completed, beside what the monitor believes (null without QoS). */
+export interface PeriodRecord {
+  readonly index: number
+  readonly startNs: number
+  readonly endNs: number
+  /** Capacity in force at its end, I/O/s. */
+  readonly capacityIops: number
+  /** Data I/Os completed in it, by client index. */
+  readonly completed: readonly number[]
+  /** Of clients with QoS. */
+  readonly total: number
+  readonly monitor: MonitorPeriod | null
+}
+
+export interface ClientView {
+  readonly name: string
+  readonly state: 'active' | 'left' | 'crashed'
+  /** R promised from the next period on; 0 when gone or outside. */
+  readonly promised: number
+  readonly limit: number | null
+  readonly isOutside: boolean
+  readonly completed: number
+  readonly latency: LatencySummary
+  /** Null for a client without engine. */
+  readonly tokens: Readonly<EngineTotals> | null
+  readonly reads: number
+  readonly updates: number
+}
+
+export interface NodeCounters {
+  /** Data I/Os issued. */
+  readonly dataIos: number
+  /** Times a data I/O woke the data node's CPU: 0 but for two-sided ones. */
+  readonly cpuEventsForData: number
+  readonly cpuEventsForControl: number
+  /** Tokens that FAAs took from POOL. */
+  readonly globalGranted: number
+  /** Verbs on the registered memory of tokens. */
+  readonly verbs: Readonly<VerbCounters>
+}

@@ -1,0 +1,126 @@
+/**
+ * What a view shows of a node, once a millisecond or as often as asked: bounded columns that overwrite their oldest rows
+ * (spec/haechi 11). A reader takes every k-th row, so that 20 rows a second cost 20 rows.
+ */
+export const CLIENT_COLUMNS = ['xi', 'g', 'bound', 'phase', 'queued', 'inflight', 'completed', 'yielded'] as const
+export type ClientColumn = (typeof CLIENT_COLUMNS)[number]
+/** One instant of a node. Tokens and I/Os; ns. */
+export interface NodeSample {
+  readonly t: number
+  readonly epoch: number
+  /** POOL, signed. */
+  readonly pool: number
+  /** L and the target of the last conversion. */
+  readonly residual: number
+  readonly target: number
+  readonly omega: number
+  /** U so far. */
+  readonly used: number
+  readonly reserved: number
+  readonly claimed: number
+  /** Mean of W; 0 while it is empty. */
+  readonly history: number
+  readonly isReporting: number
+}
+
+export interface ClientSample {
+  xi: number
+  g: number
+  /** X. */
+  bound: number
+  /** 1 or 2; 0 for a client that is gone or has no QoS. */
+  phase: number
+  queued: number
+  inflight: number
+  /** N. */
+  completed: number
+  yielded: number
+}
+
+export interface SampleRow {
+  readonly node: NodeSample
+  readonly clients: readonly ClientSample[]
+}
+
+const NODE_FIELDS = [
+  ...(['t', 'epoch', 'pool', 'residual', 'target', 'omega', 'used', 'reserved', 'claimed', 'history'] as const),
+  'isReporting',
+] as const satisfies readonly (keyof NodeSample)[]
+
+export class TokenSamples {
+  readonly rows: number
+  readonly clients: number
+  readonly #width: number
+  readonly #data: Float64Array
+  #taken = 0
+
+  /** @param clients  most clients that are sampled; further ones are left out. */
+  constructor(rows: number, clients: number) {
+    this.rows = rows
+    this.clients = clients
+    this.#width = NODE_FIELDS.length + clients * CLIENT_COLUMNS.length
+    this.#data = new Float64Array(rows * this.#width)
+  }
+
+  /** Rows ever written. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Writes a row; `client(i)` is asked for each of `count` clients and may return the same object every time. */
+  write(node: NodeSample, count: number, client: (index: number) => ClientSample): void {
+    if (this.rows === 0) return
+    let at = (this.#taken++ % this.rows) * this.#width
+    for (const field of NODE_FIELDS) this.#data[at++] = node[field]
+    for (let i = 0; i < this.clients; i++) {
+      if (i >= count) {
+        this.#data.fill(0, at, at + CLIENT_COLUMNS.length)
+        at += CLIENT_COLUMNS.length
+        continue
+      }
+      const sample = client(i)
+      for (const column of CLIENT_COLUMNS) this.#data[at++] = sample[column]
+    }
+  }
+
+  /** Every `every`-th of the newest `last` rows, oldest first. */
+  read(last: number, every = 1): SampleRow[] {
+    const kept = Math.min(this.#taken, this.rows, last)
+    const rows: SampleRow[] = []
+    // Rows are chosen by their number since the start, so that a view that reads again sees the same ones.
+    const from = Math.ceil((this.#taken - kept) / every) * every
+    for (let row = from; row < this.#taken; row += every) rows.push(this.#row(row))
+    return rows
+  }
+
+  /** Numbers of the rows that are kept: [first, end). */
+  get kept(): { readonly first: number; readonly end: number } {
+    return { first: Math.max(0, this.#taken - this.rows), end: this.#taken }
+  }
+
+  /** One value of a kept row. */
+  nodeValue(row: number, field: keyof NodeSample): number {
+    return this.#data[(row % this.rows) * this.#width + NODE_FIELDS.indexOf(field)] as number
+  }
+
+  clientValue(row: number, client: number, column: ClientColumn): number {
+    const at = NODE_FIELDS.length + client * CLIENT_COLUMNS.length + CLIENT_COLUMNS.indexOf(column)
+    return this.#data[(row % this.rows) * this.#width + at] as number
+  }
+
+  /** The newest row. */
+  get newest(): SampleRow | undefined {
+    return this.#taken === 0 || this.rows === 0 ? undefined : this.#row(this.#taken - 1)
+  }
+
+  #row(row: number): SampleRow {
+    let at = (row % this.rows) * this.#width
+    const next = (): number => this.#data[at++] as number
+    const node = Object.fromEntries(NODE_FIELDS.map((f) => [f, next()])) as unknown as NodeSample
+    const clients = Array.from(
+      { length: this.clients },
+      () => Object.fromEntries(CLIENT_COLUMNS.map((c) => [c, next()])) as unknown as ClientSample,
+    )
+    return { node, clients }
+  }
+}

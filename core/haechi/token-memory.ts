@@ -1,0 +1,140 @@
+/**
+ * The memory through which engines and monitor meet: POOL and one report slot a client, each under keys of its own.
+ *
+ * Engines hold a key of POOL that only takes, at most a batch at a time, and a key of their own slot; the key that refills POOL by
+ * CAS is given out once, so that a node has one monitor (spec/haechi 1, 10). Layout: POOL at byte 0, slot i at 64 + 16 i.
+ */
+import { fail, invariant, ok, type Result } from '../base/result.ts'
+import type { ClientReport } from './messages.ts'
+import { packPool, unpackPool, type Pool } from './pool-word.ts'
+import { RegisteredMemory, type Key } from './registered-memory.ts'
+import { packReport, packYield, unpackReport, unpackYield, type Word } from './report-word.ts'
+
+const SLOTS_AT = 64
+const SLOT_BYTES = 16
+/** Half of the keys are never given out, so that a guessed one is refused. */
+const KEY_SPACE = 2 ** 32
+
+/** Bytes that a node with so many slots registers for tokens. */
+export const tokenMemoryBytes = (slots: number): number => SLOTS_AT + slots * SLOT_BYTES
+
+/** What one engine is given at admission. */
+export interface ClientKeys {
+  readonly pool: Key
+  readonly slot: Key
+}
+
+/** Slot contents as the monitor reads them; the epochs are their low 8 bits. */
+export interface SlotReport {
+  readonly epoch: number
+  readonly residual: number
+  readonly completed: number
+  readonly beat: number
+  /** 0 while the second word is of another epoch. */
+  readonly yielded: number
+}
+
+export class TokenMemory {
+  readonly memory: RegisteredMemory
+  readonly #slots: number
+  readonly #newKey: () => Key
+  #isMonitored = false
+
+  /**
+   * @param below  draws a whole number below its argument; keys must not be guessable by clients.
+   * @param buffer  zeroed, of `tokenMemoryBytes(slots)` at least.
+   */
+  constructor(slots: number, below: (n: number) => number, buffer: ArrayBuffer | SharedArrayBuffer) {
+    this.memory = new RegisteredMemory(buffer)
+    this.#slots = slots
+    const used = new Set<Key>()
+    this.#newKey = () => {
+      let key = below(KEY_SPACE)
+      while (used.has(key)) key = below(KEY_SPACE)
+      used.add(key)
+      return key
+    }
+  }
+
+  /** The key that may change POOL by CAS; a second monitor is refused. */
+  claimMonitor(): Result<Key> {
+    if (this.#isMonitored) {
+      return fail({
+        code: 'E_MONITOR',
+        what: 'A second QoS monitor on one data node is refused',
+        why: 'two would each refill the pool',
+        unaffected: 'The first goes on.',
+      })
+    }
+    this.#isMonitored = true
+    return this.memory.register(this.#newKey(), 'POOL', 0, 8, { read: true, cas: true })
+  }
+
+  /** Keys for the client of a slot. */
+  admit(slot: number, batch: number): Result<ClientKeys> {
+    if (!(Number.isInteger(slot) && slot >= 0 && slot < this.#slots)) {
+      return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${this.#slots}.` })
+    }
+    const pool = this.memory.register(this.#newKey(), 'POOL', 0, 8, { read: true, takeUpTo: batch })
+    if (!pool.ok) return pool
+    const at = SLOTS_AT + slot * SLOT_BYTES
+    const report = this.memory.register(this.#newKey(), `REPORT[${slot}]`, at, SLOT_BYTES, { write: true })
+    return report.ok ? ok({ pool: pool.value, slot: report.value }) : report
+  }
+
+  /** Takes a client's keys back and forgets its reports. */
+  release(keys: ClientKeys): void {
+    for (const offset of [0, 8]) this.memory.writeWord(keys.slot, offset, 0n)
+    this.memory.deregister(keys.pool)
+    this.memory.deregister(keys.slot)
+  }
+
+  /** FAA(POOL, -take) of a client: what the pool was, and in which epoch (low 8 bits). */
+  take(keys: ClientKeys, take: number): Result<Pool> {
+    const word = this.memory.takeFrom(keys.pool, 0, take)
+    return word.ok ? ok(unpackPool(word.value)) : word
+  }
+
+  /** WRITE of a report. */
+  report(keys: ClientKeys, r: ClientReport): Result<void> {
+    const written = this.memory.writeWord(keys.slot, 0, bits(packReport(r.epoch, r.residual, r.completed)))
+    return written.ok ? this.memory.writeWord(keys.slot, 8, bits(packYield(r.epoch, r.beat, r.yielded))) : written
+  }
+
+  /**
+   * CAS of POOL by the monitor, over the token count: the word becomes `desired` in `epoch` if it held `expected` tokens.
+   *
+   * @returns the tokens found; equal to `expected` when it was written.
+   */
+  swapPool(monitor: Key, expected: number, desired: number, epoch: number): number {
+    for (;;) {
+      const word = this.memory.ownWord(0)
+      const { tokens } = unpackPool(word)
+      if (tokens !== expected) return tokens
+      const found = this.memory.compareAndSwap(monitor, 0, word, packPool(desired, epoch))
+      invariant(found.ok, 'the monitor holds the key of POOL')
+      if (found.value === word) return tokens
+    }
+  }
+
+  /** The pool as the data node sees it in its own memory. */
+  pool(): Pool {
+    return unpackPool(this.memory.ownWord(0))
+  }
+
+  /** A slot as the data node sees it in its own memory. */
+  slot(slot: number): SlotReport {
+    const at = SLOTS_AT + slot * SLOT_BYTES
+    // Written first, read last: the residual is never older than the yield beside it, so no token is counted twice.
+    const second = unpackYield(halves(this.memory.ownWord(at + 8)))
+    const { epoch, residual, completed } = unpackReport(halves(this.memory.ownWord(at)))
+    return { epoch, residual, completed, beat: second.beat, yielded: second.epoch === epoch ? second.yielded : 0 }
+  }
+}
+
+const bits = ({ hi, lo }: Word): bigint => BigInt.asIntN(64, (BigInt(hi) << 32n) | BigInt(lo))
+
+const halves = (word: bigint): Word => ({
+  hi: Number(BigInt.asUintN(32, word >> 32n)),
+  lo: Number(BigInt.asUintN(32, word)),
+})

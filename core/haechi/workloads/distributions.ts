@@ -1,0 +1,21 @@
+/** How a total of I/Os a period is spread over clients: the paper's uniform, zipf and spike (spec/haechi 13; Set 1C, 2). */
+
+/** `clients` equal parts. */
+export const uniformShares = (total: number, clients: number): number[] =>
+  Array.from({ length: clients }, () => Math.floor(total / clients))
+
+/**
+ * Groups weighted 1 / rank^s, the clients of a group alike.
+ *
+ * @param groups, per  for the paper's ten clients 5 groups of 2, s = 0.6.
+ * @returns  largest first, each rounded down.
+ */
+export function zipfShares(total: number, groups: number, per: number, s: number): number[] {
+  const weights = Array.from({ length: groups }, (_, k) => (k + 1) ** -s)
+  const sum = weights.reduce((a, b) => a + b, 0)
+  return weights.flatMap((w) => Array.from({ length: per }, () => Math.floor((total * w) / sum / per)))
+}
+
+/** `high` for the first `spiked` clients, `low` for the rest. */
+export const spikeShares = (clients: number, spiked: number, high: number, low: number): number[] =>
+  Array.from({ length: clients }, (_, i) => (i < spiked ? high : low))

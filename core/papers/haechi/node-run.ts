@@ -1,0 +1,113 @@
+/**
+ * A data node as the paper's experiments set it up, and what became of it, period by period.
+ *
+ * A run may be made smaller by a whole factor: rates, tokens, batch B and window Q are divided by it and the retry interval is
+ * multiplied, so that one simulated I/O stands for that many and every share of the node's time stays what it was; what is read
+ * off is multiplied again. What does not shrink: a FAA takes the time of a data I/O of the smaller node.
+ */
+import { invariant } from '../../base/result.ts'
+import { NS_PER_S } from '../../base/units.ts'
+import {
+  DEFAULT_SETTINGS,
+  PAPER_PROFILE,
+  type CapacityProfile,
+  type EstimatorSettings,
+  type HaechiSettings,
+} from '../../haechi/settings.ts'
+import type { LatencySummary } from '../../haechi/sim/latency-histogram.ts'
+import { NodeSimulation } from '../../haechi/sim/node-simulation.ts'
+import type { NodeCounters } from '../../haechi/sim/node-views.ts'
+import { NODE_DEFAULTS, type NodeMode } from '../../haechi/sim/setup.ts'
+
+/** I/Os a period of 1 s. */
+export interface SceneClient {
+  /** R. */
+  readonly reservation: number
+  readonly demand: number
+  readonly limit?: number
+}
+
+/** Quantities are those of the node at full size. */
+export interface Scene {
+  readonly clients: readonly SceneClient[]
+  readonly pattern?: 'burst' | 'constant'
+  /** Whether requests that a period leaves unserved wait for the next (A17). */
+  readonly carry?: boolean
+  readonly mode?: NodeMode
+  readonly settings?: HaechiSettings
+  readonly profile?: CapacityProfile
+  /** Simulated I/Os stand for so many each. */
+  readonly size: number
+  /** Periods before the measured ones. */
+  readonly warmUp: number
+  readonly measured: number
+  /** C_G from the start of a period on, I/O/s. */
+  readonly capacity?: readonly { readonly period: number; readonly iops: number }[]
+  /** Each period's capacity is off by up to this share. */
+  readonly noise?: number
+}
+
+/** By period, the warm-up among them; I/Os and tokens of the node at full size. */
+export interface NodeRun {
+  readonly warmUp: number
+  /** R of every client, in multiples of what one simulated I/O stands for. */
+  readonly reservations: readonly number[]
+  /** Completed I/Os of every client. */
+  readonly completed: readonly (readonly number[])[]
+  readonly totals: readonly number[]
+  /** omega and U; empty without a monitor. */
+  readonly omega: readonly number[]
+  readonly used: readonly number[]
+  /** Of the measured periods. */
+  readonly latency: LatencySummary
+  readonly counters: NodeCounters
+}
+
+/** The sheet's settings with another estimator (spec/haechi 15). */
+export const estimating = (estimator: Partial<EstimatorSettings>, settings = DEFAULT_SETTINGS): HaechiSettings => ({
+  ...settings,
+  estimator: { ...settings.estimator, ...estimator },
+})
+/** Omega stays what was profiled. */
+export const FIXED = estimating({ enabled: false })
+
+/** @param seed  of the noise, the only thing that is random. */
+export function runNode(scene: Scene, seed: number): NodeRun {
+  const { clients, size, warmUp, measured, pattern = 'burst', carry = true } = scene
+  const { settings = DEFAULT_SETTINGS, profile = PAPER_PROFILE, mode = 'haechi', noise = 0, capacity = [] } = scene
+  const small = (n: number): number => Math.floor(n / size)
+  const made = NodeSimulation.create({
+    ...NODE_DEFAULTS,
+    ...{ mode, seed, noise, slots: clients.length, samples: { ...NODE_DEFAULTS.samples, rows: 0 } },
+    settings: {
+      ...settings,
+      batch: Math.round(settings.batch / size),
+      window: Math.round(settings.window / size),
+      phase2Window: Math.round(settings.phase2Window / size),
+      retryNs: settings.retryNs * size,
+    },
+    profile: { globalIops: small(profile.globalIops), localIops: small(profile.localIops) },
+    capacity: capacity.map(({ period, iops }) => ({ atNs: period * settings.periodNs, iops: small(iops) })),
+    clients: clients.map(({ reservation, demand, limit }, i) => ({
+      ...{ name: `C${i + 1}`, reservation: small(reservation), limit: limit === undefined ? null : small(limit) },
+      workload: { kind: pattern, perPeriod: small(demand), carry },
+    })),
+  })
+  invariant(made.ok, 'the paper’s clients are admitted')
+  const node = made.value
+  node.runUntil(warmUp * NS_PER_S)
+  node.clearLatency()
+  node.runUntil((warmUp + measured) * NS_PER_S)
+  const periods = node.periods.items
+  const monitored = periods.flatMap(({ monitor }) => monitor ?? [])
+  return {
+    warmUp,
+    reservations: clients.map(({ reservation }) => small(reservation) * size),
+    completed: periods.map(({ completed }) => completed.map((n) => n * size)),
+    totals: periods.map(({ total }) => total * size),
+    omega: monitored.map(({ omega }) => omega * size),
+    used: monitored.map(({ used }) => used * size),
+    latency: node.latency(),
+    counters: node.counters(),
+  }
+}

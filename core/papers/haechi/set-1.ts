@@ -1,0 +1,111 @@
+/** Set 1 (III-B, Fig. 6 to 8): the bare node, profiled. */
+import { TWO_SIDED_PROFILE } from '../../haechi/settings.ts'
+import { experimentOf, variant, type Variant } from './expectations.ts'
+import { bars, clientBars } from './figures.ts'
+import { meanClients, meanTotal } from './metrics.ts'
+import type { Scene } from './node-run.ts'
+import { CLIENTS, SETTLED, sizeSetup, spike } from './setups.ts'
+import { uniformShares } from '../../haechi/workloads/distributions.ts'
+
+const SIZE = 8
+/** More than a client can do. */
+const ENDLESS = 500_000
+
+const BARE: Pick<Scene, 'mode' | 'size' | 'warmUp' | 'measured'> = { mode: 'bare', size: SIZE, ...SETTLED }
+const SETUP = 'No tokens: every client keeps up to 64 reads of 4 KB outstanding at a FIFO data node.'
+
+type Side = 'one' | 'two'
+const SIDES: readonly Side[] = ['one', 'two']
+const counts = Array.from({ length: CLIENTS }, (_, i) => i + 1)
+
+const saturating = (side: Side, clients: number): Variant =>
+  variant('1', `${side}-sided ${clients}`, {
+    ...BARE,
+    ...(side === 'two' ? { mode: 'two-sided', profile: TWO_SIDED_PROFILE } : {}),
+    clients: Array.from({ length: clients }, () => ({ reservation: 0, demand: ENDLESS })),
+  })
+
+/** Ten clients whose every I/O the data node's CPU answers. */
+export const TWO_SIDED = saturating('two', CLIENTS)
+
+const single = experimentOf({
+  name: '1A',
+  title: 'One client by itself',
+  setup: [SETUP, 'Clients are alike, so one stands for all ten. C_L is an input of the model.', sizeSetup(SIZE)],
+  variants: SIDES.map((side) => saturating(side, 1)),
+  measure: (run) => Object.fromEntries(SIDES.map((side) => [`1A.${side}`, meanTotal(run(`${side}-sided 1`))])),
+  figures: (run) => [
+    bars(
+      'fig6',
+      'Throughput of one client',
+      ['throughput'],
+      SIDES.map((side) => [`${side}-sided`, [meanTotal(run(`${side}-sided 1`))]] as const),
+    ),
+  ],
+})
+
+const scaling = experimentOf({
+  name: '1B',
+  title: 'Throughput by active clients',
+  setup: [
+    SETUP,
+    'C_G = 1,570 K one-sided, 430 K two-sided are inputs of the model; the curve between is not.',
+    sizeSetup(SIZE),
+  ],
+  variants: SIDES.flatMap((side) => counts.map((n) => saturating(side, n))),
+  measure: (run) =>
+    Object.fromEntries(
+      SIDES.flatMap((side) => counts.map((n) => [`1B.${side}.${n}`, meanTotal(run(`${side}-sided ${n}`))] as const)),
+    ),
+  figures: (run) => [
+    bars(
+      'fig7',
+      'Throughput by active clients',
+      SIDES.map((side) => `${side}-sided`),
+      counts.map((n) => [String(n), SIDES.map((side) => meanTotal(run(`${side}-sided ${n}`)))] as const),
+    ),
+  ],
+})
+
+const demands = (amounts: readonly number[], pattern: 'burst' | 'constant'): Scene => ({
+  ...BARE,
+  ...{ pattern, carry: false, clients: amounts.map((demand) => ({ reservation: 0, demand })) },
+})
+const SPIKE = spike(340_000, 80_000)
+const UNIFORM = uniformShares(1_580_000, CLIENTS)
+const DEMANDS = [
+  { key: 'uniform burst', id: 'fig8a', title: 'Uniform demand, burst', amounts: UNIFORM, pattern: 'burst' },
+  { key: 'spike burst', id: 'fig8b', title: 'Spike demand, burst', amounts: SPIKE, pattern: 'burst' },
+  { key: 'spike constant', id: 'fig8c', title: 'Spike demand, constant rate', amounts: SPIKE, pattern: 'constant' },
+] as const
+
+const patterns = experimentOf({
+  name: '1C',
+  title: 'Demand over clients and over time',
+  setup: [
+    SETUP,
+    'Demands of 158 K each, or 340 K for C1 to C3 and 80 K for the others; what a period leaves unserved is dropped.',
+    sizeSetup(SIZE),
+  ],
+  variants: DEMANDS.map(({ key, amounts, pattern }) => variant('1C', key, demands(amounts, pattern))),
+  measure(run) {
+    const clients = (key: string): number[] => meanClients(run(key))
+    /** Of C1 to C3, and of the others, the one that is furthest off. */
+    const least = (values: readonly number[]): number => Math.min(...values)
+    return {
+      '1C.uniform': meanTotal(run('uniform burst')),
+      '1C.uniform.c': least(clients('uniform burst')),
+      '1C.spikeburst.total': meanTotal(run('spike burst')),
+      '1C.spikeburst.c1': least(clients('spike burst').slice(0, 3)),
+      '1C.spikeburst.c4': least(clients('spike burst').slice(3)),
+      '1C.spikeconst.total': meanTotal(run('spike constant')),
+      '1C.spikeconst.c1': least(clients('spike constant').slice(0, 3)),
+    }
+  },
+  figures: (run) =>
+    DEMANDS.map(({ key, id, title, amounts }) =>
+      clientBars(id, title, { demand: amounts, completed: meanClients(run(key)) }),
+    ),
+})
+
+export const set1 = [single, scaling, patterns]
