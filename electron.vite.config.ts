@@ -10,6 +10,8 @@ export default defineConfig({
           main: 'electron/main/main.ts',
           'host-process': 'electron/main/host-process.ts',
           'papers-worker': 'electron/host/papers/worker.ts',
+          'haechi-thread': 'electron/haechi/thread.ts',
+          'locks-worker': 'electron/host/locks/worker.ts',
         },
         output: { format: 'es', entryFileNames: '[name].js' },
       },

@@ -132,9 +132,9 @@ export const contract = {
           limit: z.number().int().min(1).max(200).default(60),
           /** Key of a resource, or a namespace; empty = the most contended. */
           selected: z.string().max(300).default(''),
-          /** null: the peak of the queue of the last seconds, over `spanMs`. */
+          /** null: the peak of the queue of the last seconds, over `spanMs`; null there: as long as that queue needs. */
           moment: moment.nullable().default(null),
-          spanMs: z.number().min(0.1).max(10_000).default(60),
+          spanMs: z.number().min(0.1).max(10_000).nullable().default(null),
         }),
       )
       .output(eventIterator(locksFrame)),

@@ -100,7 +100,8 @@ export const stack = z.object({
 })
 export type Stack = z.infer<typeof stack>
 
-export const tileId = z.enum(['read', 'write', 'rpc', 'service', 'queued', 'budget', 'rules', 'lent'])
+/** locks: only where the source has a lock manager that tells its queues. */
+export const tileId = z.enum(['read', 'write', 'rpc', 'service', 'queued', 'budget', 'rules', 'lent', 'locks'])
 export type TileId = z.infer<typeof tileId>
 export const tile = z.object({
   id: tileId,

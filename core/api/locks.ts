@@ -23,9 +23,10 @@ export type LocksSort = z.infer<typeof locksSort>
 export const moment = z.object({ endMs: ms, spanMs: z.number().min(0.1).max(10_000) })
 export type Moment = z.infer<typeof moment>
 
+const alarmKind = z.enum(['convoy', 'ping-pong', 'eviction'])
 /** Convoy, ping-pong and eviction risk; one of each kind may also be calm (`level` ok or idle). */
 export const lockAlarm = z.object({
-  kind: z.enum(['convoy', 'ping-pong', 'eviction']),
+  kind: alarmKind,
   level,
   /** Key of the resource; empty for the calm ones. */
   resource: z.string(),
@@ -37,13 +38,13 @@ export const lockAlarm = z.object({
 export type LockAlarm = z.infer<typeof lockAlarm>
 
 /**
- * Lives of locks that touch a moment, in order of asking. Times are ms from the moment's beginning, negative before it; null:
- * not yet at the sample shown.
+ * Lives of locks that touch a moment, in order of asking, as they were known at its end. Times are ms from the moment's
+ * beginning, negative before it; null: not yet.
  */
 export const lockLives = z.object({
   /** Unique in the source; waits name it. */
   id: numbers,
-  /** Client node, as in `clients`. */
+  /** Number of the client node in `clients`. */
   client: numbers,
   asked: numbers,
   granted: gappy,
@@ -64,7 +65,7 @@ export const lockLives = z.object({
   end: gappy,
   isEarlyGrant: z.array(z.boolean()),
   isEarlyRevocation: z.array(z.boolean()),
-  /** Bytes written under it that are not on the server at the sample shown, and in all. */
+  /** Bytes written under it that are not on the server at the moment's end, and in all. */
   dirtyBytes: numbers,
   bytes: numbers,
   /** Downgrade while it was cancelled: when, and to which mode. */
@@ -126,6 +127,7 @@ export const locksFrame = z.object({
     /** `ckpt.h5 / 3`. */
     name: texts,
     server: texts,
+    /** Longest queue of the last 15 s: what waits at an instant is gone before it is read. */
     waiting: numbers,
     /** A second. */
     conflicts: numbers,
@@ -135,6 +137,8 @@ export const locksFrame = z.object({
     held: numbers,
     level: z.array(level),
     why: texts,
+    /** Kind of its worst alarm. */
+    alarm: z.array(alarmKind.nullable()),
   }),
   alarms: z.array(lockAlarm),
   /** The resource chosen, or the most contended one; null where there is none. */
@@ -145,7 +149,7 @@ export const locksFrame = z.object({
       server: z.string(),
       /** `16 writers, N-1 strided`. */
       about: z.string(),
-      /** Names of client nodes and the job of each, by number. */
+      /** Client nodes of the lives and messages, and the job of each; `number` is also the place in this list. */
       clients: z.array(z.object({ number: z.number(), name: z.string(), jobId: z.string() })),
       moment,
       /** Whether the moment was found (the peak of the queue) or asked for. */
@@ -204,6 +208,8 @@ export const locksCompare = z.object({
       /** Bytes a second that the application saw written and read; null when the run failed. */
       writeBps: z.number().nullable(),
       readBps: z.number().nullable(),
+      /** The same of each file by itself, in the order of the scenario: one pattern beside another tells nothing of either. */
+      files: z.array(z.object({ file: z.string(), writeBps: z.number().nullable(), readBps: z.number().nullable() })),
       /** Longest wait for a lock, ms. */
       longestWaitMs: z.number().nullable(),
     }),

@@ -82,7 +82,8 @@ export const tokensFrame = z.object({
     usedReserved: numbers,
     usedPool: numbers,
     yielded: numbers,
-    queued: numbers,
+    /** Requests that wait at the client; null where it always has another one. */
+    queued: gappy,
     inFlight: numbers,
     isThrottled: z.array(z.boolean()),
     /** Waits for a token that is not there. */

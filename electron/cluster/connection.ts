@@ -1,4 +1,5 @@
 /** How a cluster is reached, and whose clock its samples carry. */
+import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { TargetInside } from './inside.ts'
 
@@ -32,6 +33,8 @@ export interface ClusterSource {
   inside?(target: string): TargetInside | undefined
   /** A lock manager that tells every step; a live cluster has none. */
   readonly locks?: LockWorld | undefined
+  /** Data nodes that hand out tokens; there are none outside the emulator. */
+  readonly dataNodes?: readonly EmulatedDataNode[] | undefined
   /** The source's clock now: ns since its start, and Unix ms. */
   nowNs(): number
   toUnixMs(ns: number): number

@@ -5,7 +5,9 @@
  */
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
+import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
+import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { TargetInside } from './inside.ts'
 
@@ -43,6 +45,14 @@ export class EmulatedSource implements ClusterSource {
       role: node.role,
       exec: async (command) => node.exec(command),
     }))
+  }
+
+  get locks(): LockWorld | undefined {
+    return this.emulator.ccpfs
+  }
+
+  get dataNodes(): readonly EmulatedDataNode[] {
+    return this.emulator.dataNodes
   }
 
   /** The emulator's own books of an OST. */

@@ -26,7 +26,9 @@ import { JobMeeting } from './job-meeting.ts'
 import { type Job, JobRegistry } from './job-registry.ts'
 import { KeptRecords } from './kept-records.ts'
 import { LedgerWriter } from './ledger-writer.ts'
+import { LdlmReader } from './ldlm-reader.ts'
 import { leftOut } from './left-out.ts'
+import { LockWatch } from './lock-watch.ts'
 import { PadllReader } from './padll-reader.ts'
 import { MetadataLoop } from './metadata-loop.ts'
 import { choiceOf, DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
@@ -59,6 +61,10 @@ export class ClusterMonitor {
   readonly audit: Audit
   /** The global controller of PADLL's stages; undefined where the source has none. */
   readonly padll: PadllReader | undefined
+  /** Counters of the lock manager of Lustre's servers. */
+  readonly ldlm: LdlmReader
+  /** A lock manager that tells every step; undefined where the source has none. */
+  readonly locks: LockWatch | undefined
   readonly #reader: ClusterReader
   readonly #slurm: SlurmQueue
   readonly #meeting: JobMeeting
@@ -108,6 +114,8 @@ export class ClusterMonitor {
     this.#meeting = new JobMeeting(this.jobs, this.#slurm, this.events)
     const controller = source.nodes.find((n) => n.role === 'controller')
     this.padll = controller && new PadllReader(controller, this.events)
+    this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records))
+    this.locks = source.locks && new LockWatch(source.locks, this.events)
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
 
@@ -300,19 +308,22 @@ export class ClusterMonitor {
     }
     const atMs = this.source.toUnixMs(atNs)
     const began = performance.now()
-    // Not waited for: a slow controller of stages holds up no sample.
+    // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
+    void this.ldlm.refresh(atNs, atMs)
     const { read, silent } = await this.#reader.read(atMs)
     const collected = performance.now()
     const held = silent
       .filter((n) => n.role === 'oss')
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
-    this.#meter.add([...read.map((r) => r.reading), ...(this.padll?.takeCosts() ?? [])], performance.now())
+    const costs = [...(this.padll?.takeCosts() ?? []), ...this.ldlm.takeCosts()]
+    this.#meter.add([...read.map((r) => r.reading), ...costs], performance.now())
     this.#targets = this.servers.flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
     const sample = this.recent.push(atMs)
+    this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#nextSlurmNs = 0
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)

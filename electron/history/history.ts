@@ -12,6 +12,7 @@ import type { Decision } from '#core/control/controller.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { AuditRecord } from '../enforce/audit.ts'
 import { AuditTable, type Chain } from './audit-table.ts'
+import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
 import { openHistory } from './open.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
 import type { EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
@@ -24,7 +25,7 @@ const PENDING_MAX = 20_000
 
 type Table =
   | ('source' | 'job' | 'target' | 'job_sample' | 'target_sample' | 'rule' | 'decision' | 'event' | 'audit')
-  | ('adaptbf_moves' | 'adaptbf_state')
+  | ('adaptbf_moves' | 'adaptbf_state' | 'ldlm_namespace' | 'ldlm_sample')
 
 export class History {
   readonly #db: Database
@@ -43,6 +44,7 @@ export class History {
   readonly #second = new RollUp()
   readonly #audit: AuditTable
   readonly #ledger: LedgerTables
+  readonly #ldlm: LdlmTable
   #lastFlushMs = 0
   #lastPruneMs = 0
   readonly #sql: Statements
@@ -54,6 +56,7 @@ export class History {
     this.#sql = prepareStatements(db)
     this.#audit = new AuditTable(db)
     this.#ledger = new LedgerTables(db)
+    this.#ldlm = new LdlmTable(db)
   }
 
   /** Opens the file; failures are those of `openHistory`. */
@@ -165,6 +168,20 @@ export class History {
   /** What moved on targets of the present source, newest first; what is not written yet is not among it. */
   moves(query: MovesQuery): MoveRecord[] {
     return this.#ledger.moves(this.#source, query)
+  }
+
+  /** Takes what a server's lock namespaces counted at one reading. */
+  recordLdlm(atMs: number, node: string, namespaces: readonly LdlmRecord[]): void {
+    const source = this.#source
+    this.#pending.push(() => {
+      for (const n of namespaces) this.#ldlm.write(source, Math.round(atMs), node, n)
+    })
+  }
+
+  /** Readings of a lock namespace of the present source, oldest first; the empty name: of servers as a whole. */
+  ldlmSeries(namespace: string, fromMs: number, toMs: number, limit = 100_000): LdlmSample[] {
+    this.flush()
+    return this.#ldlm.series(this.#source, namespace, fromMs, toMs, limit)
   }
 
   /** Takes the state of a controller; the one before it is replaced. */

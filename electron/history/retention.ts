@@ -1,6 +1,6 @@
 /**
- * What is kept for how long: raw samples an hour, means of a second a day. An emulated source's ended rules, decisions, moves
- * between jobs and audit an hour too, because a controller makes dozens of them a second, and its events a day.
+ * What is kept for how long: raw samples an hour, means of a second and lock counters a day. An emulated source's ended rules,
+ * decisions, moves between jobs and audit an hour too, because a controller makes dozens of them a second, and its events a day.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'
@@ -28,6 +28,10 @@ export function prune(
         )
       }
     })
+    run(
+      `DELETE FROM ldlm_sample WHERE at_ms < ? AND namespace IN (SELECT id FROM ldlm_namespace WHERE ${which})`,
+      atMs - KEEP_MS[1],
+    )
     const emulated = `SELECT id FROM source WHERE kind = 'EMULATED' AND ${source.which === 'present' ? 'id = ?' : 'id != ?'}`
     // By target, which is what the table's key begins with after the source: no scan of an hour's decisions.
     run(

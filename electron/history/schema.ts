@@ -69,6 +69,20 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (cluster, target)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- lock namespaces of the servers' targets; the empty name is what a server says of all of its own
+  CREATE TABLE ldlm_namespace (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL REFERENCES source, node TEXT NOT NULL, name TEXT NOT NULL,
+    UNIQUE (source, node, name)
+  ) STRICT;
+  CREATE INDEX ldlm_namespace_by_name ON ldlm_namespace (source, name);
+  -- one row a reading, about one a second; grants and cancels are locks a second; no row where a server did not answer
+  CREATE TABLE ldlm_sample (
+    namespace INTEGER NOT NULL REFERENCES ldlm_namespace, at_ms INTEGER NOT NULL, locks INTEGER, unused INTEGER,
+    resources INTEGER, granted INTEGER, grants REAL, cancels REAL, pool_limit INTEGER, timeouts INTEGER,
+    contentions INTEGER, PRIMARY KEY (namespace, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** Version that this program writes. */

@@ -13,6 +13,7 @@ import { ClusterMonitor } from '../cluster/monitor.ts'
 import { Audit } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
 import { FramePump } from './frame-pump.ts'
+import { LockComparison } from './locks/compare.ts'
 import { Papers } from './papers/papers.ts'
 import { makeRouter } from './router.ts'
 import { resourcePath, version } from './resources.ts'
@@ -84,10 +85,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     metadata: metadataSettingsOf(scenario),
   })
   const papers = new Papers()
+  const comparison = new LockComparison(monitor.locks && scenario, source.emulator.seed)
   const router = makeRouter({
     monitor,
     desk: new RuleDesk(monitor),
     papers,
+    comparison,
     pump: new FramePump(),
     facts: {
       scenario: scenario.title,
@@ -106,6 +109,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     source,
     close: async () => {
       papers.close()
+      comparison.close()
       await source.stop()
       monitor.close()
       history.close()

@@ -24,13 +24,15 @@ export interface FilterRow {
   readonly ageMs: number
 }
 
+export type RowTest<R> = (row: R) => boolean
+
 export interface FilterError {
   /** From 1. */
   readonly column: number
   readonly message: string
 }
 
-type Test = (row: FilterRow) => boolean
+type Test = RowTest<FilterRow>
 
 const TEXT: Readonly<Record<string, (r: FilterRow) => readonly string[]>> = {
   job: (r) => [r.jobId],
@@ -61,7 +63,7 @@ const STATE: Readonly<Record<string, Test>> = {
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }
 
 /** Without a regular expression: many `*` on a long run of one letter would keep one busy for minutes. */
-function glob(pattern: string): (text: string) => boolean {
+export function glob(pattern: string): (text: string) => boolean {
   const parts = pattern.toLowerCase().split('*')
   const first = parts[0] as string
   // A plain word is looked for anywhere; one with a `*` must match from end to end.
@@ -83,31 +85,36 @@ function glob(pattern: string): (text: string) => boolean {
 }
 
 /** An entry of a table by a name that somebody typed; what every object inherits is not in it. */
-const entry = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+export const entry = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
+
+/** A number compared with what was typed, for example `>=` and `5k`; in words what is wrong with it. A gap passes nothing. */
+export function comparison(op: string, value: string): ((v: number | null) => boolean) | string {
+  const m = /^(-?\d+(?:\.\d+)?)([kmg]?)$/i.exec(value)
+  if (!m) return `${value === '' ? 'a number' : value} is not a number such as 500, 5k or 1.5m`
+  const bound = Number(m[1]) * (UNITS[(m[2] ?? '').toLowerCase()] ?? 1)
+  return (v) => {
+    if (v === null) return false
+    return op === '>'
+      ? v > bound
+      : op === '<'
+        ? v < bound
+        : op === '>='
+          ? v >= bound
+          : op === '<='
+            ? v <= bound
+            : v === bound
+  }
+}
 
 function term(word: string): Test | string {
   const number = /^([a-z]+)(>=|<=|>|<|=)(.*)$/.exec(word)
   if (number) {
     const [, name = '', op = '', value = ''] = number
     const of = entry(NUMBER, name)
-    const m = /^(-?\d+(?:\.\d+)?)([kmg]?)$/i.exec(value)
     if (!of) return `${name} cannot be compared; numbers are ${Object.keys(NUMBER).join(', ')}`
-    if (!m) return `${value === '' ? 'a number' : value} is not a number such as 500, 5k or 1.5m`
-    const bound = Number(m[1]) * (UNITS[(m[2] ?? '').toLowerCase()] ?? 1)
-    return (r) => {
-      const v = of(r)
-      if (v === null) return false
-      return op === '>'
-        ? v > bound
-        : op === '<'
-          ? v < bound
-          : op === '>='
-            ? v >= bound
-            : op === '<='
-              ? v <= bound
-              : v === bound
-    }
+    const passes = comparison(op, value)
+    return typeof passes === 'string' ? passes : (r) => passes(of(r))
   }
   const field = /^([a-z]+):(.*)$/.exec(word)
   if (!field) {
@@ -126,8 +133,18 @@ function term(word: string): Test | string {
 }
 
 /** Reads a filter; an empty one lets everything pass. */
-export function parseJobFilter(text: string): Result<Test, FilterError> {
-  const tests: Test[] = []
+export const parseJobFilter = (text: string): Result<Test, FilterError> => parseFilter(text, term)
+
+/**
+ * Reads terms that are joined by blanks and turned round by a `-`.
+ *
+ * @param term  what one term asks of a row; in words why it cannot be read.
+ */
+export function parseFilter<R>(
+  text: string,
+  term: (word: string) => RowTest<R> | string,
+): Result<RowTest<R>, FilterError> {
+  const tests: RowTest<R>[] = []
   for (const m of text.matchAll(/\S+/g)) {
     const negated = m[0].startsWith('-') && m[0].length > 1
     const test = term(negated ? m[0].slice(1) : m[0])

@@ -162,7 +162,7 @@ describe('frames', () => {
         expect(lengths(overview.targets)).toEqual([4])
         expect(lengths(overview.movers)).toEqual([overview.movers.jobId.length])
         for (const x of overview.stack.series) expect(x.values).toHaveLength(overview.stack.t.length)
-        expect(overview.tiles.map((t) => t.id)).toHaveLength(8)
+        expect(overview.tiles.map((t) => t.id)).toHaveLength(9)
         const strip = await first(client.views.strip({ stream: 's', ...q }))
         expect(strip.t).toHaveLength(strip.rpcs.length)
         expect(strip.toMs).toBe(EPOCH_S * 1000 + 12_000)

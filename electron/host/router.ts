@@ -6,6 +6,7 @@ import type { Failure } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { FramePump } from './frame-pump.ts'
 import type { PeerContext } from './peer.ts'
+import type { LockComparison } from './locks/compare.ts'
 import { PadllDesk } from './padll/desk.ts'
 import type { Papers } from './papers/papers.ts'
 import { changeOf } from './views/adaptbf.ts'
@@ -14,6 +15,7 @@ import { jobsFrame } from './views/jobs.ts'
 import { locksFrame } from './views/locks.ts'
 import { metadataFrame } from './views/metadata.ts'
 import { overviewFrame } from './views/overview.ts'
+import { TokensDesk } from './tokens/desk.ts'
 import { checkDraft } from './rules/check.ts'
 import type { RuleDesk } from './rules/desk.ts'
 import { rulesFrame } from './views/rules.ts'
@@ -26,6 +28,7 @@ export interface RouterParts {
   readonly monitor: ClusterMonitor
   readonly desk: RuleDesk
   readonly papers: Papers
+  readonly comparison: LockComparison
   readonly pump: FramePump
   readonly facts: SourceFacts
   readonly info: {
@@ -44,24 +47,13 @@ const NO_SPEED: Failure = {
   next: 'Only the emulator has a speed.',
 }
 
-const NO_MANAGER: Failure = {
-  code: 'NO_LOCK_MANAGER',
-  what: 'There is nothing to compare',
-  why: 'this source has no lock manager that tells its steps',
-}
-
-const NO_DATA_NODE: Failure = {
-  code: 'NO_DATA_NODE',
-  what: 'Nothing was changed',
-  why: 'this source has no data node that hands out tokens',
-}
-
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
-  const { monitor, desk, papers, pump } = parts
+  const { monitor, desk, papers, comparison, pump } = parts
   const padll = new PadllDesk(monitor)
+  const tokens = new TokensDesk(monitor)
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -153,19 +145,25 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     locks: {
-      compare: os.locks.compare.handler(({ errors }) => {
-        throw errors.REFUSED(refusal(NO_MANAGER))
+      compare: os.locks.compare.handler(async ({ input, errors, signal }) => {
+        const compared = await comparison.run(input, signal)
+        if (!compared.ok) throw errors.REFUSED(refusal(compared.error))
+        return compared.value
       }),
     },
     tokens: {
-      check: os.tokens.check.handler(({ errors }) => {
-        throw errors.REFUSED(refusal(NO_DATA_NODE))
+      check: os.tokens.check.handler(({ input, errors }) => {
+        const said = tokens.check(input)
+        if (!said.ok) throw errors.REFUSED(refusal(said.error))
+        return said.value
       }),
-      reserve: os.tokens.reserve.handler(({ errors }) => {
-        throw errors.REFUSED(refusal(NO_DATA_NODE))
+      reserve: os.tokens.reserve.handler(({ input, errors }) => {
+        const reserved = tokens.reserve(input)
+        if (!reserved.ok) throw errors.REFUSED(refusal(reserved.error))
       }),
-      change: os.tokens.change.handler(({ errors }) => {
-        throw errors.REFUSED(refusal(NO_DATA_NODE))
+      change: os.tokens.change.handler(({ input, errors }) => {
+        const changed = tokens.change(input)
+        if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
       }),
     },
     papers: {

@@ -1,29 +1,24 @@
 /** Locks: resources by contention and the lanes of one, or the counters of Lustre's lock manager. */
-import type { LocksFrame, LocksPlane, LocksSort, Moment } from '#core/api/locks.ts'
+import type { LocksFrame, LocksPlane } from '#core/api/locks.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { emptyLocks } from './locks-empty.ts'
+import { hasLdlm, ldlmPart } from './locks-ldlm.ts'
+import type { LocksQuery } from './locks-query.ts'
+import { seqdlmFrame } from './locks-seqdlm.ts'
 import { stand } from './position.ts'
 
-export interface LocksQuery {
-  readonly at: number | null
-  readonly windowMs: number
-  readonly plane: LocksPlane | null
-  readonly sort: LocksSort
-  readonly filter: string
-  readonly offset: number
-  readonly limit: number
-  readonly selected: string
-  readonly moment: Moment | null
-  readonly spanMs: number
-}
+/** Planes that a source has: the lock manager that tells every step first, it shows more. */
+export const lockPlanesOf = (monitor: ClusterMonitor): LocksPlane[] => [
+  ...(monitor.locks ? (['seqdlm'] as const) : []),
+  ...(hasLdlm(monitor) ? (['ldlm'] as const) : []),
+]
 
 export function locksFrame(monitor: ClusterMonitor, query: LocksQuery, seq: number): LocksFrame {
-  const { sample, atMs } = stand(monitor, query.at)
-  const rows = { key: [], name: [], server: [], waiting: [], conflicts: [], revocations: [] }
-  return {
-    ...{ seq, sample, atMs, windowMs: query.windowMs, planes: [], plane: null },
-    ...{ held: null, grants: null, cancels: null, manager: '', modes: [], known: 0, shown: 0, offset: 0 },
-    series: { t: [], held: [], grants: [], cancels: [], waiting: [] },
-    rows: { ...rows, cancelMs: [], held: [], level: [], why: [] },
-    ...{ alarms: [], resource: null, ldlm: null, notices: [] },
-  }
+  const position = stand(monitor, query.at)
+  const planes = lockPlanesOf(monitor)
+  const plane = planes.find((p) => p === query.plane) ?? planes[0] ?? null
+  const head = { seq, ...position, windowMs: query.windowMs, planes, plane }
+  if (plane === 'seqdlm' && monitor.locks) return seqdlmFrame(monitor.source, monitor.locks, head, query)
+  if (plane === 'ldlm') return { ...emptyLocks(head), ...ldlmPart(monitor, query, position) }
+  return emptyLocks(head)
 }

@@ -1,5 +1,7 @@
 /** The overview: is the file system well, and if not, who moved. */
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
+import { STORM_SAMPLES, type LockWatch } from '../../cluster/lock-watch.ts'
+import { resourceName } from '../../cluster/lock-words.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
 import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
@@ -9,7 +11,7 @@ const SPARK_POINTS = 60
 const MOVERS = 9
 const EVENTS = 60
 
-const TILES: Readonly<Record<TileId, TotalMeasure>> = {
+const TILES: Readonly<Record<Exclude<TileId, 'locks'>, TotalMeasure>> = {
   read: 'readBps',
   write: 'writeBps',
   rpc: 'rpcs',
@@ -38,7 +40,8 @@ function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[
   )
   const { tier, to } = monitor.recent.tierFor(sample, windowMs)
   const { from, step } = tier.totals.window(to, windowMs, SPARK_POINTS)
-  return (Object.keys(TILES) as TileId[]).map((id) => {
+  const locks = monitor.locks ? [locksTile(monitor.locks, sample, windowMs)] : []
+  const measured = (Object.keys(TILES) as (keyof typeof TILES)[]).map((id): Tile => {
     const column = totalColumn(TILES[id])
     // Rules are counted, not measured: a mean of them would be a rule and a half.
     const isCount = id === 'rules'
@@ -56,6 +59,21 @@ function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[
       level: tileLevel(id, value, before),
     }
   })
+  return [...measured, ...locks]
+}
+
+/** Requests that wait for a lock; amber while there is a storm, which the note names. */
+function locksTile(locks: LockWatch, sample: number, windowMs: number): Tile {
+  const { world, series } = locks
+  const worst = locks.storms(sample, STORM_SAMPLES)[0]
+  return {
+    id: 'locks',
+    value: series.mean('waiting', sample, RATE_SAMPLES),
+    before: series.meanBefore('waiting', sample, windowMs),
+    spark: series.window(sample, windowMs, SPARK_POINTS).waiting,
+    level: worst ? 'watch' : 'ok',
+    ...(worst ? { note: resourceName(world, worst.alarm.resource) } : {}),
+  }
 }
 
 function targets(monitor: ClusterMonitor, sample: number): OverviewFrame['targets'] {

@@ -1,7 +1,17 @@
-/** Tokens: pool, clients and capacity of one data node. */
+/** Tokens: pool, clients and capacity of one data node, as they stood at the cursor. */
 import type { TokensFrame, TokensSpan } from '#core/api/tokens.ts'
+import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
+import { finishingTime } from '#core/haechi/fluid.ts'
+import { profiledTokens } from '#core/haechi/settings.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { stand } from './position.ts'
+import { noDataNode } from './tokens-empty.ts'
+import { clientsOf, footOf } from './tokens-clients.ts'
+import { eventsOf } from './tokens-events.ts'
+import { missedIn, periodAt, rowAt, type Place } from './tokens-place.ts'
+import { phasesOf, poolOf, seriesOf } from './tokens-pool.ts'
 
 export interface TokensQuery {
   readonly at: number | null
@@ -10,26 +20,114 @@ export interface TokensQuery {
   readonly span: TokensSpan
 }
 
+/** Epochs on the ruler, and periods of the capacity chart. */
+const EPOCHS = 7
+const PERIODS = 60
+
 export function tokensFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
   const { sample, atMs } = stand(monitor, query.at)
-  const none = { now: null, start: null, lowest: null, lowestAtMs: null, reported: null, target: null }
+  const nodes = monitor.source.dataNodes ?? []
+  const node = nodes.find((n) => n.name === query.node) ?? nodes[0]
+  const head = { seq, sample, atMs, windowMs: query.windowMs, nodes: nodes.map((n) => n.name) }
+  const atNs = atMs === null ? undefined : Math.round((atMs - monitor.source.toUnixMs(0)) * NS_PER_MS)
+  const run = atNs === undefined ? undefined : node?.run(atNs)
+  if (!node || !run || atNs === undefined || atMs === null) {
+    return { ...head, node: node?.name ?? '', ...noDataNode(query.span) }
+  }
+  const place = placeOf(run, atNs - run.fromNs)
+  const { setup } = run.node
+  const { settings } = setup
+  const toMs = (ns: number): number => monitor.source.toUnixMs(run.fromNs + ns)
   return {
-    ...{ seq, sample, atMs, windowMs: query.windowMs, nodes: [], node: '', isKept: false },
-    ...{ variant: 'haechi', preset: 'default', periodMs: 1000, checkMs: 1, batch: 1000 },
-    ...{ epoch: 0, elapsedMs: 0, phase: 'end' },
-    pool: { ...none, emptyFetches: 0 },
-    series: { span: query.span, t: [], pool: [], reported: [], target: [], unconverted: [] },
-    ...{ phases: [], epochs: [] },
-    capacity: { epoch: [], estimate: [], used: [], reserved: [], profile: 0, least: 0, action: '', marks: [] },
-    clients: {
-      ...{ key: [], name: [], jobId: [], colour: [], state: [], reservation: [], limit: [], left: [], held: [] },
-      ...{ usedReserved: [], usedPool: [], yielded: [], queued: [], inFlight: [], isThrottled: [], isStarved: [] },
-      ...{ missed: [], iops: [], spark: [], p99Us: [], level: [], why: [] },
+    ...{ ...head, node: node.name, isKept: place.row !== undefined, variant: run.variant, preset: run.preset },
+    ...{ periodMs: settings.periodNs / NS_PER_MS, checkMs: settings.checkNs / NS_PER_MS, batch: settings.batch },
+    ...{
+      epoch: place.epoch,
+      elapsedMs: (place.atNs - place.startNs) / NS_PER_MS,
+      phase: phasesOf(place).at(-1)?.kind ?? 'wait',
     },
-    foot: {
-      ...{ cpuEvents: 0, dataCpuEvents: 0, dataIos: 0, idleShare: null, worst: null },
-      ...{ reserved: 0, admissible: 0, fluidFinish: 0 },
-    },
-    ...{ events: [], notices: [] },
+    pool: poolOf(place),
+    series: seriesOf(place, query.span),
+    phases: phasesOf(place),
+    epochs: epochsOf(place, toMs),
+    capacity: capacityOf(place),
+    clients: clientsOf(place, (jobId) => (jobId === '' ? 0 : (monitor.jobs.find(jobId)?.colour ?? 0))),
+    foot: { ...footOf(place), ...admissionOf(place) },
+    events: eventsOf(place, toMs),
+    notices: [],
+  }
+}
+
+function placeOf(run: DataNodeRun, atNs: number): Place {
+  const periods = run.node.periods.items
+  const { periodNs } = run.node.setup.settings
+  const record = periodAt(periods, atNs)
+  const last = periods.at(-1)
+  const startNs = record?.startNs ?? Math.max(0, last && last.endNs <= atNs ? last.endNs : 0)
+  const epoch =
+    record?.monitor?.epoch ?? (record ? record.index + 1 : (run.node.monitor?.epoch ?? (last ? last.index + 2 : 1)))
+  return {
+    ...{ run, atNs, startNs, endNs: startNs + periodNs, record, epoch },
+    row: rowAt(run.node.samples, run.node.setup.samples.everyNs, atNs),
+    before: periods.filter((p) => p.endNs <= startNs),
+  }
+}
+
+function epochsOf(place: Place, toMs: (ns: number) => number): TokensFrame['epochs'] {
+  const whole = place.before.slice(-(EPOCHS - 1)).map((p) => ({
+    epoch: p.monitor?.epoch ?? p.index + 1,
+    startMs: toMs(p.startNs),
+    missed: missedIn(place.run, p).map((i) => place.run.clients[i]?.name ?? ''),
+    isWhole: true,
+  }))
+  return [...whole, { epoch: place.epoch, startMs: toMs(place.startNs), missed: [], isWhole: false }]
+}
+
+const ACTIONS = { increase: 'rose', average: 'mean of what was used', keep: 'kept', off: 'not estimated' } as const
+
+function capacityOf({ run, before, epoch, startNs, atNs }: Place): TokensFrame['capacity'] {
+  const { settings, profile } = run.node.setup
+  const shown = before.slice(-PERIODS)
+  const first = shown[0]?.startNs ?? startNs
+  const epochOf = (ns: number): number => {
+    const p = shown.find((s) => ns >= s.startNs && ns < s.endNs)
+    return p ? (p.monitor?.epoch ?? p.index + 1) : epoch
+  }
+  const last = shown.at(-1)?.monitor
+  const step = last && last.nextOmega !== last.omega ? ` by ${Math.abs(last.nextOmega - last.omega)}` : ''
+  return {
+    epoch: shown.map((p) => p.monitor?.epoch ?? p.index + 1),
+    estimate: shown.map((p) => p.monitor?.omega ?? null),
+    used: shown.map((p) => p.monitor?.used ?? p.total),
+    reserved: shown.map((p) => p.monitor?.reserved ?? null),
+    profile: profiledTokens(profile, settings.periodNs),
+    least: Math.floor(estimatorRule(settings, profile).omegaMin),
+    action: last ? `${ACTIONS[last.action]}${last.action === 'increase' ? step : ''}` : '',
+    marks: run.marks
+      .filter((m) => m.kind === 'capacity' && m.atNs >= first && m.atNs <= atNs)
+      .map((m) => ({ epoch: epochOf(m.atNs), text: m.text })),
+  }
+}
+
+/** What admission lets in, and when all reservations would be done under equal shares. */
+function admissionOf({
+  run,
+  row,
+  before,
+}: Place): Pick<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'> {
+  const { node, clients } = run
+  const { settings, profile } = node.setup
+  const whole = profiledTokens(profile, settings.periodNs)
+  const monitor = before.at(-1)?.monitor
+  const omega = row === undefined ? (monitor?.nextOmega ?? whole) : node.samples.nodeValue(row, 'omega') || whole
+  const reservations = clients.flatMap((_, i) => {
+    const c = node.client(i)
+    return c?.state === 'active' && !c.isOutside ? [c.promised] : []
+  })
+  const capacity = { globalIops: (omega * 1e9) / settings.periodNs, localIops: profile.localIops }
+  return {
+    reserved: reservations.reduce((a, b) => a + b, 0),
+    admissible: omega,
+    fluidFinish: finishingTime(reservations, capacity) / settings.periodNs,
   }
 }

@@ -1,0 +1,101 @@
+/** The pattern of the emulated ccPFS under other lock managers: one run at a time a host, in a thread of its own. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { LockManagerName, LocksCompare } from '#core/api/locks.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import { bundledPath } from '../resources.ts'
+
+/** What the thread is started with. */
+export interface CompareTask {
+  readonly scenario: Scenario
+  readonly managers: readonly LockManagerName[]
+  /** Seconds of the model, > 0. */
+  readonly seconds: number
+  readonly seed: number
+}
+
+/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+function workerFile(): string {
+  const source = join(import.meta.dirname, 'worker.ts')
+  return existsSync(source) ? source : bundledPath('locks-worker.js')
+}
+
+const NO_MANAGER: Failure = {
+  code: 'NO_LOCK_MANAGER',
+  what: 'There is nothing to compare',
+  why: 'this source has no lock manager that tells its steps',
+  next: 'Open a scenario with a ccPFS.',
+}
+
+const BUSY: Failure = {
+  code: 'LOCKS_COMPARE_BUSY',
+  what: 'The lock managers were not compared',
+  why: 'another comparison is running, here or in another window',
+  unaffected: 'the one that is running',
+  next: 'Wait for its end, or cancel it.',
+}
+
+const CANCELLED: Failure = { code: 'LOCKS_COMPARE_CANCELLED', what: 'The comparison was cancelled' }
+
+const crashed = (why: string): Failure => ({
+  code: 'LOCKS_COMPARE_CRASHED',
+  what: 'The comparison ended without a result',
+  why,
+  unaffected: 'sampling, locks and everything else in this console',
+  next: 'Run it again with fewer seconds.',
+})
+
+export class LockComparison {
+  readonly #scenario: Scenario | undefined
+  readonly #seed: number
+  readonly #worker: string
+  #cancel: (() => void) | undefined
+
+  /**
+   * @param scenario  undefined where the source is none, or has no ccPFS.
+   * @param worker    program of the thread (tests).
+   */
+  constructor(scenario: Scenario | undefined, seed: number, worker: string = workerFile()) {
+    this.#scenario = scenario
+    this.#seed = seed
+    this.#worker = worker
+  }
+
+  /**
+   * Runs the managers named, each once, one after the other.
+   *
+   * Failures: NO_LOCK_MANAGER; LOCKS_COMPARE_BUSY while another one runs; LOCKS_COMPARE_CANCELLED when `signal` aborts or the
+   * host is closed; LOCKS_COMPARE_CRASHED.
+   */
+  async run(
+    ask: { readonly managers: readonly LockManagerName[]; readonly seconds: number },
+    signal?: AbortSignal,
+  ): Promise<Result<LocksCompare>> {
+    const { seconds } = ask
+    if (!this.#scenario) return fail(NO_MANAGER)
+    if (this.#cancel) return fail(BUSY)
+    if (signal?.aborted) return fail(CANCELLED)
+    const task = { scenario: this.#scenario, seed: this.#seed, seconds, managers: [...new Set(ask.managers)] }
+    const thread = new Worker(this.#worker, { workerData: task satisfies CompareTask, execArgv: [] })
+    try {
+      return await new Promise<Result<LocksCompare>>((resolve) => {
+        this.#cancel = () => resolve(fail(CANCELLED))
+        signal?.addEventListener('abort', this.#cancel, { once: true })
+        thread.on('message', (results: LocksCompare['results']) => resolve(ok({ seconds, seed: this.#seed, results })))
+        thread.on('error', (e: unknown) => resolve(fail(crashed(e instanceof Error ? e.message : String(e)))))
+        thread.on('exit', (code) => resolve(fail(crashed(`its thread ended with code ${code}`))))
+      })
+    } finally {
+      if (this.#cancel) signal?.removeEventListener('abort', this.#cancel)
+      this.#cancel = undefined
+      void thread.terminate()
+    }
+  }
+
+  /** Ends what runs. */
+  close(): void {
+    this.#cancel?.()
+  }
+}

@@ -1,0 +1,32 @@
+/** Runs the lock managers in a thread of its own, so that sampling goes on in time; tells the results and ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { LockManagerName, LocksCompare } from '#core/api/locks.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { compareManagers } from '#core/emulator/ccpfs-managers.ts'
+import { bounded } from '../../cluster/lock-words.ts'
+import type { CompareTask } from './compare.ts'
+
+type CompareResult = LocksCompare['results'][number]
+
+const NAMES: Readonly<Record<LockManagerName, string>> = {
+  ...{ seqdlm: 'SeqDLM', datatype: 'DLM-datatype', lustre: 'DLM-Lustre', basic: 'DLM-basic' },
+}
+
+/** One that fails leaves the others their results. */
+function run(task: CompareTask, manager: LockManagerName): CompareResult {
+  const { scenario, seconds, seed } = task
+  try {
+    const [outcome] = compareManagers(scenario, { managers: [manager], seconds, seed })
+    if (outcome) {
+      const { name, writeBps, readBps, longestWaitNs } = outcome
+      const files = outcome.files.map((f) => ({ file: bounded(f.file), writeBps: f.writeBps, readBps: f.readBps }))
+      return { manager, name, writeBps, readBps, files, longestWaitMs: longestWaitNs / NS_PER_MS }
+    }
+  } catch (e) {
+    process.stderr.write(`sluice: ${manager} failed: ${e instanceof Error ? e.message : String(e)}\n`)
+  }
+  return { manager, name: NAMES[manager], writeBps: null, readBps: null, files: [], longestWaitMs: null }
+}
+
+const task = workerData as CompareTask
+parentPort?.postMessage(task.managers.map((manager) => run(task, manager)))

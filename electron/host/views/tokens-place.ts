@@ -1,0 +1,55 @@
+/** Where a frame of tokens stands: a run of a data node, an instant of it, the period around it and those before. */
+import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import type { PeriodRecord } from '#core/haechi/sim/node-views.ts'
+import type { TokenSamples } from '#core/haechi/sim/token-samples.ts'
+
+export interface Place {
+  readonly run: DataNodeRun
+  /** On the run's clock, ns; the period it lies in. */
+  readonly atNs: number
+  readonly startNs: number
+  readonly endNs: number
+  /** undefined: that period is not over yet. */
+  readonly record: PeriodRecord | undefined
+  readonly epoch: number
+  /** Sample at or before the instant; undefined where it is no longer kept. */
+  readonly row: number | undefined
+  /** Whole periods before this one, oldest first. */
+  readonly before: readonly PeriodRecord[]
+}
+
+/** The whole period that an instant lies in. */
+export const periodAt = (periods: readonly PeriodRecord[], atNs: number): PeriodRecord | undefined =>
+  periods.findLast((p) => p.startNs <= atNs && atNs < p.endNs)
+
+/** Number of the sample at or before an instant; the k-th was taken at (k + 1) x `everyNs`. */
+export function rowAt(samples: TokenSamples, everyNs: number, atNs: number): number | undefined {
+  const { first, end } = samples.kept
+  const row = Math.min(end - 1, Math.floor(atNs / everyNs) - 1)
+  return row >= first && row >= 0 ? row : undefined
+}
+
+/** Rows of a stretch, at most `most` of them, evenly chosen by their number since the start: a later look sees the same ones. */
+export function rowsOf(samples: TokenSamples, everyNs: number, fromNs: number, toNs: number, most: number): number[] {
+  const { first, end } = samples.kept
+  const from = Math.max(first, Math.ceil(fromNs / everyNs) - 1, 0)
+  const to = Math.min(end - 1, Math.floor(toNs / everyNs) - 1)
+  const every = Math.max(1, Math.ceil((toNs - fromNs) / everyNs / most))
+  const rows: number[] = []
+  for (let row = Math.ceil(from / every) * every; row <= to; row += every) rows.push(row)
+  return rows
+}
+
+/**
+ * Clients that missed their reservation in a period although they asked for it: what they completed, and what they gave back
+ * unasked for, is less than R by more than can be in flight at its ends and than decay frees between two reports.
+ */
+export function missedIn(run: DataNodeRun, period: PeriodRecord): number[] {
+  const { window, checkNs, periodNs } = run.node.setup.settings
+  return (period.monitor?.clients ?? [])
+    .filter(({ client, reservation, yielded }) => {
+      const slack = window + Math.ceil((reservation * checkNs) / periodNs)
+      return (period.completed[client] ?? 0) + yielded + slack < reservation
+    })
+    .map((c) => c.client)
+}
