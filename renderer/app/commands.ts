@@ -6,6 +6,7 @@ import {
   Keyboard,
   LayoutDashboard,
   ListChecks,
+  Lock,
   Palette,
   Pause,
   Plus,
@@ -16,6 +17,7 @@ import {
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
+import { useLocksStore } from '../stores/locks.ts'
 import { useMetadataStore } from '../stores/metadata.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
 import { useRulesViewStore } from '../stores/rules-view.ts'
@@ -41,7 +43,7 @@ export function useCommands(help: () => void) {
   const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
   const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
-  const metadata = useMetadataStore()
+  const [metadata, locks] = [useMetadataStore(), useLocksStore()]
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Command[] => {
@@ -85,6 +87,20 @@ export function useCommands(help: () => void) {
         FilePenLine,
         () => void router.push({ name: 'metadata' }).then(() => (metadata.isEditorOpen = true)),
         'e',
+      ),
+      verb(
+        'locks-replay',
+        'Replay the messages of a moment of locks',
+        Lock,
+        () => void router.push({ name: 'locks' }).then(() => (locks.middle = 'messages')),
+        'm',
+      ),
+      verb(
+        'locks-compare',
+        'Compare the lock managers on the model',
+        Lock,
+        () => void router.push({ name: 'locks' }).then(() => void locks.compare()),
+        'r',
       ),
       ...(['observe', 'advise', 'enforce'] as const).map((m) =>
         verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => void source.setMode(m)),

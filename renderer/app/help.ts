@@ -11,7 +11,9 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['1'], does: 'Overview' },
       { keys: ['2'], does: 'Jobs' },
       { keys: ['3'], does: 'Rules' },
+      { keys: ['4'], does: 'Locks' },
       { keys: ['5'], does: 'Metadata QoS' },
+      { keys: ['6'], does: 'Tokens' },
       { keys: ['Ctrl', 'K'], does: 'Command palette' },
       { keys: ['?'], does: 'These keys' },
     ],
@@ -54,6 +56,28 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['Enter'], does: 'Channels of the row' },
       { keys: ['e'], does: 'Edit the policies; Esc puts them away and keeps the draft' },
       { keys: ['Ctrl', 'Enter'], does: 'Apply the draft' },
+    ],
+  },
+  {
+    title: 'Locks',
+    keys: [
+      { keys: ['j', 'k'], does: 'Next resource, resource before' },
+      { keys: ['\u2190', '\u2192'], does: 'Event by event in the lanes; the moment in the overview' },
+      { keys: [',', '.'], does: 'One event or message back, one on' },
+      { keys: ['w', 's'], does: 'Shorter moment, longer one' },
+      { keys: ['a', 'd'], does: 'Half a moment back, half on' },
+      { keys: ['b'], does: 'Back to the longest queue; Esc does the same' },
+      { keys: ['m'], does: 'Messages one by one; Enter plays them' },
+      { keys: ['v'], does: 'The lanes as a table' },
+      { keys: ['r'], does: 'Compare the lock managers on the model' },
+    ],
+  },
+  {
+    title: 'Tokens',
+    keys: [
+      { keys: ['j', 'k'], does: 'Next client, client before' },
+      { keys: ['e'], does: 'Edit its reservation and limit; Esc puts them away and keeps what was typed' },
+      { keys: ['Enter'], does: 'The client in full; Backspace closes the inspector' },
     ],
   },
   {

@@ -1,10 +1,12 @@
 /** Which view is on screen; in the hash, because the desktop shell serves one file. */
 import { createRouter, createWebHashHistory } from 'vue-router'
 import JobsView from '../views/jobs/JobsView.vue'
+import LocksView from '../views/locks/LocksView.vue'
 import MetadataView from '../views/metadata/MetadataView.vue'
 import OverviewView from '../views/overview/OverviewView.vue'
 import PapersView from '../views/papers/PapersView.vue'
 import RulesView from '../views/rules/RulesView.vue'
+import TokensView from '../views/tokens/TokensView.vue'
 
 export const router = createRouter({
   history: createWebHashHistory(),
@@ -12,7 +14,9 @@ export const router = createRouter({
     { path: '/overview', name: 'overview', component: OverviewView },
     { path: '/jobs', name: 'jobs', component: JobsView },
     { path: '/rules', name: 'rules', component: RulesView },
+    { path: '/locks', name: 'locks', component: LocksView },
     { path: '/metadata', name: 'metadata', component: MetadataView },
+    { path: '/tokens', name: 'tokens', component: TokensView },
     { path: '/papers', name: 'papers', component: PapersView },
     { path: '/:rest(.*)*', redirect: '/overview' },
   ],

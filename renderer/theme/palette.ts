@@ -7,6 +7,7 @@ import { shallowRef } from 'vue'
 const names = [
   'bg-surface',
   'bg-chrome',
+  'bg-raised',
   'text-1',
   'text-2',
   'text-3',
@@ -25,6 +26,7 @@ const names = [
   'div-zero',
   'div-pos',
   'line-2',
+  'line-3',
   'ink-1',
   'ink-2',
   'ink-3',

@@ -106,7 +106,8 @@ function oldestRevocation({ store, timeoutNs, now }: AlarmSource, at: number): T
     const { first, after } = livesAt(store, here, at, now)
     for (let slot = first; slot !== NONE; slot = after(slot)) {
       const revokedNs = table.get(slot, REVOKED_NS)
-      if (revokedNs <= at && revokedNs < oldestNs && table.get(slot, ENDED_NS) > at) [oldest, oldestNs] = [slot, revokedNs]
+      if (revokedNs <= at && revokedNs < oldestNs && table.get(slot, ENDED_NS) > at)
+        [oldest, oldestNs] = [slot, revokedNs]
     }
   }
   if (oldest === NONE) return null

@@ -198,13 +198,7 @@ export class MessageLog {
    *
    * @param resource  undefined for a read or a question for a size, whose answer names none.
    */
-  asked(
-    kind: number,
-    resource: ResourceId | undefined,
-    server: ServerId,
-    client: ClientId,
-    request: number,
-  ): number {
+  asked(kind: number, resource: ResourceId | undefined, server: ServerId, client: ClientId, request: number): number {
     const rows = this.#rows
     for (let s = this.#pending.first(hashOf(request, client)); s !== NONE; s = this.#pending.next(s)) {
       const at = s * WIDTH

@@ -11,6 +11,7 @@ const labels: Record<TileId, string> = {
   budget: 'Budget used',
   rules: 'Rules',
   lent: 'Tokens on loan',
+  locks: 'Locks waiting',
 }
 
 function measureOf(id: TileId, value: number | null): Measure {

@@ -1,0 +1,120 @@
+/**
+ * Geometry of a chart in SVG: scales, paths with their gaps left open, and thinning that keeps every dip. For charts whose
+ * marks and words must stand exactly on values; colours come from CSS.
+ */
+import { runs } from '../widgets/canvas.ts'
+
+type Values = readonly (number | null)[]
+
+/** Where values stand, px. */
+export interface Plot {
+  readonly x: (value: number) => number
+  readonly y: (value: number) => number
+}
+export interface PlotBox {
+  readonly width: number
+  readonly height: number
+  readonly margins: { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number }
+}
+export interface Ends {
+  readonly min: number
+  readonly max: number
+}
+
+/** An axis without extent shows everything at its beginning. */
+export function plotOf({ width, height, margins }: PlotBox, across: Ends, up: Ends): Plot {
+  const spanX = Math.max(0, width - margins.left - margins.right)
+  const spanY = Math.max(0, height - margins.top - margins.bottom)
+  const share = (value: number, { min, max }: Ends): number => (max > min ? (value - min) / (max - min) : 0)
+  return {
+    x: (value) => margins.left + spanX * share(value, across),
+    y: (value) => margins.top + spanY * (1 - share(value, up)),
+  }
+}
+
+const px = (value: number): string => value.toFixed(1).replace(/\.0$/, '')
+
+/** Path of a line; what was not measured interrupts it. A single value between gaps is a short stroke. */
+export function linePath(t: readonly number[], values: Values, plot: Plot): string {
+  return runs(values)
+    .map(([from, to]) => {
+      const at = (i: number): string => `${px(plot.x(t[i] ?? 0))} ${px(plot.y(values[i] ?? 0))}`
+      const rest = Array.from({ length: to - from }, (_, i) => `L${at(from + 1 + i)}`).join('')
+      return `M${at(from)}${rest || 'h0.5'}`
+    })
+    .join('')
+}
+
+/** The same down to `base`. */
+export function areaPath(t: readonly number[], values: Values, plot: Plot, base: number): string {
+  const floor = px(plot.y(base))
+  return runs(values)
+    .filter(([from, to]) => to > from)
+    .map(([from, to]) => {
+      const points = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+      const line = points.map((i) => `L${px(plot.x(t[i] ?? 0))} ${px(plot.y(values[i] ?? 0))}`).join('')
+      return `M${px(plot.x(t[from] ?? 0))} ${floor}${line}L${px(plot.x(t[to] ?? 0))} ${floor}Z`
+    })
+    .join('')
+}
+
+/** Stretches of time without a value before or between values, as [from, to]; what follows the last one has not come yet. */
+export function gapSpans(t: readonly number[], values: Values): [from: number, to: number][] {
+  const found: [number, number][] = []
+  const known = runs(values)
+  const first = known[0]?.[0] ?? 0
+  if (first > 0) found.push([t[0] ?? 0, t[first] ?? 0])
+  for (let i = 1; i < known.length; i++) {
+    const [before, after] = [known[i - 1]?.[1] ?? 0, known[i]?.[0] ?? 0]
+    found.push([t[before] ?? 0, t[after] ?? 0])
+  }
+  return found
+}
+
+/**
+ * At most about `most` points of a long series: of every bucket its lowest and its highest value in the order in which they
+ * came, so that no dip is lost; a bucket with a gap stays one.
+ */
+export function thin(t: readonly number[], values: Values, most: number): { t: readonly number[]; values: Values } {
+  if (t.length <= most || most < 4) return { t, values }
+  const size = Math.ceil((2 * t.length) / most)
+  const kept: number[] = []
+  for (let from = 0; from < t.length; from += size) {
+    let [low, high, gap] = [-1, -1, -1]
+    for (let i = from; i < Math.min(t.length, from + size); i++) {
+      const v = values[i] ?? null
+      if (v === null) {
+        gap = i
+        continue
+      }
+      if (low < 0 || v < (values[low] ?? 0)) low = i
+      if (high < 0 || v > (values[high] ?? 0)) high = i
+    }
+    kept.push(...[...new Set([low, high, gap])].filter((i) => i >= 0).sort((a, b) => a - b))
+  }
+  return { t: kept.map((i) => t[i] ?? 0), values: kept.map((i) => values[i] ?? null) }
+}
+
+/** Multiples of `step` within the ends. */
+export function ticksWithin({ min, max }: Ends, step: number): number[] {
+  if (!(step > 0) || !(max > min)) return []
+  const first = Math.ceil(min / step - 1e-9)
+  const count = Math.min(50, Math.floor(max / step + 1e-9) - first + 1)
+  return Array.from({ length: Math.max(0, count) }, (_, i) => (first + i) * step)
+}
+
+/**
+ * Places for labels that want to stand at `wanted`, px, kept `gap` apart and inside the ends; their order stays. Where there
+ * is no room for all, they stand as close as they must.
+ */
+export function spread(wanted: readonly number[], gap: number, { min, max }: Ends): number[] {
+  const order = wanted.map((_, i) => i).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0))
+  const room = wanted.length > 1 ? Math.min(gap, (max - min) / (wanted.length - 1)) : gap
+  const placed: number[] = []
+  order.forEach((i, n) => (placed[n] = Math.max(wanted[i] ?? 0, n === 0 ? min : (placed[n - 1] ?? 0) + room)))
+  for (let n = placed.length - 1; n >= 0; n--)
+    placed[n] = Math.min(placed[n] ?? 0, n === placed.length - 1 ? max : (placed[n + 1] ?? 0) - room)
+  const found: number[] = []
+  order.forEach((i, n) => (found[i] = placed[n] ?? 0))
+  return found
+}

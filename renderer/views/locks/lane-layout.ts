@@ -1,0 +1,122 @@
+/** Where lanes stand: one per client, taller where a client has several locks at once. */
+import { plainText } from '../../widgets/plain-text.ts'
+import type { Life } from './lives.ts'
+import { standingAt } from './standing.ts'
+
+export interface Lane {
+  readonly client: number
+  readonly name: string
+  readonly jobId: string
+  readonly top: number
+  readonly height: number
+  /** Rows of bars in it. */
+  readonly rows: number
+  /** Locks that were granted before the moment and are still granted after it: kept for the next use, nothing happens to them. */
+  readonly kept: readonly Life[]
+}
+export interface Bar {
+  readonly life: Life
+  readonly lane: number
+  /** Row in the lane, from the top. */
+  readonly row: number
+}
+export interface LaneLayout {
+  readonly lanes: readonly Lane[]
+  readonly bars: readonly Bar[]
+  /** What those wait for that wait at the end of the moment, in words; of the oldest in full. */
+  readonly waits: ReadonlyMap<number, string>
+  readonly height: number
+}
+
+/** More locks of a client at once than this share the last row. */
+const ROWS_MAX = 8
+const TALLEST = 40
+const LOWEST = 22
+/** What a further row adds, and the least of it where there are many. */
+const ROW_PX = 15
+const ROW_LEAST_PX = 11
+
+/** Nothing happens to it inside the moment. */
+export const isKeptThroughout = (life: Life, spanMs: number): boolean =>
+  life.granted !== null &&
+  life.granted < 0 &&
+  (life.canceling === null || life.canceling > spanMs) &&
+  (life.ended === null || life.ended > spanMs)
+
+/**
+ * @param spanMs  lives outside [0, span] have no bar.
+ * @param fitPx   height to fill with lanes as long as they do not become too low.
+ */
+export function layLanes(
+  lives: readonly Life[],
+  clients: readonly { number: number; name: string; jobId: string }[],
+  spanMs: number,
+  fitPx: number,
+): LaneLayout {
+  const bars: Bar[] = []
+  const rowsOf = new Map<number, number>()
+  const order = [...clients].sort((a, b) => a.number - b.number)
+  const laneOf = new Map(order.map(({ number }, i) => [number, i]))
+  const ends = new Map<number, number[]>()
+  const kept = new Map<number, Life[]>()
+  const inside = lives.filter((life) => life.asked <= spanMs && (life.ended === null || life.ended >= 0))
+  for (const life of [...inside].sort((a, b) => a.asked - b.asked || a.id - b.id)) {
+    const lane = laneOf.get(life.client)
+    if (lane === undefined) continue
+    if (isKeptThroughout(life, spanMs)) {
+      kept.set(lane, [...(kept.get(lane) ?? []), life])
+      continue
+    }
+    const taken = ends.get(lane) ?? []
+    ends.set(lane, taken)
+    let row = taken.findIndex((end) => end <= life.asked)
+    if (row < 0) row = Math.min(taken.length, ROWS_MAX - 1)
+    taken[row] = Math.max(taken[row] ?? -Infinity, life.ended ?? Infinity)
+    rowsOf.set(lane, Math.max(rowsOf.get(lane) ?? 1, row + 1))
+    bars.push({ life, lane, row })
+  }
+  const further = [...rowsOf.values()].reduce((sum, rows) => sum + rows - 1, 0)
+  const room = Math.floor((fitPx - order.length * LOWEST) / Math.max(1, further))
+  const rowPx = Math.max(ROW_LEAST_PX, Math.min(ROW_PX, room))
+  const base = order.length === 0 ? TALLEST : Math.floor((fitPx - further * rowPx) / order.length)
+  const height = Math.max(LOWEST, Math.min(TALLEST, base))
+  let top = 0
+  const lanes = order.map(({ number, name, jobId }, i) => {
+    const rows = rowsOf.get(i) ?? 1
+    const lane = {
+      client: number,
+      name,
+      jobId,
+      top,
+      rows,
+      height: height + (rows - 1) * rowPx,
+      kept: kept.get(i) ?? [],
+    }
+    top += lane.height
+    return lane
+  })
+  return { lanes, bars, waits: waitsAt(lives, spanMs), height: top }
+}
+
+/** The oldest is told in full: one sentence is read, one on every lane is not. */
+function waitsAt(lives: readonly Life[], spanMs: number): Map<number, string> {
+  const { waiters } = standingAt(lives, spanMs)
+  const waits = new Map(waiters.map(({ life }) => [life.id, life.askedMode as string]))
+  const oldest = waiters[0]
+  if (!oldest) return waits
+  const behind = oldest.life.behind.filter(({ id }) => oldest.forHolders.includes(id))
+  const isForRelease = behind.some(({ until }) => until === 'release')
+  const what = behind.length === 0 ? 'its turn' : isForRelease ? 'every release' : 'CANCELING, not for the flush'
+  waits.set(oldest.life.id, `${oldest.life.askedMode} waits for ${what}`)
+  for (const { id, askedMode, ending } of lives) if (ending !== '') waits.set(id, `${askedMode} ${plainText(ending)}`)
+  return waits
+}
+
+/** Top and height of a bar: granted and cancelling ones full, waiting ones thin in their middle. */
+export function barBox(lane: Lane, row: number): { y: number; height: number } {
+  const inner = lane.height - (lane.rows > 1 ? 10 : 0)
+  const slot = inner / lane.rows
+  const height = lane.rows > 1 ? Math.max(8, slot - 3) : Math.max(12, Math.min(22, lane.height - 14))
+  const y = lane.rows > 1 ? lane.top + 6 + row * slot : lane.top + (lane.height - height) / 2 + 0.5
+  return { y: Math.round(y), height: Math.round(height) }
+}

@@ -1,0 +1,189 @@
+/** How things stand on a resource at one instant: who holds, who waits and for whom, and the facts of it. */
+import { modeAt, NEAR_MS, phaseAt, type Life, type LockMode } from './lives.ts'
+
+export interface Standing {
+  /** Unreleased locks, in order of grant. */
+  readonly holders: readonly Held[]
+  /** Oldest first. */
+  readonly waiters: readonly Waiting[]
+}
+export interface Held {
+  readonly life: Life
+  readonly mode: LockMode
+  readonly isCanceling: boolean
+  /** Requests that cannot go on because of it. */
+  readonly blocks: number
+}
+export interface Waiting {
+  readonly life: Life
+  readonly waitedMs: number
+  /** Locks that it waits for: ids of holders. */
+  readonly forHolders: readonly number[]
+  /** Ids of older requests that it must not pass. */
+  readonly forWaiters: readonly number[]
+}
+
+/** @param t  ms from the moment's beginning. */
+export function standingAt(lives: readonly Life[], t: number): Standing {
+  const phases = new Map(lives.map((life) => [life.id, phaseAt(life, t)]))
+  const blocks = new Map<number, number>()
+  const waiters = lives
+    .filter((life) => phases.get(life.id) === 'waiting')
+    .sort((a, b) => a.asked - b.asked || a.id - b.id)
+    .map((life): Waiting => {
+      const standing = life.behind.filter(({ id, until }) => {
+        const phase = phases.get(id)
+        if (phase === undefined || phase === 'gone' || phase === 'future') return false
+        return phase !== 'canceling' || until === 'release'
+      })
+      const forHolders = standing.filter(({ id }) => phases.get(id) !== 'waiting').map(({ id }) => id)
+      for (const id of forHolders) blocks.set(id, (blocks.get(id) ?? 0) + 1)
+      const forWaiters = standing.filter(({ id }) => phases.get(id) === 'waiting').map(({ id }) => id)
+      return { life, waitedMs: Math.max(0, t - life.asked), forHolders, forWaiters }
+    })
+  const holders = lives
+    .filter(({ id }) => phases.get(id) === 'granted' || phases.get(id) === 'canceling')
+    .sort((a, b) => (a.granted ?? 0) - (b.granted ?? 0) || a.id - b.id)
+    .map((life) => ({
+      ...{ life, mode: modeAt(life, t), isCanceling: phases.get(life.id) === 'canceling' },
+      blocks: blocks.get(life.id) ?? 0,
+    }))
+  return { holders, waiters }
+}
+
+export interface Facts {
+  /** null: nobody waits. */
+  readonly longest: { readonly name: string; readonly mode: LockMode; readonly ms: number } | null
+  /** What the oldest request waits for, in words. */
+  readonly waitsFor: string
+  /** Least SN that data may still arrive with; null without an unreleased write lock. */
+  readonly minSn: number | null
+  /** Bytes written under CANCELING locks of which the last is not on the server. */
+  readonly dirtyBytes: number
+  /** Write locks whose data are on their way. */
+  readonly flushing: number
+}
+
+export function factsOf({ holders, waiters }: Standing, t: number): Facts {
+  const oldest = waiters[0]
+  const behind = new Set(oldest?.forHolders)
+  const canceling = holders.filter((h) => behind.has(h.life.id) && h.isCanceling).length
+  const granted = behind.size - canceling
+  const parts = [...(canceling > 0 ? [`${canceling} canceling`] : []), ...(granted > 0 ? [`${granted} granted`] : [])]
+  const locks = parts.length > 0 ? `${parts.join(', ')} lock${behind.size === 1 ? '' : 's'}` : ''
+  const sns = holders.filter((h) => h.life.mode !== 'PR').map((h) => h.life.minSn ?? h.life.sn)
+  const dirty = holders.filter((h) => h.isCanceling && (h.life.dataAt === null || h.life.dataAt > t + NEAR_MS))
+  const unsent = ({ life }: Held): number => (life.dataAt === null ? life.dirtyBytes : life.bytes)
+  return {
+    longest: oldest ? { name: oldest.life.name, mode: oldest.life.askedMode, ms: oldest.waitedMs } : null,
+    waitsFor: oldest ? locks || 'its turn at the lock server' : 'nothing',
+    minSn: sns.reduce<number | null>((least, sn) => (sn === null ? least : Math.min(least ?? sn, sn)), null),
+    dirtyBytes: dirty.reduce((sum, held) => sum + unsent(held), 0),
+    flushing: dirty.filter((held) => unsent(held) > 0).length,
+  }
+}
+
+export interface MomentCounts {
+  readonly grants: number
+  readonly early: number
+  readonly revocations: number
+  readonly upgrades: number
+  readonly downgrades: number
+}
+
+/** What came to pass inside the moment. */
+export function countsOf(lives: readonly Life[], spanMs: number): MomentCounts {
+  const isInside = (t: number | null): boolean => t !== null && t >= 0 && t <= spanMs
+  const granted = lives.filter((life) => isInside(life.granted))
+  return {
+    grants: granted.length,
+    early: granted.filter((life) => life.isEarlyGrant).length,
+    revocations: granted.filter((life) => life.isEarlyRevocation).length,
+    upgrades: granted.filter((life) => life.mode !== life.askedMode).length,
+    downgrades: lives.filter((life) => isInside(life.downgradedAt)).length,
+  }
+}
+
+/** One sentence on what the picture shows, by what the oldest request is and what it waits for. */
+export function explain({ holders, waiters }: Standing): { level: 'info' | 'ok' | 'watch'; text: string } {
+  const oldest = waiters[0]
+  if (!oldest) {
+    if (holders.length === 0) return { level: 'info', text: 'No lock is held here and none is asked for.' }
+    const pale = holders.filter((h) => h.isCanceling).length
+    const flush = pale > 0 ? ` ${pale === 1 ? 'One of them flushes' : `${pale} of them flush`} on the way out.` : ''
+    const many = holders.length === 1 ? 'One lock is' : `${holders.length} locks are`
+    return { level: 'ok', text: `Nothing contended: ${many} held and no request is in the way of another.${flush}` }
+  }
+  const blockers = holders.filter((h) => oldest.forHolders.includes(h.life.id))
+  const { askedMode } = oldest.life
+  if (askedMode === 'PW')
+    return {
+      level: 'info',
+      text: 'A PW reads what others wrote: it waits for every release, flush included. Early grant does not help it.',
+    }
+  if (askedMode === 'PR')
+    return blockers.some((b) => b.isCanceling)
+      ? {
+          level: 'info',
+          text: 'A reader is compatible with no write lock, canceling or not: it waits for every flush. Writers do not.',
+        }
+      : { level: 'info', text: 'A reader waits for the writers before it, and for their data to be on the server.' }
+  if (blockers.some((b) => b.mode === 'PR'))
+    return {
+      level: 'info',
+      text: 'A writer waits until every reader has let go: what readers cached must not grow old under their locks.',
+    }
+  if (blockers.some((b) => b.isCanceling))
+    return {
+      level: 'info',
+      text: 'Early grant passes CANCELING NBW locks only: a BW or PW in the way is waited for until its downgrade or release.',
+    }
+  return {
+    level: 'info',
+    text: 'A writer waits until the lock in its way is CANCELING, not for its flush: sequence numbers put late data in order.',
+  }
+}
+
+/** Every instant at which something changes, ascending, inside [0, span]. */
+export function stepsOf(lives: readonly Life[], spanMs: number): number[] {
+  const found = new Set<number>()
+  for (const life of lives)
+    for (const at of [life.asked, life.granted, life.canceling, life.downgradedAt, life.dataAt, life.ended])
+      if (at !== null && at >= 0 && at <= spanMs) found.add(at)
+  return [...found].sort((a, b) => a - b)
+}
+
+/** The step before or after an instant; the end of the moment where there is none. */
+export function nextStep(steps: readonly number[], t: number, by: 1 | -1, spanMs: number): number {
+  if (by > 0) return steps.find((at) => at > t + 2 * NEAR_MS) ?? spanMs
+  return steps.findLast((at) => at < t - 2 * NEAR_MS) ?? 0
+}
+
+export interface QueueStep {
+  readonly at: number
+  readonly waiting: number
+}
+
+/** How many waited, as steps from 0 on. */
+export function queueSteps(lives: readonly Life[], spanMs: number): QueueStep[] {
+  const changes = new Map<number, number>([[0, 0]])
+  const add = (at: number, by: number): void => {
+    const place = Math.max(0, at)
+    if (place <= spanMs) changes.set(place, (changes.get(place) ?? 0) + by)
+  }
+  for (const life of lives) {
+    const until = life.granted ?? life.ended
+    if (until !== null && until < 0) continue
+    add(life.asked, 1)
+    if (until !== null) add(until, -1)
+  }
+  let waiting = 0
+  return [...changes].sort(([a], [b]) => a - b).map(([at, by]) => ({ at, waiting: (waiting += by) }))
+}
+
+/** Where a moment is looked at first: at the first instant of its longest queue, else in its middle. */
+export function peakOf(steps: readonly QueueStep[], spanMs: number): number {
+  const top = steps.reduce((most, step) => (step.waiting > most.waiting ? step : most), { at: spanMs / 2, waiting: 0 })
+  const until = steps.find((step) => step.at > top.at)?.at ?? spanMs
+  return top.waiting === 0 ? spanMs / 2 : (top.at + until) / 2
+}

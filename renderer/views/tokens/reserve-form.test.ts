@@ -1,0 +1,159 @@
+import { ORPCError } from '@orpc/client'
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { StatusFrame } from '#core/api/frames.ts'
+import type { TokensFrame } from '#core/api/tokens.ts'
+import { useConnectionStore } from '../../stores/connection.ts'
+import { useSourceStore } from '../../stores/source.ts'
+import { CLIENTS, clientsOf, NOW_MS, openTokensHost, tokensFrame, type TokensHost } from './sample-tokens.ts'
+import TokensView from './TokensView.vue'
+
+let host: TokensHost
+let wrapper: VueWrapper
+
+beforeEach(() => {
+  // Lists are virtual: without a height they would show nothing.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(300)
+  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(300)
+  vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(1200)
+  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
+  setActivePinia(createPinia())
+})
+afterEach(() => {
+  wrapper.unmount()
+  document.body.replaceChildren()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+async function show(frame: TokensFrame = tokensFrame(), kind = 'EMULATED'): Promise<void> {
+  useSourceStore().apply({
+    ...{ source: { cluster: 'demo', env: 'DEMO', kind }, atMs: NOW_MS, sample: 40, oldest: 1, staged: 0 },
+    ...{ mode: 'enforce', clock: { intervalMs: 1000 } },
+  } as unknown as StatusFrame)
+  host = openTokensHost(frame)
+  wrapper = mount(TokensView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
+  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(0))
+  await flushPromises()
+}
+/** The same stream with another frame. */
+async function resend(frame: TokensFrame): Promise<void> {
+  host.frame = frame
+  const line = useConnectionStore()
+  const api = line.host
+  if (!api) throw new Error('no host')
+  line.lost(null)
+  await flushPromises()
+  line.opened(api)
+  const before = host.acks
+  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(before))
+  await flushPromises()
+}
+/** In the page, where popovers hang. */
+const inPage = (id: string): HTMLElement | null => document.querySelector(`[data-testid="${id}"]`)
+const press = (key: string, target: EventTarget = document.body): void => {
+  target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+}
+async function type(id: string, text: string): Promise<void> {
+  const field = inPage(id) as HTMLInputElement
+  field.value = text
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  await flushPromises()
+}
+const verdict = (): string => inPage('verdict')?.textContent ?? ''
+
+describe('a reservation', () => {
+  const open = async (client = 'c07'): Promise<void> => {
+    await wrapper.find(`[data-client=${client}]`).trigger('click')
+    press('e')
+    await vi.waitFor(() => expect(inPage('reserve-r')).not.toBeNull())
+  }
+  it('is judged while it is typed: which limit, by how much, and when equal shares are done', async () => {
+    await show()
+    await open()
+    await vi.waitFor(() => expect(verdict()).toContain('In force'))
+    await type('reserve-r', '120k')
+    await vi.waitFor(() => expect(verdict()).toContain('Admitted, from the next period on'))
+    expect(verdict()).toContain('97.2\u202F% of the period')
+    await type('reserve-r', '500k')
+    await vi.waitFor(() => expect(verdict()).toContain('Refused'))
+    expect(verdict()).toContain('100000 over what one client can do')
+    expect(verdict()).toContain('by 233\u202F000')
+    expect((inPage('reserve-apply') as HTMLButtonElement).disabled).toBe(true)
+    expect(host.calls.filter((c) => c.verb === 'reserve')).toEqual([])
+  })
+
+  it('that cannot be says why and loses nothing, even when it is put away', async () => {
+    await show()
+    await open()
+    for (const [text, why] of [
+      ['-5', 'counted from 0 up'],
+      ['1.5', 'no parts of one'],
+      ['9'.repeat(40), 'counted exactly'],
+      ['<b>', 'a whole number'],
+    ] as const) {
+      await type('reserve-r', text)
+      expect(inPage('fault-r')?.textContent).toContain(why)
+      expect((inPage('reserve-r') as HTMLInputElement).value).toBe(text)
+      expect((inPage('reserve-apply') as HTMLButtonElement).disabled).toBe(true)
+    }
+    await type('reserve-l', '2,5')
+    expect(inPage('fault-l')?.textContent).toContain('a comma')
+    inPage('reserve-close')?.click()
+    await flushPromises()
+    await vi.waitFor(() => expect(inPage('reserve')).toBeNull())
+    await open()
+    expect((inPage('reserve-r') as HTMLInputElement).value).toBe('<b>')
+    expect((inPage('reserve-l') as HTMLInputElement).value).toBe('2,5')
+    inPage('reserve-reset')?.click()
+    await flushPromises()
+    expect((inPage('reserve-r') as HTMLInputElement).value).toBe('110\u202F000')
+  })
+
+  it('is applied, and says from when on it holds', async () => {
+    await show()
+    await open()
+    await type('reserve-r', '120 000')
+    await type('reserve-l', '150k')
+    await vi.waitFor(() => expect(verdict()).toContain('Admitted'))
+    inPage('reserve-apply')?.click()
+    await vi.waitFor(() => expect(inPage('holds')?.textContent).toContain('epoch 418'))
+    expect(host.calls.at(-1)).toEqual({
+      verb: 'reserve',
+      input: { node: 'dn0', client: 'c07', reservation: 120_000, limit: 150_000 },
+    })
+  })
+
+  it('that the host refuses stands there with the reason', async () => {
+    await show()
+    host.refuses = new ORPCError('REFUSED', {
+      defined: true,
+      data: { code: 'TOKENS_GLOBAL', what: 'c07 was not admitted', why: 'global: 4 000 over' },
+    })
+    await open()
+    await type('reserve-r', '120000')
+    await vi.waitFor(() => expect(verdict()).toContain('Admitted'))
+    inPage('reserve-apply')?.click()
+    await vi.waitFor(() => expect(inPage('reserve')?.textContent).toContain('global: 4 000 over'))
+    expect((inPage('reserve-r') as HTMLInputElement).value).toBe('120000')
+  })
+
+  it('of a client that leaves meanwhile is kept', async () => {
+    await show()
+    await open()
+    await type('reserve-r', '123')
+    await resend(tokensFrame({ seq: 2, clients: clientsOf(CLIENTS.filter((c) => c.key !== 'c07')) }))
+    expect(inPage('reserve')?.textContent).toContain('This client has left')
+    expect((inPage('reserve-r') as HTMLInputElement).value).toBe('123')
+  })
+
+  it('of a recording cannot be changed', async () => {
+    await show(tokensFrame(), 'RECORDED')
+    expect(wrapper.find('fieldset').attributes('disabled')).toBeDefined()
+    await open()
+    await type('reserve-r', '120000')
+    await vi.waitFor(() => expect(verdict()).toContain('Admitted'))
+    expect((inPage('reserve-apply') as HTMLButtonElement).disabled).toBe(true)
+  })
+})

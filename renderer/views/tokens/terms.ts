@@ -1,0 +1,157 @@
+/** The words of this view: what they mean, their unit, how they are reckoned, and where that is laid down. */
+import type { TokensPreset, TokensVariant } from '#core/api/tokens.ts'
+
+export interface Term {
+  readonly id: string
+  readonly name: string
+  readonly unit: string
+  readonly means: string
+  readonly formula: string
+  readonly source: string
+}
+const term = (id: string, name: string, unit: string, means: string, formula: string, source: string): Term => ({
+  ...{ id, name, unit, means, formula, source },
+})
+
+export const terms: readonly Term[] = [
+  term(
+    'reservation',
+    'Reservation R',
+    'tokens per period',
+    'I/Os a client is sure to get in every period. Pushed at its beginning; what was left of the last one is void.',
+    'sum of all R \u2264 \u03C9, each R \u2264 T \u00B7 C_L',
+    'spec/haechi 2, 9',
+  ),
+  term(
+    'limit',
+    'Limit L',
+    'tokens per period',
+    'Most I/Os a client may issue in a period, from its reservation and from the pool. Counted as they are issued.',
+    'issued \u2265 L: throttled until the next period',
+    'spec/haechi 3',
+  ),
+  term(
+    'left',
+    '\u03BE left',
+    'tokens',
+    'Of the reservation, not used yet. It falls with the period, but never below what is queued.',
+    '\u03BE = min(\u03BE, X + queued), X = R \u2212 floor(R \u00B7 t / T)',
+    'spec/haechi 4',
+  ),
+  term(
+    'held',
+    'Pool held g',
+    'tokens',
+    'Claimed from the pool and not used yet. Void with the next period.',
+    'g += clamp(v, 0, B), v the pool before the claim',
+    'spec/haechi 3',
+  ),
+  term(
+    'yielded',
+    'Yielded',
+    'tokens',
+    'Given up this period: its reservation was ahead of its demand, so others get it through the pool.',
+    'sum of what \u03BE was lowered by',
+    'spec/haechi 4, 7',
+  ),
+  term(
+    'batch',
+    'Batch B',
+    'tokens',
+    'What one claim takes from the pool: one round trip for so many I/Os.',
+    'fetch-and-add(POOL, \u2212B), one under way per client',
+    'spec/haechi 3',
+  ),
+  term(
+    'pool',
+    'Pool',
+    'tokens, signed',
+    'Tokens nobody owns. Claims under way may take it below zero; nobody owns that debt, the next conversion overwrites it.',
+    'start = max(0, \u03C9 \u2212 sum of R)',
+    'spec/haechi 2, 6',
+  ),
+  term(
+    'conversion',
+    'Conversion',
+    'tokens',
+    'Every check the monitor sets the pool to what can still be served and is neither reserved nor handed out.',
+    'min(C_G \u00B7 rest \u2212 L, \u03C9 \u2212 sum of R + yielded \u2212 claimed)',
+    'spec/haechi 7',
+  ),
+  term(
+    'omega',
+    'Estimate \u03C9',
+    'tokens per period',
+    'What the data node can serve in a period, by the count of the last ones. All that is handed out adds up to it.',
+    'U \u2265 \u03C9: \u03C9 + \u03B7; U \u2265 least: mean of the last M; else kept',
+    'spec/haechi 8',
+  ),
+  term(
+    'used',
+    'Used U',
+    'tokens per period',
+    'I/Os that all clients completed in a period, as they reported them.',
+    'U = sum of N',
+    'spec/haechi 5, 8',
+  ),
+  term(
+    'missed',
+    'Missed',
+    'periods in a row',
+    'The client completed less than its reservation in a whole period. Without demand that is no fault of the node.',
+    'min(N, R) < R',
+    'spec/haechi 8',
+  ),
+  term(
+    'fluid',
+    'Fluid finishing time',
+    '% of the period',
+    'When all reservations would be done if clients were served in equal shares. Above 100 % they cannot all be met.',
+    'equal share min(C_L, C_G / k) of k clients that are not done',
+    'spec/haechi 9',
+  ),
+]
+const byId = new Map(terms.map((t) => [t.id, t]))
+export const termOf = (id: string): Term | undefined => byId.get(id)
+
+export const variants: readonly { value: TokensVariant; label: string; does: string }[] = [
+  { value: 'bare', label: 'Bare', does: 'No tokens at all: clients share the data node as its network does, equally.' },
+  { value: 'basic', label: 'Basic', does: 'Tokens without conversion: what reservations leave unused is lost.' },
+  {
+    value: 'haechi',
+    label: 'With conversion',
+    does: 'What reservations leave unused goes to the pool, every check.',
+  },
+]
+export const presets: readonly { value: TokensPreset; label: string }[] = [
+  { value: 'default', label: 'Default' },
+  { value: 'paper-literal', label: 'Paper-literal' },
+]
+
+/** What the paper-literal preset does, and why it fails; measured with ten clients under a zipf demand. */
+export const literalFaults: readonly { what: string; does: string; fails: string; source: string }[] = [
+  {
+    what: 'Decay',
+    does: '\u03BE = min(\u03BE, X), whatever is queued',
+    fails:
+      'strips clients with a backlog: under equal shares a large reservation is served more slowly than it decays, and ends where it would be without QoS',
+    source: 'spec/haechi 4',
+  },
+  {
+    what: 'Conversion',
+    does: 'pool = C_G \u00B7 rest \u2212 L',
+    fails: 're-issues tokens that were handed out already: U runs past \u03C9 at once, so \u03C9 bounds nothing',
+    source: 'spec/haechi 7',
+  },
+  {
+    what: 'Estimate',
+    does: 'rises only when U == \u03C9',
+    fails: 'freezes as soon as U is above \u03C9, and low counts from before a rise pull it down again',
+    source: 'spec/haechi 8',
+  },
+]
+/** The same in one sentence. */
+export const literalSentence =
+  'Literal decay strips clients that have a backlog, literal conversion re-issues tokens that were handed out, and the rule U == \u03C9 freezes the estimate.'
+export const defaultSentence =
+  'Decay spares what is queued, conversion counts what was handed out, the estimate rises from U \u2265 \u03C9 on.'

@@ -1,0 +1,317 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { StatusFrame } from '#core/api/frames.ts'
+import type { TokensFrame } from '#core/api/tokens.ts'
+import { useConnectionStore } from '../../stores/connection.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
+import { useSourceStore } from '../../stores/source.ts'
+import { useTimeStore } from '../../stores/time.ts'
+import { useTokensStore } from '../../stores/tokens.ts'
+import {
+  allZero,
+  CLIENTS,
+  clientsOf,
+  manyClients,
+  noNode,
+  NOW_MS,
+  openTokensHost,
+  tokensFrame,
+  type TokensHost,
+} from './sample-tokens.ts'
+import TokensView from './TokensView.vue'
+
+let host: TokensHost
+let wrapper: VueWrapper
+
+beforeEach(() => {
+  // Lists are virtual: without a height they would show nothing.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(300)
+  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(300)
+  vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(1200)
+  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
+  setActivePinia(createPinia())
+})
+afterEach(() => {
+  wrapper.unmount()
+  document.body.replaceChildren()
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+async function show(frame: TokensFrame = tokensFrame(), kind = 'EMULATED'): Promise<void> {
+  useSourceStore().apply({
+    ...{ source: { cluster: 'demo', env: 'DEMO', kind }, atMs: NOW_MS, sample: 40, oldest: 1, staged: 0 },
+    ...{ mode: 'enforce', clock: { intervalMs: 1000 } },
+  } as unknown as StatusFrame)
+  host = openTokensHost(frame)
+  wrapper = mount(TokensView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
+  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(0))
+  await flushPromises()
+}
+/** The same stream with another frame. */
+async function resend(frame: TokensFrame): Promise<void> {
+  host.frame = frame
+  const line = useConnectionStore()
+  const api = line.host
+  if (!api) throw new Error('no host')
+  line.lost(null)
+  await flushPromises()
+  line.opened(api)
+  const before = host.acks
+  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(before))
+  await flushPromises()
+}
+const find = (id: string) => wrapper.find(`[data-testid="${id}"]`)
+const clients = (): (string | undefined)[] =>
+  wrapper.findAll('[data-testid=client]').map((c) => c.attributes('data-client'))
+const press = (key: string, target: EventTarget = document.body): void => {
+  target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+}
+describe('the pool', () => {
+  it('has its zero line where the chart has it, debt below it and the lowest mark in words', async () => {
+    await show()
+    const zero = Number(find('gauge-zero').attributes('y1'))
+    expect(Number(find('gauge-lowest').attributes('y'))).toBeCloseTo(zero)
+    expect(Number(find('gauge-water').attributes('y'))).toBeLessThan(zero)
+    expect(find('pool-gauge').text()).toContain('start 314 k')
+    expect(find('pool-chart').text()).toContain('lowest \u221212.6 k at 0.929 s, 13 fetches found nothing')
+    expect(find('pool-chart').attributes('aria-label')).toContain('Pool over period 417')
+    expect(find('pool-gauge').attributes('aria-label')).toContain('8\u202F400 tokens')
+  })
+
+  it('keeps its zero line when the next sample is calm', async () => {
+    await show()
+    const before = find('gauge-zero').attributes('y1')
+    const { pool } = tokensFrame()
+    await resend(tokensFrame({ seq: 2, pool: { ...pool, now: 250_000, lowest: 200_000 } }))
+    expect(find('gauge-zero').attributes('y1')).toBe(before)
+    expect(find('gauge-lowest').exists()).toBe(false)
+  })
+
+  it('draws a gap as a gap', async () => {
+    const { series } = tokensFrame()
+    await show(tokensFrame({ series: { ...series, pool: series.pool.map((v, i) => (i > 60 && i < 90 ? null : v)) } }))
+    expect(wrapper.findAll('[data-testid=pool-gap]')).toHaveLength(1)
+  })
+
+  it('says over the minute what it is, without the phases of one period', async () => {
+    await show()
+    expect(find('phases').attributes('aria-label')).toContain('Phase now: report every 1 ms, convert')
+    await find('span-minute').trigger('click')
+    await vi.waitFor(() => expect(host.queries.at(-1)?.span).toBe('minute'))
+    await vi.waitFor(() => expect(find('phases').exists()).toBe(false))
+    expect(wrapper.text()).toContain('Pool over the last minute')
+  })
+
+  it('without tokens is not there, and says why', async () => {
+    const none = {
+      now: null,
+      start: null,
+      lowest: null,
+      lowestAtMs: null,
+      emptyFetches: 0,
+      reported: null,
+      target: null,
+    }
+    const { series } = tokensFrame()
+    await show(tokensFrame({ variant: 'bare', pool: none, series: { ...series, pool: series.pool.map(() => null) } }))
+    expect(find('no-pool').text()).toContain('no tokens are handed out')
+    expect(find('pool-gauge').text()).toContain('no pool')
+  })
+
+  it('marks epochs in which a reservation was missed, and a press moves the cursor there', async () => {
+    await show()
+    expect(wrapper.findAll('[data-testid=missed-mark]')).toHaveLength(3)
+    const box = find('epochs').findAll('button')[5]
+    expect(box?.text().replace(/\s+/g, ' ')).toContain('416, reservation missed by c07')
+    await box?.trigger('click')
+    expect(useTimeStore().isPaused).toBe(true)
+  })
+})
+
+describe('clients', () => {
+  it('are cards with their states in words', async () => {
+    await show()
+    expect(clients()).toEqual(CLIENTS.map((c) => c.key))
+    const c07 = wrapper.find('[data-client=c07]')
+    expect(c07.text()).toContain('missed 3')
+    expect(c07.text()).toContain('starved')
+    expect(c07.classes()).toContain('watch')
+    expect(wrapper.find('[data-client=c10]').text()).toContain('best effort')
+    expect(wrapper.find('[data-client=c09] button').attributes('aria-label')).toContain('88\u202F000 from the pool')
+  })
+
+  it('are walked by j and k; a press selects, its job too, and Esc ends both', async () => {
+    await show()
+    press('j')
+    press('j')
+    await flushPromises()
+    expect(useTokensStore().client).toBe('c02')
+    await wrapper.find('[data-client=c06]').trigger('click')
+    expect(useSelectionStore().jobId).toBe('4690.python.u1021')
+    expect(wrapper.find('[data-client=c06]').classes()).toContain('sel')
+    press('Enter')
+    await flushPromises()
+    expect(find('client-facts').text()).toContain('115\u202F000')
+    press('Backspace')
+    await flushPromises()
+    expect(find('tokens-inspector').exists()).toBe(false)
+    useSelectionStore().clear()
+    await flushPromises()
+    expect(useTokensStore().client).toBe('')
+  })
+
+  it('that belong to a job selected elsewhere are marked', async () => {
+    await show()
+    useSelectionStore().select('4690.python.u1021')
+    await flushPromises()
+    expect(wrapper.find('[data-client=c06]').classes()).toContain('linked')
+  })
+
+  it('are rows when there are many, of which only those in view are on the page', async () => {
+    await show(manyClients(500))
+    expect(find('clients-table').attributes('aria-rowcount')).toBe('501')
+    expect(clients().length).toBeGreaterThan(5)
+    expect(clients().length).toBeLessThan(40)
+    await find('sort-missed').trigger('click')
+    await flushPromises()
+    expect(clients()[0]).toBe('n7')
+    expect(wrapper.find('[aria-sort=descending]').text()).toContain('Missed')
+    expect(find('client-count').text()).toBe('500 clients')
+  })
+
+  it('may be one, or none', async () => {
+    await show(tokensFrame({ clients: clientsOf([{ key: 'only', reservation: 5 }]) }))
+    expect(clients()).toEqual(['only'])
+    await resend(tokensFrame({ seq: 2, clients: clientsOf([]) }))
+    expect(find('no-clients').text()).toContain('No client is admitted')
+  })
+
+  it('keep their places while the pointer rests on them', async () => {
+    await show()
+    useTokensStore().sortBy('used')
+    await flushPromises()
+    const before = clients()
+    expect(before[0]).toBe('c10')
+    await wrapper.find('.cards').trigger('mouseenter')
+    const turned = CLIENTS.map((c, i) => ({ ...c, usedPool: 1000 * i * i, usedReserved: i === 2 ? 900_000 : 0 }))
+    await resend(tokensFrame({ seq: 2, clients: clientsOf(turned) }))
+    expect(clients()).toEqual(before)
+  })
+})
+
+describe('how the node runs', () => {
+  it('is changed, shown at once, and a refusal is said', async () => {
+    await show()
+    await find('variant-basic').trigger('click')
+    await flushPromises()
+    expect(host.calls.at(-1)).toEqual({ verb: 'change', input: { node: 'dn0', variant: 'basic' } })
+    expect(find('variant-basic').attributes('aria-pressed')).toBe('true')
+    host.refuses = new Error('the emulator stands still')
+    await find('variant-bare').trigger('click')
+    await flushPromises()
+    expect(find('variant-basic').attributes('aria-pressed')).toBe('true')
+    expect(wrapper.text()).toContain('the emulator stands still')
+  })
+
+  it('to the letter says why it fails', async () => {
+    await show()
+    expect(find('literal').exists()).toBe(false)
+    await find('preset-paper-literal').trigger('click')
+    await flushPromises()
+    expect(find('literal').text()).toContain('strips clients that have a backlog')
+    expect(find('literal').text()).toContain('re-issues tokens')
+    expect(find('literal').text()).toContain('freezes the estimate')
+    expect(find('literal').text()).toContain('spec/haechi 4, 7, 8')
+  })
+})
+
+describe('states', () => {
+  it('without a data node says why and what to open', async () => {
+    await show(noNode())
+    expect(find('no-node').text()).toContain('The scenario that runs has no data node')
+    expect(find('pool-gauge').exists()).toBe(false)
+  })
+  it('on a live cluster says that its servers see every request', async () => {
+    await show(noNode(), 'LIVE')
+    expect(find('no-node').text()).toContain('its servers see every request')
+  })
+  it('no longer in memory leads back to live', async () => {
+    await show(tokensFrame({ isKept: false }))
+    useTimeStore().goTo(3)
+    await find('not-kept').find('button').trigger('click')
+    expect(useTimeStore().isPaused).toBe(false)
+  })
+  it('with nothing but zeros draws zeros', async () => {
+    await show(allZero())
+    expect(wrapper.html()).not.toMatch(/NaN|Infinity|undefined/)
+    expect(find('foot-cpu').text()).toContain('no data I/O yet')
+  })
+  it('counts CPU events of data I/O as what must not be', async () => {
+    const { foot } = tokensFrame()
+    await show(tokensFrame({ foot: { ...foot, dataCpuEvents: 2 } }))
+    expect(find('foot-cpu').classes()).toContain('bad')
+    expect(find('foot-cpu').text()).toContain('must read 0')
+  })
+})
+
+it('lists events by kind, and every term', async () => {
+  await show()
+  await find('events-open').trigger('click')
+  await flushPromises()
+  expect(wrapper.findAll('[data-testid=token-event]')).toHaveLength(6)
+  expect(wrapper.find('[data-testid=token-event]').text()).toContain('reservation missed 3 periods in a row')
+  await wrapper.find('button[data-term=omega]').trigger('click')
+  await flushPromises()
+  expect(find('tokens-inspector').text()).toContain('What the data node can serve in a period')
+})
+
+it('explains a term on hover and takes the words away again', async () => {
+  await show()
+  const term = wrapper.find('[data-client=c01] [data-term=left]')
+  await term.trigger('mouseenter')
+  expect(document.querySelector('[role=tooltip]')?.textContent).toContain('min(\u03BE, X + queued)')
+  await term.trigger('mouseleave')
+  expect(document.querySelector('[role=tooltip]')).toBeNull()
+})
+
+it('shows hostile names as text, everywhere', async () => {
+  const bad = '<img src=x onerror=alert(1)>'
+  const base = tokensFrame()
+  await show(
+    tokensFrame({
+      ...{ nodes: [bad], node: bad },
+      clients: clientsOf([
+        { key: bad, name: bad, jobId: bad, why: bad, missed: 2, reservation: 5 },
+        { key: 'b', name: 'safe\u202Egnp' },
+      ]),
+      epochs: base.epochs.map((e) => ({ ...e, missed: [bad] })),
+      capacity: { ...base.capacity, action: bad, marks: [{ epoch: 400, text: bad }] },
+      foot: { ...base.foot, worst: { client: bad, periods: 3, alertAfter: 10 } },
+      events: [{ atMs: NOW_MS, kind: bad, level: 'watch', client: bad, text: bad }],
+      notices: [{ code: 'X', what: bad }],
+    }),
+  )
+  useTokensStore().select(bad, bad)
+  useTokensStore().inspector = 'client'
+  await flushPromises()
+  useTokensStore().editing = bad
+  await flushPromises()
+  useTokensStore().inspector = 'events'
+  await flushPromises()
+  expect(document.body.textContent?.split(bad).length).toBeGreaterThan(8)
+  expect(document.querySelector('img, script')).toBeNull()
+  expect(document.body.textContent).not.toContain('\u202E')
+})
+
+it('keeps what was typed and chosen while another view is on screen', async () => {
+  await show()
+  useTokensStore().keep('dn0', 'c07', { reservation: '12', limit: '' })
+  useTokensStore().sortBy('missed')
+  wrapper.unmount()
+  wrapper = mount(TokensView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
+  await vi.waitFor(() => expect(clients()[0]).toBe('c07'))
+  expect(useTokensStore().draftOf('dn0', 'c07')?.reservation).toBe('12')
+  expect(useTokensStore().draftOf('dn1', 'c07')).toBeNull()
+})

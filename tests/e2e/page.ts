@@ -1,0 +1,36 @@
+/** One page of a console: opened with its errors collected, looked at for faults of accessibility. */
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { shots } from './browser.ts'
+
+export interface OpenPage {
+  readonly page: Page
+  /** What the console of the browser complained about, dialogs among it. */
+  readonly errors: string[]
+}
+
+export async function openPage(browser: Browser, url: string, query = ''): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('console', (m) => {
+    if (m.type() === 'error') errors.push(m.text())
+  })
+  page.on('pageerror', (e) => errors.push(String(e)))
+  page.on('dialog', (d) => {
+    errors.push(`dialog: ${d.message()}`)
+    void d.dismiss()
+  })
+  await page.goto(url)
+  if (query !== '') await page.goto(`${new URL(url).origin}/${query}`)
+  await page.getByTestId('sample').waitFor()
+  return { page, errors }
+}
+
+/** Takes the picture of a view, and names its serious faults of accessibility. */
+export async function lookAt(page: Page, view: string, theme: string): Promise<string[]> {
+  await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
+  const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
+  const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+  return serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)
+}
