@@ -1,4 +1,7 @@
-/** System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage. */
+/**
+ * System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage, an SSH server
+ * for sessions.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
@@ -15,13 +18,22 @@ const PLACES = [
 ]
 const BROWSER = ['chromium', 'fonts-dejavu-core']
 const COMPILER = ['gcc', 'libc6-dev']
+const SSH = ['openssh-server', 'openssh-client']
+const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/usr/libexec/sshd']
 
 const chromium = () => [process.env.CHROMIUM, ...PLACES].find((file) => file && existsSync(file))
 
+/** @param {string} program */
+const isOnPath = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
+
 /** Stages run on Linux only. */
-const lacksCompiler = () =>
-  process.platform === 'linux' &&
-  !(process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'cc')))
+const lacksCompiler = () => process.platform === 'linux' && !isOnPath('cc')
+
+/** The server is started by the tests themselves, on loopback, as the user who runs them. */
+const lacksSshd = () =>
+  process.platform !== 'win32' &&
+  !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
 
 const isDebian = () => {
   try {
@@ -32,12 +44,12 @@ const isDebian = () => {
 }
 
 /**
- * Finds Chromium and a C compiler; on Debian, as root, installs what is missing.
+ * Finds Chromium, a C compiler and sshd; on Debian, as root, installs what is missing.
  * @returns {Promise<{ env: Record<string, string>, missing?: string }>} env for the tests: CHROMIUM is its path, or
  *   SLUICE_NO_CHROMIUM says why there is none
  */
 export async function testParts() {
-  const wanted = [...(chromium() ? [] : BROWSER), ...(lacksCompiler() ? COMPILER : [])]
+  const wanted = [...(chromium() ? [] : BROWSER), ...(lacksCompiler() ? COMPILER : []), ...(lacksSshd() ? SSH : [])]
   if (wanted.length > 0 && isDebian() && process.getuid?.() === 0) {
     say(`installing ${wanted.join(' and ')} (apt-get) ...`)
     const took = stopwatch()
@@ -58,6 +70,7 @@ export async function testParts() {
   const missing = [
     ...(file ? [] : ['Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped']),
     ...(lacksCompiler() ? ['cc is missing (install gcc or clang): the suite of real stages is skipped'] : []),
+    ...(lacksSshd() ? ['sshd is missing (install openssh-server): the suite of SSH sessions is skipped'] : []),
   ].join('; ')
   const env = file ? { CHROMIUM: file } : { SLUICE_NO_CHROMIUM: 'Chromium is not installed' }
   return missing === '' ? { env } : { env, missing }

@@ -1,0 +1,19 @@
+/**
+ * How long to wait before connecting again: doubled each time up to a bound, and spread, so that the consoles of a site do not
+ * all come back to a restarted server at once.
+ */
+export interface Backoff {
+  /** Of the first wait, ms. */
+  readonly baseMs: number
+  readonly mostMs: number
+}
+
+/**
+ * @param failures  attempts that failed in a row, from 1.
+ * @param random    uniform in [0, 1).
+ * @returns         ms in [half, 1) of min(mostMs, baseMs * 2^(failures-1)).
+ */
+export function backoffMs(b: Backoff, failures: number, random: number): number {
+  const whole = Math.min(b.mostMs, b.baseMs * 2 ** Math.min(failures - 1, 30))
+  return whole * (0.5 + random / 2)
+}

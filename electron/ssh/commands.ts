@@ -1,0 +1,122 @@
+/**
+ * Runs the commands of one connection: in the framed channel one after another, or each on a channel of its own where the server
+ * has no fitting shell. A broken channel is replaced; one that breaks time and again is given up.
+ */
+import type { Client } from 'ssh2'
+import { fail } from '#core/base/result.ts'
+import type { ExecResult } from '../cluster/connection.ts'
+import { FramedChannel } from './channel.ts'
+import { cancelled, execCommand, type CommandBounds } from './exec.ts'
+import type { SshResult } from './failures.ts'
+import type { SshLimits } from './limits.ts'
+import type { Connected } from './state.ts'
+
+/** Shells that could not be started in a row. */
+const STARTS_MOST = 3
+/** A process that does not end is not waited for longer. */
+const FREE_MS = 2000
+
+export interface CommandOptions {
+  /** From its start; waiting for its turn does not count. */
+  readonly timeoutMs?: number | undefined
+  readonly stdoutBytes?: number | undefined
+  readonly stderrBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export class Commands {
+  readonly #client: Client
+  readonly #limits: SshLimits
+  #channel: FramedChannel | undefined
+  #why = 'the shell was not tried yet'
+  #failedStarts = 0
+  #waiting = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #running = 0
+  readonly #queue: (() => void)[] = []
+
+  constructor(client: Client, limits: SshLimits) {
+    this.#client = client
+    this.#limits = limits
+  }
+
+  get mode(): Connected['commands'] {
+    return this.#channel ? { mode: 'channel' } : { mode: 'exec', why: this.#why }
+  }
+
+  /** Starts the shell of the channel; without one, commands run all the same. */
+  async start(): Promise<void> {
+    this.#channel = undefined
+    const opened = await FramedChannel.open(this.#client, this.#limits.shellMs)
+    if (opened.ok) {
+      this.#channel = opened.value
+      this.#failedStarts = 0
+    } else {
+      this.#failedStarts++
+      this.#why = opened.error.why ?? opened.error.what
+    }
+  }
+
+  #bounds(o: CommandOptions): CommandBounds {
+    return {
+      timeoutMs: o.timeoutMs ?? this.#limits.commandMs,
+      stdoutBytes: o.stdoutBytes ?? this.#limits.stdoutBytes,
+      stderrBytes: o.stderrBytes ?? this.#limits.stderrBytes,
+      signal: o.signal,
+    }
+  }
+
+  /** In its turn, in the channel if there is one. */
+  async run(command: string, options: CommandOptions = {}): Promise<SshResult<ExecResult>> {
+    if (!this.#channel && this.#failedStarts > 0) return this.exec(command, options)
+    if (this.#waiting >= this.#limits.waiting) return busy(this.#limits.waiting)
+    this.#waiting++
+    const mine = this.#turn.then(async () => {
+      this.#waiting--
+      if (options.signal?.aborted) return fail(cancelled())
+      if (!this.#channel?.isOpen && this.#failedStarts < STARTS_MOST) await this.start()
+      return this.#channel ? this.#channel.run(command, this.#bounds(options)) : this.exec(command, options)
+    })
+    this.#turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** On a channel of its own, beside others. */
+  async exec(command: string, options: CommandOptions = {}): Promise<SshResult<ExecResult>> {
+    const most = this.#limits.channels - 1
+    if (this.#running >= most) {
+      if (this.#queue.length >= this.#limits.waiting) return busy(this.#limits.waiting)
+      await new Promise<void>((resolve) => this.#queue.push(resolve))
+    } else this.#running++
+    const { result, isFree } = await this.#alone(command, this.#bounds(options))
+    // sshd counts a channel until its process has ended, which the answer does not wait for.
+    void Promise.race([isFree, new Promise((late) => setTimeout(late, FREE_MS).unref())]).then(() => {
+      const next = this.#queue.shift()
+      if (next) next()
+      else this.#running--
+    })
+    return result
+  }
+
+  /** In a shell of its own where the server has one, so that it can be killed; else as it is, in the login shell. */
+  async #alone(
+    command: string,
+    bounds: CommandBounds,
+  ): Promise<{ result: SshResult<ExecResult>; isFree?: Promise<void> }> {
+    if (!this.#channel) return { result: await execCommand(this.#client, command, bounds) }
+    const began = performance.now()
+    const shell = await FramedChannel.start(this.#client, Math.min(this.#limits.shellMs, bounds.timeoutMs))
+    if (!shell.ok) return { result: shell }
+    const timeoutMs = Math.max(1, bounds.timeoutMs - (performance.now() - began))
+    const result = await shell.value.run(command, { ...bounds, timeoutMs })
+    shell.value.close()
+    return { result, isFree: shell.value.closed }
+  }
+
+  stop(): void {
+    this.#channel?.close()
+  }
+}
+
+const busy = (waiting: number): SshResult<never> =>
+  fail({ code: 'SSH_BUSY', what: 'The command was not sent', why: `${waiting} others wait for their turn` })

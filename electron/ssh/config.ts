@@ -1,0 +1,273 @@
+/**
+ * Where a name of ~/.ssh/config leads: host, port, user, identities and jumps. The first value of a setting wins, as in OpenSSH.
+ *
+ * The file is taken for what it is, a program that somebody may have handed over: of it only Host, HostName, User, Port,
+ * IdentityFile, IdentitiesOnly, ProxyJump, UserKnownHostsFile and Include count. What would run a command (Match exec, ProxyCommand,
+ * KnownHostsCommand and their kin) is reported and never run; what would weaken a session (ForwardAgent, StrictHostKeyChecking no) is
+ * reported and not done.
+ */
+import { isAbsolute, join } from 'node:path'
+import { fail, ok } from '#core/base/result.ts'
+import { expandHome, readConfig, type Ignored, type Setting } from './config-file.ts'
+import type { SshResult } from './failures.ts'
+import type { KnownHostsFile } from './known-hosts.ts'
+import { isHostName, isUserName, parsePort } from './names.ts'
+import { matchesList } from './patterns.ts'
+
+/** How to reach one server. */
+export interface SshEndpoint {
+  /** The name to connect to, and that its host key must be known under. */
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  /** Private keys, or public halves of keys that the agent holds; absolute paths. */
+  readonly identities: readonly string[]
+  /** Offer nothing but `identities`. */
+  readonly identitiesOnly: boolean
+  /** Besides those of the console. */
+  readonly knownHosts: readonly KnownHostsFile[]
+  /** Servers to go through, the first one first; each has none of its own. */
+  readonly jumps: readonly SshEndpoint[]
+}
+
+export interface Resolved {
+  readonly endpoint: SshEndpoint
+  readonly ignored: readonly Ignored[]
+}
+
+export interface ConfigSettings {
+  /** ~/.ssh/config, or another file; undefined: none is read. */
+  readonly file?: string | undefined
+  readonly home: string
+  /** Who connects where nothing says otherwise. */
+  readonly user: string
+}
+
+/** Given by hand; these win over the file. */
+export interface EndpointOverrides {
+  readonly user?: string | undefined
+  readonly port?: number | undefined
+  readonly identity?: string | undefined
+  /** `user@host:port` and commas; null: none, whatever the file says. */
+  readonly jump?: string | null | undefined
+}
+
+const IDENTITIES = 32
+const JUMPS = 8
+const DEFAULT_IDENTITIES = ['id_ed25519', 'id_ecdsa', 'id_rsa']
+
+/** Settings that have no effect here although `ssh` would do something. */
+const NOT_DONE: Readonly<Record<string, string>> = {
+  proxycommand: 'it runs a command; use ProxyJump',
+  knownhostscommand: 'it runs a command',
+  localcommand: 'it runs a command',
+  permitlocalcommand: 'it runs a command',
+  remotecommand: 'it runs a command',
+  xauthlocation: 'it runs a command',
+  pkcs11provider: 'it loads a library',
+  securitykeyprovider: 'it loads a library',
+  canonicalizehostname: 'names are used as they are',
+  hostkeyalias: 'a host is known by the name that is connected to',
+  certificatefile: 'certificates are not supported',
+  identityagent: 'the agent is that of SSH_AUTH_SOCK',
+  forwardagent: 'nothing is ever forwarded',
+  forwardx11: 'nothing is ever forwarded',
+  localforward: 'nothing is ever forwarded',
+  remoteforward: 'nothing is ever forwarded',
+  dynamicforward: 'nothing is ever forwarded',
+  stricthostkeychecking: 'host keys are always checked',
+  updatehostkeys: 'known_hosts is never written',
+  verifyhostkeydns: 'host keys are not looked up',
+  globalknownhostsfile: 'the files of the console are used',
+  passwordauthentication: 'passwords are never sent',
+  ciphers: 'the algorithms are those of the console',
+  macs: 'the algorithms are those of the console',
+  kexalgorithms: 'the algorithms are those of the console',
+  hostkeyalgorithms: 'the algorithms are those of the console',
+}
+
+/** What the file has of one name, before tokens are filled in. */
+class Found {
+  hostName: Setting | undefined
+  user: Setting | undefined
+  port: Setting | undefined
+  identitiesOnly: Setting | undefined
+  proxyJump: Setting | undefined
+  userKnownHosts: Setting | undefined
+  readonly identities: Setting[] = []
+  readonly ignored: Ignored[] = []
+
+  take(s: Setting): void {
+    switch (s.keyword) {
+      case 'hostname':
+        this.hostName ??= s
+        break
+      case 'user':
+        this.user ??= s
+        break
+      case 'port':
+        this.port ??= s
+        break
+      case 'identitiesonly':
+        this.identitiesOnly ??= s
+        break
+      case 'proxyjump':
+        this.proxyJump ??= s
+        break
+      case 'userknownhostsfile':
+        this.userKnownHosts ??= s
+        break
+      case 'identityfile':
+        if (this.identities.length < IDENTITIES) this.identities.push(s)
+        break
+      default: {
+        const why = Object.hasOwn(NOT_DONE, s.keyword) ? NOT_DONE[s.keyword] : undefined
+        if (why !== undefined && !/^(no|none|ask|yes-strict)$/i.test(s.words[0] ?? '')) this.ignore(s, why)
+        else if (s.keyword === 'stricthostkeychecking' && /^no$/i.test(s.words[0] ?? '')) this.ignore(s, why ?? '')
+      }
+    }
+  }
+
+  ignore(s: Setting, why: string): void {
+    if (this.ignored.length < 200) this.ignored.push({ setting: s.keyword, where: s.where, why })
+  }
+}
+
+function find(name: string, settings: ConfigSettings): Found {
+  const found = new Found()
+  if (settings.file === undefined) return found
+  const place = { home: settings.home, note: (i: Ignored) => void found.ignored.push(i) }
+  readConfig(settings.file, place, (s) => {
+    if (s.keyword === 'host') return matchesList(s.words, name) === 'yes'
+    if (s.keyword !== 'match') {
+      found.take(s)
+      return true
+    }
+    const words = s.words.map((w) => w.toLowerCase())
+    if (words.length === 1 && words[0] === 'all') return true
+    found.ignore(s, words.includes('exec') ? 'Match exec runs a command' : 'only `Match all` is understood')
+    return false
+  })
+  return found
+}
+
+/** Fills in `%` tokens; undefined where one of them is not known or not safe here. */
+function fill(text: string, tokens: Readonly<Record<string, string>>): string | undefined {
+  let isKnown = true
+  const filled = text.replace(/%(.?)/gs, (_, token: string) => {
+    if (!Object.hasOwn(tokens, token)) isKnown = false
+    return tokens[token] ?? ''
+  })
+  return isKnown ? filled : undefined
+}
+
+const refuse = (what: string, why: string): SshResult<never> => fail({ code: 'SSH_NAME', what, why })
+const NAME_RULE = 'a name has letters, digits, dots, dashes and underscores only'
+
+/** One server without its jumps, and what the file says of them. */
+function single(
+  name: string,
+  settings: ConfigSettings,
+  over: EndpointOverrides,
+): SshResult<{ endpoint: SshEndpoint; jump: string | undefined; ignored: readonly Ignored[] }> {
+  if (!isHostName(name)) return refuse('The host name cannot be used', NAME_RULE)
+  const found = find(name, settings)
+  const host = found.hostName ? fill(found.hostName.words.join(' '), { '%': '%', h: name }) : name
+  if (host === undefined || !isHostName(host)) {
+    return refuse(`HostName of ${name} cannot be used`, `${NAME_RULE} (${found.hostName?.where ?? ''})`)
+  }
+  const user = over.user ?? found.user?.words.join(' ') ?? settings.user
+  if (!isUserName(user)) return refuse(`The user of ${name} cannot be used`, NAME_RULE)
+  const port = over.port ?? (found.port ? parsePort(found.port.words.join(' ')) : 22)
+  if (port === undefined || parsePort(String(port)) === undefined) {
+    return refuse(`The port of ${name} cannot be used`, 'it is a number from 1 to 65535')
+  }
+  const tokens = { '%': '%', d: settings.home, h: host, n: name, p: String(port), r: user, u: settings.user }
+  const pathOf = (s: Setting, word: string): string | undefined => {
+    const path = expandHome(fill(word, tokens) ?? '', settings.home)
+    if (isAbsolute(path) && !path.includes('${') && !path.includes('\0')) return path
+    found.ignore(s, 'it is not an absolute path, or has a token that is not filled in here')
+    return undefined
+  }
+  const configured = found.identities.flatMap((s) => {
+    const word = s.words.join(' ')
+    return word.toLowerCase() === 'none' ? [] : [pathOf(s, word)].filter((p) => p !== undefined)
+  })
+  const named = over.identity === undefined ? configured : [over.identity, ...configured]
+  const known = found.userKnownHosts
+  const endpoint: SshEndpoint = {
+    host,
+    port,
+    user,
+    identities: named.length > 0 ? named : DEFAULT_IDENTITIES.map((f) => join(settings.home, '.ssh', f)),
+    identitiesOnly: /^yes$/i.test(found.identitiesOnly?.words[0] ?? ''),
+    knownHosts: (known?.words ?? []).flatMap((word) => {
+      const path = known && !/^(none|\/dev\/null)$/.test(word) ? pathOf(known, word) : undefined
+      return path === undefined ? [] : [{ path, isRequired: false }]
+    }),
+    jumps: [],
+  }
+  const jump = over.jump === null ? undefined : (over.jump ?? found.proxyJump?.words.join(' '))
+  return ok({ endpoint, jump: jump?.toLowerCase() === 'none' ? undefined : jump, ignored: found.ignored })
+}
+
+interface JumpWords {
+  readonly name: string
+  readonly over: EndpointOverrides
+}
+
+/** `[user@]host[:port]` and commas. */
+function parseJumps(text: string): readonly JumpWords[] | undefined {
+  const jumps: JumpWords[] = []
+  for (const part of text.split(',')) {
+    const m = /^(?:ssh:\/\/)?(?:([^@:/]+)@)?([^@:/]+)(?::(\d+))?\/?$/.exec(part.trim())
+    const port = m?.[3] === undefined ? undefined : parsePort(m[3])
+    if (!m?.[2] || (m[3] !== undefined && port === undefined)) return undefined
+    jumps.push({ name: m[2], over: { user: m[1], port } })
+  }
+  return jumps
+}
+
+/**
+ * Follows a name to its server.
+ *
+ * @param name  as in `ssh NAME`.
+ * @returns     SSH_NAME where a name or a number cannot be used; SSH_CONFIG where jumps lead in a circle or are too many.
+ */
+export function resolveEndpoint(
+  name: string,
+  settings: ConfigSettings,
+  over: EndpointOverrides = {},
+): SshResult<Resolved> {
+  return resolve(name, settings, over, [])
+}
+
+function resolve(
+  name: string,
+  settings: ConfigSettings,
+  over: EndpointOverrides,
+  onTheWay: readonly string[],
+): SshResult<Resolved> {
+  const own = single(name, settings, over)
+  if (!own.ok) return own
+  const { endpoint, jump, ignored } = own.value
+  if (jump === undefined) return ok({ endpoint, ignored })
+  const circle = (why: string): SshResult<never> =>
+    fail({ code: 'SSH_CONFIG', what: `The jumps to ${name} cannot be used`, why })
+  const key = `${endpoint.user}@${endpoint.host}:${endpoint.port}`
+  if (onTheWay.includes(key)) return circle('they lead in a circle')
+  const words = parseJumps(jump)
+  if (!words) return circle('they are not of the form user@host:port, and commas')
+  const jumps: SshEndpoint[] = []
+  const all = [...ignored]
+  for (const [i, step] of words.entries()) {
+    // As in OpenSSH, only the first server of a list may have jumps of its own.
+    const next = resolve(step.name, settings, i === 0 ? step.over : { ...step.over, jump: null }, [...onTheWay, key])
+    if (!next.ok) return next
+    jumps.push(...next.value.endpoint.jumps, { ...next.value.endpoint, jumps: [] })
+    all.push(...next.value.ignored)
+    if (jumps.length > JUMPS) return circle(`they are more than ${JUMPS}`)
+    if (jumps.some((j) => `${j.user}@${j.host}:${j.port}` === key)) return circle('they lead in a circle')
+  }
+  return ok({ endpoint: { ...endpoint, jumps }, ignored: all })
+}

@@ -1,0 +1,165 @@
+/** One command on a channel of its own: bounded in time and output, killed on the server when it is given up. */
+import { constants } from 'node:os'
+import type { Client, ClientChannel } from 'ssh2'
+import { fail, ok } from '#core/base/result.ts'
+import type { ExecResult } from '../cluster/connection.ts'
+import { commandBytes } from './command-text.ts'
+import type { SshFailure, SshResult } from './failures.ts'
+
+/** Between asking a process to end and ending it. */
+const KILL_MS = 250
+
+export interface CommandBounds {
+  readonly timeoutMs: number
+  readonly stdoutBytes: number
+  readonly stderrBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Chunks of one stream, up to a bound. */
+export class Output {
+  readonly #most: number
+  readonly #chunks: Buffer[] = []
+  #length = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** @returns false once there is more than the bound. */
+  push(chunk: Buffer): boolean {
+    this.#length += chunk.length
+    if (this.#length > this.#most) return false
+    this.#chunks.push(chunk)
+    return true
+  }
+
+  /** Byte text. */
+  text(): string {
+    return this.#chunks.length === 1
+      ? (this.#chunks[0] as Buffer).toString('latin1')
+      : Buffer.concat(this.#chunks).toString('latin1')
+  }
+}
+
+const seconds = (ms: number): string => `${ms / 1000} s`
+
+export const timedOut = (ms: number): SshFailure => ({
+  code: 'SSH_COMMAND_TIMEOUT',
+  what: 'The command did not end in time',
+  why: `it was given ${seconds(ms)}, and was then killed`,
+  next: 'What it did until then is not known: read the state again.',
+})
+
+export const tooMuch = (stream: string, bytes: number): SshFailure => ({
+  code: 'SSH_OUTPUT',
+  what: 'The command wrote too much and was killed',
+  why: `more than ${bytes} bytes on ${stream}`,
+})
+
+export const cancelled = (): SshFailure => ({ code: 'SSH_CANCELLED', what: 'The command was given up' })
+
+export const lostMidway = (why: string): SshFailure => ({
+  code: 'SSH_COMMAND_LOST',
+  what: 'How the command ended is not known',
+  why,
+  next: 'Read the state again.',
+})
+
+/**
+ * Ends what runs on a channel, and the channel. Signals reach the process group of the session (OpenSSH 7.9 and newer), but not
+ * that of root or of a forced command, which ends when it next writes.
+ */
+export function killChannel(channel: ClientChannel, closeMs = KILL_MS): void {
+  try {
+    channel.signal('TERM')
+  } catch {
+    // It is closed already.
+  }
+  setTimeout(() => {
+    try {
+      channel.signal('KILL')
+      channel.close()
+    } catch {
+      // It is closed already.
+    }
+  }, closeMs).unref()
+}
+
+function signalCode(name: string): number {
+  const numbers: Readonly<Record<string, number>> = constants.signals
+  return 128 + (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0)
+}
+
+/** Opens a channel that runs `bytes`; ssh2 passes a Buffer on as it is, which its types do not say. */
+export function openExec(
+  client: Client,
+  bytes: Buffer,
+  cb: (e: Error | undefined, channel?: ClientChannel) => void,
+): void {
+  try {
+    client.exec(bytes as unknown as string, cb)
+  } catch (e) {
+    cb(e instanceof Error ? e : new Error(String(e)))
+  }
+}
+
+export function execCommand(client: Client, command: string, bounds: CommandBounds): Promise<SshResult<ExecResult>> {
+  const bytes = commandBytes(command)
+  if (!bytes.ok) return Promise.resolve(bytes)
+  if (bounds.signal?.aborted) return Promise.resolve(fail(cancelled()))
+  return new Promise((resolve) => {
+    let channel: ClientChannel | undefined
+    let isOver = false
+    const end = (result: SshResult<ExecResult>): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(late)
+      bounds.signal?.removeEventListener('abort', abort)
+      client.off('close', lost)
+      resolve(result)
+    }
+    const giveUp = (why: SshFailure): void => {
+      if (isOver) return
+      end(fail(why))
+      if (channel) killChannel(channel)
+    }
+    const abort = (): void => giveUp(cancelled())
+    const lost = (): void => end(fail(lostMidway('the connection was lost')))
+    const late = setTimeout(() => giveUp(timedOut(bounds.timeoutMs)), bounds.timeoutMs)
+    bounds.signal?.addEventListener('abort', abort)
+    client.once('close', lost)
+    openExec(client, bytes.value, (err, opened) => {
+      if (err || !opened) {
+        return end(fail({ code: 'SSH_NOT_CONNECTED', what: 'The server did not start the command', why: err?.message }))
+      }
+      channel = opened
+      opened.on('error', () => undefined)
+      if (isOver) return killChannel(opened)
+      collect(opened, bounds, giveUp, end)
+      opened.end()
+    })
+  })
+}
+
+function collect(
+  channel: ClientChannel,
+  bounds: CommandBounds,
+  giveUp: (why: SshFailure) => void,
+  end: (result: SshResult<ExecResult>) => void,
+): void {
+  const stdout = new Output(bounds.stdoutBytes)
+  const stderr = new Output(bounds.stderrBytes)
+  let code: number | undefined
+  channel.on('data', (chunk: Buffer) => {
+    if (!stdout.push(chunk)) giveUp(tooMuch('stdout', bounds.stdoutBytes))
+  })
+  channel.stderr.on('data', (chunk: Buffer) => {
+    if (!stderr.push(chunk)) giveUp(tooMuch('stderr', bounds.stderrBytes))
+  })
+  channel.on('exit', (status: number | null, signal?: string) => (code = status ?? signalCode(signal ?? '')))
+  channel.on('close', () => {
+    if (code === undefined) end(fail(lostMidway('the channel was closed without an exit code')))
+    else end(ok({ stdout: stdout.text(), stderr: stderr.text(), code }))
+  })
+}

@@ -1,0 +1,142 @@
+/**
+ * Private keys in files: their public half without a passphrase, and unlocked keys kept in memory for as long as the console
+ * runs.
+ */
+import ssh2, { type ParsedKey } from 'ssh2'
+import { wireStrings } from './host-key.ts'
+import { plainLine } from './failures.ts'
+import { readPlainFile } from './plain-file.ts'
+
+// Node finds few of the names that this CommonJS module exports.
+const { utils } = ssh2
+
+const KEY_BYTES = 64 << 10
+const TRIES = 3
+const MAGIC = 'openssh-key-v1\0'
+
+/** Kinds of keys that are offered: what the console's own signatures are good enough for. */
+const OFFERED_TYPES: readonly string[] = [
+  'ssh-ed25519',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'ssh-rsa',
+]
+
+export interface PassphraseRequest {
+  readonly file: string
+  /** From 1; the one before was wrong. */
+  readonly attempt: number
+}
+
+/**
+ * Asks the person. The bytes are zeroed by the receiver once they were used; undefined: not today.
+ */
+export type AskPassphrase = (request: PassphraseRequest) => Promise<Buffer | undefined>
+
+/** The public half that an identity names, and whether the file has the private one. */
+export interface Identity {
+  readonly file: string
+  readonly blob: Buffer
+  readonly hasPrivate: boolean
+}
+
+/** The public key that an OpenSSH private key file has in the clear, encrypted or not. */
+export function publicBlobOf(pem: string): Buffer | undefined {
+  const m = /-----BEGIN OPENSSH PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END OPENSSH PRIVATE KEY-----/.exec(pem)
+  const bytes = Buffer.from(m?.[1] ?? '', 'base64')
+  if (bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined
+  const head = wireStrings(bytes, MAGIC.length, 3)
+  if (!head) return undefined
+  const at = MAGIC.length + head.reduce((sum, s) => sum + 4 + s.length, 0)
+  if (at + 4 > bytes.length || bytes.readUInt32BE(at) !== 1) return undefined
+  return wireStrings(bytes, at + 4, 1)?.[0]
+}
+
+function parsePublic(text: string | Buffer): Buffer | undefined {
+  const key = utils.parseKey(text)
+  return key instanceof Error || !OFFERED_TYPES.includes(key.type) ? undefined : key.getPublicSSH()
+}
+
+/** @returns a reason where the identity cannot be offered; undefined where there is nothing. */
+export function readIdentity(file: string): Identity | string | undefined {
+  const read = readPlainFile(file, KEY_BYTES, 'others-cannot-read')
+  const text = read.kind === 'read' ? read.bytes.toString('latin1') : ''
+  if (text.includes('PRIVATE KEY-----')) {
+    const blob = publicBlobOf(text) ?? parsePublic(text) ?? publicBeside(file)
+    if (blob) return { file, blob, hasPrivate: true }
+    return `${file}: it is encrypted in an old format, or of an unknown one; \`ssh-keygen -p -f\` rewrites it`
+  }
+  // A public file stands for a key that the agent holds, and may be readable to all.
+  const own = readPlainFile(file, KEY_BYTES)
+  const blob =
+    (own.kind === 'read' && !own.bytes.includes('PRIVATE KEY-----') && parsePublic(own.bytes)) || publicBeside(file)
+  if (blob) return { file, blob, hasPrivate: false }
+  if (read.kind === 'unreadable') return `${file}: ${read.why}`
+  return read.kind === 'absent' ? undefined : `${file}: it is no key`
+}
+
+function publicBeside(file: string): Buffer | undefined {
+  const read = readPlainFile(`${file}.pub`, KEY_BYTES)
+  return read.kind === 'read' ? parsePublic(read.bytes) : undefined
+}
+
+/** Unlocked keys by file. One for the whole console: a passphrase is asked once, by whichever server wants the key first. */
+export class KeyRing {
+  readonly #ask: AskPassphrase | undefined
+  readonly #keys = new Map<string, ParsedKey>()
+  readonly #pending = new Map<string, Promise<ParsedKey | string>>()
+
+  constructor(ask?: AskPassphrase) {
+    this.#ask = ask
+  }
+
+  /** Whether using the key means asking a person first. */
+  isLocked(file: string): boolean {
+    return !this.#keys.has(file)
+  }
+
+  /** @returns the key, or why it cannot be used. */
+  async unlock(file: string): Promise<ParsedKey | string> {
+    const known = this.#keys.get(file)
+    if (known) return known
+    const pending = this.#pending.get(file) ?? this.#unlock(file).finally(() => this.#pending.delete(file))
+    this.#pending.set(file, pending)
+    return pending
+  }
+
+  /** Forgets every unlocked key: on lock of the screen, on request. */
+  forget(): void {
+    this.#keys.clear()
+  }
+
+  async #unlock(file: string): Promise<ParsedKey | string> {
+    const read = readPlainFile(file, KEY_BYTES, 'others-cannot-read')
+    if (read.kind !== 'read') return `${file}: ${read.kind === 'absent' ? 'it is gone' : read.why}`
+    try {
+      const open = utils.parseKey(read.bytes)
+      if (!(open instanceof Error)) return this.#keep(file, open)
+      if (!/no passphrase given/.test(open.message)) return `${file}: ${plainLine(open.message)}`
+      if (!this.#ask) return `${file}: it needs a passphrase, and there is nobody to ask`
+      for (let attempt = 1; attempt <= TRIES; attempt++) {
+        const passphrase = await this.#ask({ file, attempt })
+        if (passphrase === undefined) return `${file}: no passphrase was given`
+        try {
+          const key = passphrase.length === 0 ? open : utils.parseKey(read.bytes, passphrase)
+          if (!(key instanceof Error)) return this.#keep(file, key)
+        } finally {
+          passphrase.fill(0)
+        }
+      }
+      return `${file}: the passphrase was wrong ${TRIES} times`
+    } finally {
+      read.bytes.fill(0)
+    }
+  }
+
+  #keep(file: string, key: ParsedKey): ParsedKey | string {
+    if (!key.isPrivateKey()) return `${file}: it has no private key`
+    this.#keys.set(file, key)
+    return key
+  }
+}

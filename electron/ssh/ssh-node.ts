@@ -1,0 +1,24 @@
+/** A server of a cluster as everything above knows it: a shell. */
+import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
+import { SshError } from './failures.ts'
+import type { Session } from './session.ts'
+
+export class SshNode implements NodeConnection {
+  readonly host: string
+  readonly role: NodeConnection['role']
+  readonly session: Session
+
+  /** @param host  the name that the cluster has for it; several nodes may share an address. */
+  constructor(host: string, role: NodeConnection['role'], session: Session) {
+    this.host = host
+    this.role = role
+    this.session = session
+  }
+
+  /** Rejects with an SshError when the node cannot be reached, or when how the command ended is not known. */
+  async exec(command: string): Promise<ExecResult> {
+    const result = await this.session.run(command)
+    if (!result.ok) throw new SshError(result.error)
+    return result.value
+  }
+}
