@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../host/resources.ts'
 import { evalCommand } from './eval.ts'
+import { haechiCommand } from './haechi.ts'
 import { padllCommand } from './padll.ts'
 import { papersCommand } from './papers.ts'
 import { parseCommand } from './parse.ts'
@@ -25,6 +26,7 @@ program.addCommand(evalCommand())
 program.addCommand(parseCommand())
 program.addCommand(runCommand())
 program.addCommand(padllCommand())
+program.addCommand(haechiCommand())
 program.addCommand(papersCommand())
 program.addCommand(watchCommand())
 for (const c of program.commands) c.copyInheritedSettings(program)

@@ -1,0 +1,91 @@
+/**
+ * Threads that claim tokens as fast as they can, against a monitor that refills the pool as fast as it can: no grant is lost to a
+ * CAS, none is made twice. The monitor's clock is run through by hand, so that a conversion follows the other at once.
+ */
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { expect, it } from 'vitest'
+import { QosMonitor } from '#core/haechi/qos-monitor.ts'
+import type { MonitorPeriod } from '#core/haechi/monitor-events.ts'
+import { DEFAULT_SETTINGS, type ConversionRule } from '#core/haechi/settings.ts'
+import { NodeMemory } from './node-memory.ts'
+import type { HammerTask, HammerTold } from './testing/hammer.ts'
+
+const THREADS = 3
+const GRANTS = 100_000
+const BATCH = 40
+/** CASes that a FAA beats, at least. */
+const RACES = 10
+/** Tokens of a period: about as many as the threads claim while the monitor goes through its checks. */
+const OMEGA = 400_000
+
+interface Ran {
+  readonly periods: readonly MonitorPeriod[]
+  readonly told: readonly HammerTold[]
+}
+
+async function hammered(conversion: ConversionRule): Promise<Ran> {
+  const shape = { slots: THREADS, records: 1 }
+  const made = NodeMemory.allocate(shape)
+  if (!made.ok) throw new Error(made.error.what)
+  const memory = made.value
+  const claimed = memory.claimMonitor()
+  if (!claimed.ok) throw new Error(claimed.error.what)
+  const { tokens, key } = claimed.value
+  const periods: MonitorPeriod[] = []
+  const monitor = new QosMonitor({
+    settings: { ...DEFAULT_SETTINGS, conversion, estimator: { ...DEFAULT_SETTINGS.estimator, enabled: false } },
+    profile: { globalIops: OMEGA, localIops: OMEGA },
+    port: {
+      swapPool: (expected, desired, epoch) => tokens.swapPool(key, expected, desired, epoch),
+      readSlot: (slot) => tokens.slot(slot),
+      send: () => undefined,
+    },
+    observer: { event: () => undefined, period: (period) => periods.push(period) },
+  })
+  const mailboxes = Array.from({ length: THREADS }, (_, slot) => memory.mailbox(slot))
+  const told = mailboxes.map((_, slot) => {
+    const workerData: HammerTask = { ...shape, buffer: memory.buffer, slot, batch: BATCH }
+    const thread = new Worker(join(import.meta.dirname, 'testing/hammer.ts'), { workerData, execArgv: [] })
+    return new Promise<HammerTold>((resolve, reject) => {
+      thread.on('message', resolve)
+      thread.on('error', reject)
+    })
+  })
+  let now = 0
+  monitor.start(now)
+  const counters = mailboxes.map((_, slot) => memory.counters(slot))
+  const grants = (): number => counters.reduce((sum, c) => sum + c.granted, 0)
+  const races = (): number => periods.reduce((sum, p) => sum + p.casRaces, 0)
+  while (grants() < GRANTS || races() < RACES) {
+    const { epoch } = monitor
+    while (monitor.epoch === epoch) {
+      now = monitor.wakeAt
+      const isLast = now >= monitor.periodStart + DEFAULT_SETTINGS.periodNs
+      // Every thread claims in every period, and so knows which one it is.
+      while (isLast && counters.some((c) => c.lastGrants.epoch !== epoch)) await new Promise(setImmediate)
+      monitor.onWake(now)
+    }
+  }
+  for (const mailbox of mailboxes) mailbox.give('stop')
+  const all = await Promise.all(told)
+  // What was claimed of the last period is known at its end.
+  const last = monitor.epoch
+  while (monitor.epoch === last) monitor.onWake((now = monitor.wakeAt))
+  return { periods, told: all }
+}
+
+it.each<ConversionRule>(['ledger', 'literal'])(
+  `accounts for every token of ${GRANTS} grants of ${THREADS} threads while it converts (%s)`,
+  { timeout: 120_000 },
+  async (rule) => {
+    const { periods, told } = await hammered(rule)
+    const granted = periods.map(({ epoch }) => told.reduce((sum, t) => sum + (t.tokens.get(epoch) ?? 0), 0))
+    expect(granted).toEqual(periods.map(({ claimed }) => claimed))
+    const total = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
+    expect(total(told.flatMap((t) => [...t.tokens.values()]))).toBe(total(periods.map((p) => p.claimed)))
+    for (const t of told) expect(t.grants).toBeGreaterThan(0)
+    expect(total(told.map((t) => t.grants))).toBeGreaterThanOrEqual(GRANTS)
+    if (rule === 'ledger') for (const p of periods) expect(p.claimed).toBeLessThanOrEqual(p.omega)
+  },
+)

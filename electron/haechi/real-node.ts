@@ -1,0 +1,327 @@
+/**
+ * A data node in real memory: the QosMonitor and the QosEngines of core/haechi, each in a thread of its own, over one
+ * SharedArrayBuffer. This class starts and ends the threads, admits clients, and keeps what they tell; no I/O passes through it.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { MonitorEvent, MonitorPeriod } from '#core/haechi/monitor-events.ts'
+import { EventLog } from '#core/haechi/sim/event-log.ts'
+import { bundledPath } from '../host/resources.ts'
+import type {
+  ClientEnd,
+  ClientLog,
+  ClientMark,
+  FromClient,
+  FromMonitor,
+  MonitorChecks,
+  ThreadTask,
+  ToMonitor,
+} from './messages.ts'
+import { NodeMemory } from './node-memory.ts'
+import { checkRealClient, checkRealNode, type RealClient, type RealNodeSetup } from './node-setup.ts'
+
+/** The threads' program: its source in a checkout, its bundle in the desktop shell. */
+function threadFile(): string {
+  const source = join(import.meta.dirname, 'thread.ts')
+  return existsSync(source) ? source : bundledPath('haechi-thread.js')
+}
+
+const KEPT_PERIODS = 4096
+const KEPT_EVENTS = 1000
+
+type ClientState = 'running' | 'left' | 'crashed' | 'stopped'
+
+interface Client {
+  readonly setup: RealClient
+  readonly thread: Worker
+  state: ClientState
+  end: ClientEnd | undefined
+  /** By number of the measurement. */
+  readonly marks: Map<number, (at: ClientMark | undefined) => void>
+  readonly ended: Promise<void>
+}
+
+export interface NodeMark {
+  readonly clients: readonly (ClientMark | undefined)[]
+  /** ns; 0 without a monitor. */
+  readonly monitorCpuNs: number
+}
+
+const died = (who: string, why: string): Failure => ({
+  code: 'E_THREAD',
+  what: `The thread of ${who} ended before its time`,
+  why,
+  next: 'Close the node and open another.',
+})
+const unknown = (client: number): Result<never> =>
+  fail({ code: 'E_CLIENT', what: `Client ${client} does not run on this node` })
+
+export class RealNode {
+  readonly memory: NodeMemory
+  readonly setup: RealNodeSetup
+  /** Told by the monitor, oldest first. */
+  readonly periods = new EventLog<MonitorPeriod>(KEPT_PERIODS)
+  readonly events = new EventLog<MonitorEvent>(KEPT_EVENTS)
+  /** Told by the clients. */
+  readonly logs = new EventLog<ClientLog>(KEPT_PERIODS)
+  checks: MonitorChecks = { conversions: 0, races: 0, overfull: 0, backwards: 0, lost: 0 }
+  /** Why a thread is gone that should not be. */
+  failure: Failure | undefined
+  readonly #origin = process.hrtime.bigint()
+  readonly #clients: (Client | null)[] = []
+  readonly #waiting = new Map<number, (result: Result<void>) => void>()
+  readonly #onPeriod = new Set<() => void>()
+  #monitor: Worker | undefined
+  #monitorEnded: Promise<void> = Promise.resolve()
+  #monitorCpuNs = 0
+  #isClosing = false
+  #requests = 0
+  #marks = 0
+
+  private constructor(setup: RealNodeSetup, memory: NodeMemory) {
+    this.setup = setup
+    this.memory = memory
+  }
+
+  /** A node whose first period has begun with all its clients admitted. */
+  static async open(setup: RealNodeSetup): Promise<Result<RealNode>> {
+    const checked = checkRealNode(setup)
+    if (!checked.ok) return checked
+    const memory = NodeMemory.allocate(setup)
+    if (!memory.ok) return memory
+    const node = new RealNode(setup, memory.value)
+    const opened = await node.#open()
+    if (opened.ok) return ok(node)
+    await node.close()
+    return opened
+  }
+
+  async #open(): Promise<Result<void>> {
+    const { mode, clients } = this.setup
+    if (mode === 'haechi') {
+      const started = await this.#startMonitor()
+      if (!started.ok) return started
+    }
+    const joined = await Promise.all(clients.map((client) => this.join(client)))
+    for (const result of joined) if (!result.ok) return result
+    return mode === 'haechi' ? this.#ask({ kind: 'start' }) : ok(undefined)
+  }
+
+  get clientCount(): number {
+    return this.#clients.length
+  }
+  state(client: number): ClientState | undefined {
+    return this.#clients[client]?.state
+  }
+  end(client: number): ClientEnd | undefined {
+    return this.#clients[client]?.end
+  }
+
+  /** Starts a client's thread and has it admitted; on a running node its reservation holds from the next T1 on (A18). */
+  async join(setup: RealClient): Promise<Result<number>> {
+    const checked = checkRealClient(setup, this.setup)
+    if (!checked.ok) return checked
+    const slot = this.#clients.length
+    if (slot >= this.setup.slots) {
+      return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${slot}.` })
+    }
+    // Its slot is taken from now on, whatever comes of it.
+    this.#clients.push(null)
+    const started = await this.#startClient(slot, setup)
+    if (!started.ok || this.setup.mode === 'bare') return started
+    const { reservation, limit } = setup
+    const joined = await this.#ask({ kind: 'join', client: slot, reservation, limit })
+    if (joined.ok) return started
+    await this.#stop(slot, 'stopped')
+    return joined
+  }
+
+  /** Has a client leave in the middle of a period: its last report first, then the monitor hears of it (A19). */
+  async leave(index: number): Promise<Result<void>> {
+    const client = this.#running(index)
+    if (!client) return unknown(index)
+    client.state = 'left'
+    this.memory.mailbox(index).give('leave')
+    await client.ended
+    return this.setup.mode === 'haechi' ? this.#ask({ kind: 'leave', client: index }) : ok(undefined)
+  }
+
+  /** Ends a client's thread wherever it is. Nobody tells the monitor. */
+  async crash(index: number): Promise<Result<void>> {
+    const client = this.#running(index)
+    if (!client) return unknown(index)
+    client.state = 'crashed'
+    await client.thread.terminate()
+    return ok(undefined)
+  }
+
+  /** Tells the monitor of a client that crashed. */
+  async evict(index: number): Promise<Result<void>> {
+    if (this.#clients[index]?.state !== 'crashed') return unknown(index)
+    return this.#ask({ kind: 'leave', client: index })
+  }
+
+  /** Changes a reservation and a limit from the next T1 on (A21). */
+  async reserve(index: number, reservation: number, limit: number | null): Promise<Result<void>> {
+    if (!this.#running(index) || this.setup.mode === 'bare') return unknown(index)
+    return this.#ask({ kind: 'reserve', client: index, reservation, limit })
+  }
+
+  /** What each running client counts now, undefined for the others, and what the monitor's thread has cost. */
+  async mark(): Promise<NodeMark> {
+    const mark = ++this.#marks
+    const clients = await Promise.all(
+      this.#clients.map(async (client, slot) => {
+        if (client?.state !== 'running') return undefined
+        return new Promise<ClientMark | undefined>((resolve) => {
+          client.marks.set(mark, resolve)
+          this.memory.mailbox(slot).askMark(mark)
+        })
+      }),
+    )
+    if (this.setup.mode === 'haechi') await this.#ask({ kind: 'mark' })
+    return { clients, monitorCpuNs: this.#monitorCpuNs }
+  }
+
+  /** Holds the clients' threads, or lets them go on, as if they had no core meanwhile; the monitor goes on. */
+  pause(isPaused: boolean): void {
+    this.#clients.forEach((client, slot) => {
+      if (client?.state === 'running') this.memory.mailbox(slot).give(isPaused ? 'pause' : 'run')
+    })
+  }
+
+  /** Resolves at the end of the next `n` periods, and when the monitor is gone. */
+  async nextPeriods(n: number): Promise<void> {
+    for (let i = 0; i < n && this.failure === undefined && this.#monitor; i++) {
+      await new Promise<void>((resolve) => this.#onPeriod.add(resolve))
+    }
+  }
+
+  /** Ends the clients, then the monitor. What they told stays. */
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((_, slot) => this.#stop(slot, 'stopped')))
+    if (this.#monitor === undefined) return
+    this.#isClosing = true
+    await this.#ask({ kind: 'stop' })
+    await this.#monitorEnded
+    this.#monitor = undefined
+  }
+
+  #running(index: number): Client | null {
+    const client = this.#clients[index]
+    return client?.state === 'running' ? client : null
+  }
+
+  async #stop(slot: number, state: ClientState): Promise<void> {
+    const client = this.#running(slot)
+    if (!client) return
+    client.state = state
+    this.memory.mailbox(slot).give('stop')
+    await client.ended
+  }
+
+  #spawn(task: ThreadTask): Worker {
+    return new Worker(threadFile(), { workerData: task, execArgv: [] })
+  }
+
+  get #common() {
+    const { slots, records, settings } = this.setup
+    return { slots, records, settings, buffer: this.memory.buffer, origin: this.#origin }
+  }
+
+  async #startMonitor(): Promise<Result<void>> {
+    const thread = this.#spawn({ ...this.#common, role: 'monitor', profile: this.setup.profile })
+    this.#monitor = thread
+    const { promise: ready, resolve } = Promise.withResolvers<Result<void>>()
+    this.#monitorEnded = new Promise((ended) => {
+      thread.on('exit', () => {
+        const gone = this.failure ?? died('the monitor', 'it ended')
+        if (!this.#isClosing) this.failure = gone
+        for (const answer of this.#waiting.values()) answer(fail(gone))
+        this.#waiting.clear()
+        this.#periodEnds()
+        resolve(fail(gone))
+        ended()
+      })
+    })
+    thread.on('error', (error: unknown) => (this.failure = died('the monitor', String(error))))
+    thread.on('message', (message: FromMonitor) => {
+      if (message.kind === 'ready') resolve(ok(undefined))
+      else if (message.kind === 'refused') resolve(fail(message.failure))
+      else this.#fromMonitor(message)
+    })
+    return ready
+  }
+
+  #fromMonitor(message: Exclude<FromMonitor, { kind: 'ready' | 'refused' }>): void {
+    switch (message.kind) {
+      case 'event':
+        return this.events.push(message.event)
+      case 'reply':
+        this.#monitorCpuNs = message.cpuNs
+        this.#waiting.get(message.id)?.(message.result)
+        this.#waiting.delete(message.id)
+        return
+      case 'period':
+        this.periods.push(message.period)
+        this.checks = message.checks
+        return this.#periodEnds()
+    }
+  }
+
+  #periodEnds(): void {
+    for (const tell of this.#onPeriod) tell()
+    this.#onPeriod.clear()
+  }
+
+  /** A SEND to the monitor, and its answer. */
+  #ask(message: DistributiveOmit<ToMonitor, 'id'>): Promise<Result<void>> {
+    const thread = this.#monitor
+    if (thread === undefined || this.failure) {
+      return Promise.resolve(fail(this.failure ?? died('the monitor', 'the node is closed')))
+    }
+    const id = ++this.#requests
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve)
+      thread.postMessage({ ...message, id })
+      this.memory.sendToMonitor()
+    })
+  }
+
+  async #startClient(slot: number, setup: RealClient): Promise<Result<number>> {
+    const { completionBatch, seed, mode, records } = this.setup
+    const thread = this.#spawn({
+      ...this.#common,
+      ...{ role: 'client', slot, completionBatch, seed, hasQos: mode === 'haechi' },
+      ...{ workload: setup.workload, mix: { ...setup.mix, records } },
+    })
+    const { promise: ready, resolve } = Promise.withResolvers<Result<number>>()
+    const who = `client ${slot}`
+    const ended = new Promise<void>((resolveEnd) => {
+      thread.on('exit', () => {
+        if (client.state === 'running') this.failure ??= died(who, 'it ended')
+        resolve(fail(this.failure ?? died(who, 'it ended')))
+        for (const told of client.marks.values()) told(undefined)
+        resolveEnd()
+      })
+    })
+    const client: Client = { setup, thread, state: 'running', end: undefined, marks: new Map(), ended }
+    this.#clients[slot] = client
+    thread.on('error', (error: unknown) => (this.failure = died(who, String(error))))
+    thread.on('message', (message: FromClient) => {
+      if (message.kind === 'ready') resolve(ok(slot))
+      else if (message.kind === 'refused') resolve(fail(message.failure))
+      else if (message.kind === 'period') this.logs.push(message.log)
+      else if (message.kind === 'ended') client.end = message.end
+      else {
+        client.marks.get(message.mark)?.(message.at)
+        client.marks.delete(message.mark)
+      }
+    })
+    return ready
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never

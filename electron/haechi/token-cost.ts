@@ -1,0 +1,133 @@
+/**
+ * What tokens cost a real node: the same clients with tokens and without, on two nodes of one process that run in turns of a few
+ * ms, so that whatever else happens on the machine happens to both. Medians over the pairs of turns.
+ *
+ * omega lies above what any machine copies and is not estimated: what is lost is lost to the protocol's work, not to a limit. The
+ * throughput of a machine that others use is theirs as well; the CPU time a client took for an I/O is nearly its own.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NS_PER_S } from '#core/base/units.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { audit } from './audit.ts'
+import { median } from './measure.ts'
+import type { RealNodeSetup } from './node-setup.ts'
+import { RealNode } from './real-node.ts'
+
+export interface Turn {
+  /** I/O/s of all clients. */
+  readonly iops: number
+  /** CPU time of the clients per data I/O, ns. */
+  readonly cpuNsPerIo: number
+}
+
+/** A loss in % and, of its pairs, the middle half. */
+export interface Loss {
+  readonly median: number
+  readonly from: number
+  readonly to: number
+}
+
+export interface TokenCost {
+  readonly pairs: number
+  /** Medians of the turns. */
+  readonly haechi: Turn
+  readonly bare: Turn
+  /** Of throughput. The monitor works in both turns, so this is the clients' loss. */
+  readonly throughput: Loss
+  /** By CPU time per I/O. */
+  readonly cpu: Loss
+  /** CPU time that tokens add to an I/O, ns. */
+  readonly addedNsPerIo: number
+  /** Share of one core that the monitor took: mostly for sleeping and waking a thousand times a second. */
+  readonly monitorCpu: number
+  readonly violations: readonly string[]
+}
+
+const TURN_MS = 25
+const WARM_UP_TURNS = 20
+/** I/O/s; a report counts to 2^28. */
+const BEYOND = 50_000_000
+
+/** @param ms  how long each of the two nodes runs, after a warm-up. */
+export async function tokenCost(setup: RealNodeSetup, ms: number): Promise<Result<TokenCost>> {
+  const settings = {
+    ...setup.settings,
+    // A client that is held between its turns is not dead.
+    missedReports: 2 ** 20,
+    estimator: { ...setup.settings.estimator, enabled: false },
+  }
+  const unlimited = { ...setup, settings, profile: { globalIops: BEYOND, localIops: BEYOND } }
+  const bare = await RealNode.open({ ...unlimited, mode: 'bare' })
+  if (!bare.ok) return bare
+  bare.value.pause(true)
+  const haechi = await RealNode.open({ ...unlimited, mode: 'haechi' })
+  if (!haechi.ok) {
+    await bare.value.close()
+    return haechi
+  }
+  haechi.value.pause(true)
+  const nodes: Pair<RealNode> = { haechi: haechi.value, bare: bare.value }
+  const began = { at: performance.now(), cpuNs: (await nodes.haechi.mark()).monitorCpuNs }
+  const pairs: Pair<Turn>[] = []
+  for (let i = -WARM_UP_TURNS; i < Math.max(1, ms / TURN_MS); i++) {
+    const both = await pairOf(nodes, i % 2 === 0)
+    if (i >= 0) pairs.push(both)
+  }
+  const monitorNs = (await nodes.haechi.mark()).monitorCpuNs - began.cpuNs
+  const monitorCpu = monitorNs / ((performance.now() - began.at) * 1e6)
+  await Promise.all([nodes.haechi.close(), nodes.bare.close()])
+  const failure = nodes.haechi.failure ?? nodes.bare.failure
+  return failure ? fail(failure) : ok(costOf(pairs, monitorCpu, audit(nodes.haechi).violations))
+}
+
+interface Pair<T> {
+  readonly haechi: T
+  readonly bare: T
+}
+
+/** The order changes from pair to pair. */
+async function pairOf({ haechi, bare }: Pair<RealNode>, isBareFirst: boolean): Promise<Pair<Turn>> {
+  if (isBareFirst) {
+    const first = await turnOf(bare)
+    return { bare: first, haechi: await turnOf(haechi) }
+  }
+  return { haechi: await turnOf(haechi), bare: await turnOf(bare) }
+}
+
+async function turnOf(node: RealNode): Promise<Turn> {
+  node.pause(false)
+  const from = await node.mark()
+  await sleep(TURN_MS)
+  const to = await node.mark()
+  node.pause(true)
+  let iops = 0
+  let cpuNs = 0
+  let completed = 0
+  to.clients.forEach((b, i) => {
+    const a = from.clients[i]
+    if (!a || !b) return
+    iops += ((b.completed - a.completed) * NS_PER_S) / (b.atNs - a.atNs)
+    cpuNs += b.cpuNs - a.cpuNs
+    completed += b.completed - a.completed
+  })
+  return { iops, cpuNsPerIo: cpuNs / completed }
+}
+
+function costOf(pairs: readonly Pair<Turn>[], monitorCpu: number, violations: readonly string[]): TokenCost {
+  const turn = (of: (pair: Pair<Turn>) => Turn): Turn => ({
+    iops: median(pairs.map((p) => of(p).iops)),
+    cpuNsPerIo: median(pairs.map((p) => of(p).cpuNsPerIo)),
+  })
+  return {
+    ...{ pairs: pairs.length, haechi: turn((p) => p.haechi), bare: turn((p) => p.bare), monitorCpu, violations },
+    throughput: lossOf(pairs.map(({ haechi, bare }) => haechi.iops / bare.iops)),
+    addedNsPerIo: median(pairs.map(({ haechi, bare }) => haechi.cpuNsPerIo - bare.cpuNsPerIo)),
+    cpu: lossOf(pairs.map(({ haechi, bare }) => bare.cpuNsPerIo / haechi.cpuNsPerIo)),
+  }
+}
+
+function lossOf(kept: readonly number[]): Loss {
+  const lost = kept.map((share) => 100 * (1 - share)).toSorted((a, b) => a - b)
+  const at = (q: number): number => lost[Math.min(lost.length - 1, Math.floor(lost.length * q))] ?? NaN
+  return { median: median(lost), from: at(0.25), to: at(0.75) }
+}
