@@ -36,13 +36,13 @@ export interface DataNodeRun {
   readonly node: NodeSimulation
   /** Scenario entries by client index. */
   readonly clients: readonly HaechiClientScenario[]
-  /** What befell it, on its own clock: capacity that changed, joins that were refused. */
+  /** What befell it, on its own clock: how it began anew, capacity that changed, joins that were refused. */
   readonly marks: readonly DataNodeMark[]
 }
 
 export interface DataNodeMark {
   readonly atNs: number
-  readonly kind: 'capacity' | 'refused' | 'client'
+  readonly kind: 'capacity' | 'refused' | 'client' | 'run'
   readonly client: string
   readonly text: string
 }
@@ -116,14 +116,17 @@ export class EmulatedDataNode {
   /** What admission says to a reservation of a client; it keeps nothing. */
   check(client: string, reservation: number): Result<AdmissionAnswer> {
     const input = this.#admission(client, reservation)
-    return input.ok ? ok(admission(input.value)) : input
+    if (!input.ok) return input
+    const answer = admission(input.value)
+    return ok(this.#isLess(client, reservation) ? { ...answer, isAdmitted: true, reasons: [] } : answer)
   }
 
   /** A reservation and limit from the next period on. */
   reserve(client: string, reservation: number, limit: number | null): Result<void> {
     const input = this.#admission(client, reservation)
     if (!input.ok) return input
-    const refusal = (limit === null ? null : checkTokens('The limit', limit)) ?? admissionRefusal(input.value)
+    const bad = limit === null ? null : checkTokens('The limit', limit)
+    const refusal = bad ?? (this.#isLess(client, reservation) ? null : admissionRefusal(input.value))
     if (refusal) return fail(refusal)
     this.#catchUp()
     const index = this.#indexOf(client)
@@ -134,6 +137,12 @@ export class EmulatedDataNode {
     }
     this.#present.set(client, { reservation, limit })
     return ok(undefined)
+  }
+
+  /** What gives some back is never refused: it is the way out where more is reserved than there is. */
+  #isLess(client: string, reservation: number): boolean {
+    const held = this.#present.get(client)
+    return held !== undefined && reservation < held.reservation
   }
 
   get #open(): OpenRun {
@@ -164,7 +173,11 @@ export class EmulatedDataNode {
     const { period_ms, local_iops, fluid_admission } = this.scenario
     const periodNs = period_ms * NS_PER_MS
     const omega = this.#open.node.monitor?.omega ?? profiledTokens(this.#profile, periodNs)
-    const others = [...this.#present].flatMap(([name, p]) => (name === client ? [] : [p.reservation]))
+    // A client that crashed keeps its promise until it is dropped.
+    const { node, clients } = this.#open
+    const others = node.monitor
+      ? clients.flatMap((c, i) => (c.name === client ? [] : [node.client(i)?.promised ?? 0]))
+      : [...this.#present].flatMap(([name, p]) => (name === client ? [] : [p.reservation]))
     const capacity = { globalIops: (omega * 1e9) / periodNs, localIops: local_iops }
     return ok({ admitted: others, reservation, capacity, periodNs, fluid: fluid_admission })
   }
@@ -180,8 +193,10 @@ export class EmulatedDataNode {
 
   #begin(): void {
     const { scenario } = this
+    const first = this.#first()
     const made = NodeSimulation.create({
       ...NODE_DEFAULTS,
+      clients: first.map(setupOf),
       mode: this.#variant === 'bare' ? 'bare' : 'haechi',
       settings: settingsOf(scenario, this.#variant, this.#preset),
       profile: this.#profile,
@@ -193,15 +208,36 @@ export class EmulatedDataNode {
     invariant(made.ok, 'the section of a data node was checked')
     const run: OpenRun = {
       ...{ fromNs: this.#sim.now, variant: this.#variant, preset: this.#preset },
-      ...{ node: made.value, clients: [], marks: [] },
+      ...{ node: made.value, clients: [...first], marks: [] },
     }
     this.#runs.push(run)
     if (this.#runs.length > RUNS_KEPT) this.#runs.shift()
     if (this.#capacity !== scenario.global_iops) run.node.setCapacity(this.#capacity)
-    for (const c of scenario.clients) {
+    if (this.#runs.length > 1) this.#mark('run', '', `begins anew as ${this.#variant}, ${this.#preset}`)
+    // Those that do not fit the profile any more are refused by name.
+    for (const c of this.#scenarioOfPresent()) if (!first.some((f) => f.name === c.name)) this.#join(c)
+  }
+
+  #scenarioOfPresent(): HaechiClientScenario[] {
+    return this.scenario.clients.flatMap((c) => {
       const promise = this.#present.get(c.name)
-      if (promise) this.#join({ ...c, ...promise })
+      return promise ? [{ ...c, ...promise }] : []
+    })
+  }
+
+  /** Clients that are there when a run begins: their reservations hold from its first period on. */
+  #first(): HaechiClientScenario[] {
+    const admitted: number[] = []
+    const input = {
+      ...{ admitted, capacity: this.#profile, fluid: this.scenario.fluid_admission },
+      periodNs: this.scenario.period_ms * NS_PER_MS,
     }
+    return this.#scenarioOfPresent().filter(({ reservation, outside }) => {
+      if (outside || this.#variant === 'bare') return true
+      if (admissionRefusal({ ...input, reservation })) return false
+      admitted.push(reservation)
+      return true
+    })
   }
 
   #plan(): void {
@@ -274,7 +310,17 @@ function settingsOf(s: DataNodeScenario, variant: HaechiVariant, preset: HaechiP
   const base = preset === 'default' ? DEFAULT_SETTINGS : PAPER_LITERAL
   const { decay, conversion } = variant === 'basic' ? BASIC : base
   const periodNs = s.period_ms * NS_PER_MS
-  return { ...base, name: preset, decay, conversion, periodNs, batch: s.batch, fluidAdmission: s.fluid_admission }
+  const estimator = { ...base.estimator, slack: s.slack }
+  return {
+    ...base,
+    name: preset,
+    decay,
+    conversion,
+    estimator,
+    periodNs,
+    batch: s.batch,
+    fluidAdmission: s.fluid_admission,
+  }
 }
 
 function setupOf(c: HaechiClientScenario): ClientSetup {

@@ -59,6 +59,7 @@ const node = z.strictObject({
   period_ms: z.number().int().min(10).max(60_000).default(1000),
   batch: whole.max(1e6).default(1000),
   fluid_admission: z.boolean().default(false),
+  slack: tokens.default(0).describe('I/Os a period that may be missing for the estimate to count as used up'),
   clients: z.array(client).min(1).max(64),
   capacity: z
     .array(z.strictObject({ at_s: seconds, iops }))

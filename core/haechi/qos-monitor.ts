@@ -5,7 +5,7 @@
  * memory and changes POOL by CAS alone; no verb of a client ever runs it. Source: spec/haechi 6 to 9; A8, A10, A11, A18 to A21.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
-import { NS_PER_S } from '../base/units.ts'
+import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import { admissionRefusal, localConstraint } from './admission.ts'
 import { estimateCapacity, estimatorRule, type CapacityEstimate, type EstimatorRule } from './capacity-estimate.ts'
 import { grantedBetween } from './claim.ts'
@@ -293,13 +293,14 @@ export class QosMonitor {
       if (a.hasLeft) continue
       if (!a.isSilent && now - a.heardAt > silence) {
         a.isSilent = true
-        this.#alert(now, 'silent-client', a.client, `no report for ${now - a.heardAt} ns`)
+        this.#alert(now, 'silent-client', a.client, `no report for ${(now - a.heardAt) / NS_PER_MS} ms`)
       }
-      // Tokens that are left count, not reservation that was yielded: only a backlogged client is at risk.
-      const { isKept } = localConstraint(a.residual, 0, remaining, this.#profile.localIops)
+      // Tokens that are left count, not reservation that was yielded: only a backlogged client is at risk. A report is a tick
+      // old at least, and says what was left then.
+      const { isKept } = localConstraint(a.residual, 0, remaining + 2 * this.#s.tickNs, this.#profile.localIops)
       if (isKept || a.isAtRisk || !a.hasReport) continue
       a.isAtRisk = true
-      this.#alert(now, 'local-capacity-risk', a.client, `${a.residual} I/Os are left for ${remaining} ns`)
+      this.#alert(now, 'local-capacity-risk', a.client, `${a.residual} I/Os are left for ${remaining / NS_PER_MS} ms`)
     }
   }
 

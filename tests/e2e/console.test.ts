@@ -178,6 +178,45 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.context().close()
   })
 
+  it('opens locks with 4: a convoy is named and shown, replayed message by message, and LDLM has its counters', async () => {
+    const { page, errors } = await open(browser, sluice.served.freshUrl())
+    await page.keyboard.press('4')
+    const resource = page.locator('[data-testid=resource-row][aria-selected=true]')
+    await resource.waitFor()
+    // Checkpoints come every eight seconds: within these one is in sight, whenever the window was opened.
+    const alarms = page.locator('[data-testid=alarms]')
+    await expect
+      .poll(() => alarms.textContent(), { timeout: 15_000 })
+      .toMatch(/Convoy on ckpt\.h5 \/ \d, \d+ behind one/)
+    await expect.poll(() => resource.textContent(), { timeout: 15_000 }).toMatch(/ckpt\.h5 \/ \d/)
+    await expect
+      .poll(() => page.getByTestId('facts').textContent(), { timeout: 5000 })
+      .toMatch(/Longest waitcn\d+ (PR|NBW|BW|PW)/)
+    await page.keyboard.press('Space')
+    await page.getByTestId('lanes').focus()
+    const at = (): Promise<string | null> => page.getByTestId('lanes').getAttribute('aria-valuenow')
+    await page.keyboard.press('Home')
+    await expect.poll(at).toBe('0')
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(at).not.toBe('0')
+    const first = Number(await at())
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(async () => Number(await at())).toBeGreaterThan(first)
+    await page.keyboard.press('m')
+    await page.getByTestId('messages').waitFor()
+    const told = (): Promise<string | null> => page.getByTestId('cursor-at').textContent()
+    const before = await told()
+    for (let i = 0; i < 5; i++) await page.keyboard.press('.')
+    await expect.poll(told).not.toBe(before)
+    await page.keyboard.press('m')
+    await page.getByTestId('plane-ldlm').click()
+    const names = page.getByTestId('namespace-row')
+    await names.first().waitFor()
+    expect((await names.allTextContents()).join()).toContain('demo-MDT0000')
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
   /** Takes the picture of a view, and names its serious faults of accessibility. */
   async function look(page: Page, view: string, theme: string): Promise<string[]> {
     await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
@@ -193,8 +232,11 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
         ['1', 'overview'],
         ['2', 'jobs'],
         ['3', 'rules'],
+        ['4', 'locks'],
       ] as const) {
         await page.keyboard.press(key)
+        // The job that was chosen before: its inspector goes.
+        if (view === 'locks') await page.keyboard.press('Escape')
         await page.waitForTimeout(1500)
         if (view === 'jobs') {
           await page.getByTestId('job-row').first().click()
@@ -239,6 +281,8 @@ describe.skipIf(noBrowser !== undefined)('a job id that is markup', () => {
       await page.keyboard.press('1')
       await page.waitForTimeout(700)
       await page.keyboard.press('3')
+      await page.waitForTimeout(700)
+      await page.keyboard.press('4')
       await page.waitForTimeout(700)
       await page.keyboard.press('5')
       await page.waitForTimeout(700)

@@ -28,8 +28,6 @@ export interface AlarmSource {
   readonly store: LifeStore
   readonly policy: TracedPolicy
   readonly timeoutNs: number
-  /** The latest instant told. */
-  readonly now: number
 }
 
 /** Alarms as of `at`, the ones to look at first of each kind first. */
@@ -60,26 +58,13 @@ export function alarmsAt(source: AlarmSource, at: number): TraceAlarm[] {
 }
 
 /** Mode of what the oldest waiting request waits for; undefined when that is forgotten. */
-function modeBehind({ store, policy, now }: AlarmSource, here: ResourceLives, at: number): LockMode | undefined {
+function modeBehind({ store, policy }: AlarmSource, here: ResourceLives, at: number): LockMode | undefined {
   const { table } = store
-  const next = livesAt(store, here, at, now)
-  let slot = next.first
-  while (slot !== NONE && !table.isWaitingAt(slot, at)) slot = next.after(slot)
-  if (slot === NONE) return undefined
+  const slot = store.notEndedBefore(here, ENDED_NS, at).find((s) => table.isWaitingAt(s, at))
+  if (slot === undefined) return undefined
   const first = table.record(slot)
   const found = inTheWay(first, at, store.around(here, first.id), policy).filter((o) => o.clearedSeq === Infinity)
   return (found.find((o) => o.life.isHeldAt(at)) ?? found[0])?.mode
-}
-
-/** Lives to look through for those that have not ended at an instant, in order of asking. */
-function livesAt(
-  store: LifeStore,
-  here: ResourceLives,
-  at: number,
-  now: number,
-): { readonly first: number; readonly after: (slot: number) => number } {
-  if (at >= now) return { first: here.open.first, after: (slot) => store.nextOpen(slot) }
-  return { first: here.listed.first, after: (slot) => store.nextListed(slot) }
 }
 
 /** Handovers between two instants; of before the beginning of what is known there were none. */
@@ -98,16 +83,16 @@ function pingPongOf(ledger: Ledger, counts: Counts, at: number): { perSecond: nu
   return { perSecond: halves.reduce((a, b) => a + b), sinceNs: Math.max(0, ledger.since, Math.min(since, at - SECOND)) }
 }
 
-function oldestRevocation({ store, timeoutNs, now }: AlarmSource, at: number): TraceAlarm | null {
+function oldestRevocation({ store, timeoutNs }: AlarmSource, at: number): TraceAlarm | null {
   const { table } = store
   let oldest = NONE
   let oldestNs = Infinity
   for (const here of store.resources.values()) {
-    const { first, after } = livesAt(store, here, at, now)
-    for (let slot = first; slot !== NONE; slot = after(slot)) {
+    for (const slot of store.notEndedBefore(here, ENDED_NS, at)) {
       const revokedNs = table.get(slot, REVOKED_NS)
-      if (revokedNs <= at && revokedNs < oldestNs && table.get(slot, ENDED_NS) > at)
-        [oldest, oldestNs] = [slot, revokedNs]
+      if (revokedNs > at || revokedNs >= oldestNs || table.get(slot, ENDED_NS) <= at) continue
+      oldest = slot
+      oldestNs = revokedNs
     }
   }
   if (oldest === NONE) return null

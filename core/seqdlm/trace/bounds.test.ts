@@ -110,6 +110,23 @@ describe('memory', () => {
     expect(trace.resources(end, end)[0]).toMatchObject({ held: 250, grants: 1000 })
   })
 
+  it('forgets nothing that is in use as long as there is something that has ended', () => {
+    const trace = new LockTrace({ limits: { lives: 10 } })
+    manyLocks(trace, 5, () => 0, 1, false)
+    manyLocks(trace, 30, () => 1)
+    expect(trace.kept).toMatchObject({ unlisted: 0 })
+    expect(trace.lives(0, 0, 100, 100).lives).toHaveLength(5)
+  })
+
+  it('takes what a dropped resource held out of the counts, shown or not', () => {
+    const trace = new LockTrace({ limits: { resources: 1, lives: 10, livesPerResource: 5, unlisted: 200 } })
+    manyLocks(trace, 20, () => 0, 1, false)
+    expect(trace.modes(100, 101).find((m) => m.mode === 'PW')?.held).toBe(20)
+    manyLocks(trace, 1, () => 1, 200, false)
+    expect(trace.modes(200, 201).find((m) => m.mode === 'PW')?.held).toBe(1)
+    expect(trace.kept).toMatchObject({ lives: 1, unlisted: 0 })
+  })
+
   it('drops the resource that was quiet for longest when there are too many', () => {
     const trace = new LockTrace({ limits: { resources: 10 } })
     const end = manyLocks(trace, 100, (i) => i)

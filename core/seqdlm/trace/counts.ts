@@ -172,7 +172,7 @@ export class Counts {
     const i = this.#find(at)
     if (i < 0) return !this.isTrimmed
     const from = this.#slot(i) * this.#width
-    row.set(this.#copies.subarray(from, from + this.#width))
+    for (let i = 0; i < this.#width; i++) row[i] = this.#copies[from + i]!
     return true
   }
 

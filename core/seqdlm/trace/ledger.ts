@@ -81,6 +81,7 @@ export class Ledger {
 
   /** Rows of every resource at an instant, in one go; the longest queue is that of the bucket under way. */
   rowsAt(at: number): (counts: Counts) => Float64Array | null {
+    if (this.all.lastAt <= at) return (counts) => counts.row
     const rows = new Map<number, Float64Array>()
     const from = Math.floor(at / BUCKET_NS) * BUCKET_NS
     if (this.#log.reaches(from) && at >= this.#since) {

@@ -174,27 +174,29 @@ export class LifeStore {
     this.resources.delete(here.resource)
   }
 
-  /** Listed life after one, in order of asking; of open ones the next that is open. */
-  nextListed(slot: number): number {
-    return this.#byAsking.next(slot)
-  }
-
+  /** Listed life asked for before one; `NONE` for the first. */
   previousListed(slot: number): number {
     return this.#byAsking.previous(slot)
   }
 
-  nextOpen(slot: number): number {
-    return this.#byState.next(slot)
+  /**
+   * Listed lives that had not ended before an event or an instant, in order of asking.
+   *
+   * @param column      `ENDED_SEQ` or `ENDED_NS`.
+   * @complexity O(n log n) in those: what ended before is not looked at, however much there is.
+   */
+  notEndedBefore(here: ResourceLives, column: number, at: number): number[] {
+    const { table } = this
+    const found: number[] = []
+    for (let s = here.open.first; s !== NONE; s = this.#byState.next(s)) found.push(s)
+    const open = found.length
+    for (let s = here.ended.last; s !== NONE && table.get(s, column) >= at; s = this.#byState.previous(s)) found.push(s)
+    return found.length === open ? found : found.sort((x, y) => table.get(x, c.ID) - table.get(y, c.ID))
   }
 
   /** Listed lives that had not ended before an event, in order of asking. */
   around(here: ResourceLives, seq: number): LifeRecord[] {
-    const { table } = this
-    const found: LifeRecord[] = []
-    for (let s = here.listed.first; s !== NONE; s = this.nextListed(s)) {
-      if (table.get(s, c.ENDED_SEQ) >= seq) found.push(table.record(s))
-    }
-    return found
+    return this.notEndedBefore(here, c.ENDED_SEQ, seq).map((slot) => this.table.record(slot))
   }
 
   /** The life that a message named when it was sent, if it is still followed. */

@@ -174,7 +174,7 @@ export class LifeTable implements LifeRows {
     const number = modeNumber(mode)
     this.#modes[slot] = (this.#modes[slot]! & ~(3 << NOW)) | (number << NOW)
     if (this.#rows[at + c.DOWNGRADED_SEQ] === Infinity) {
-      this.#modes[slot]! |= number << DOWNGRADED
+      this.#modes[slot] |= number << DOWNGRADED
       this.#rows[at + c.DOWNGRADED_NS] = ns
       this.#rows[at + c.DOWNGRADED_SEQ] = seq
     } else {

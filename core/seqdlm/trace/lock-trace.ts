@@ -142,15 +142,11 @@ export class LockTrace implements TraceReader {
     // Steps that have not come are at Infinity.
     if (to === Infinity) return this.lives(resource, from, Number.MAX_VALUE, most)
     const { table } = this.#lives
-    const shown: LifeRecord[] = []
-    let touching = 0
-    for (let slot = here.listed.last; slot !== NONE; slot = this.#lives.previousListed(slot)) {
-      if (table.get(slot, ASKED_NS) > to || table.get(slot, ENDED_NS) < from) continue
-      if (touching++ < most) shown.push(table.record(slot))
-    }
-    shown.reverse()
+    const touching = this.#lives.notEndedBefore(here, ENDED_NS, from).filter((slot) => table.get(slot, ASKED_NS) <= to)
+    const more = Math.max(0, touching.length - Math.max(0, most))
+    const shown = touching.slice(more).map((slot) => table.record(slot))
     const around = shown[0] === undefined ? [] : this.#lives.around(here, shown[0].id)
-    return { lives: shown.map((life) => this.#lifeAt(life, to, around)), more: touching - shown.length }
+    return { lives: shown.map((life) => this.#lifeAt(life, to, around)), more }
   }
 
   messages(
@@ -181,7 +177,7 @@ export class LockTrace implements TraceReader {
 
   alarms(at: number): readonly TraceAlarm[] {
     const [ledger, store, policy, timeoutNs] = [this.#ledger, this.#lives, this.#policy, this.#timeoutNs]
-    return alarmsAt({ ledger, store, policy, timeoutNs, now: this.#feed.now }, at)
+    return alarmsAt({ ledger, store, policy, timeoutNs }, at)
   }
 
   #messageAt(m: MessageRecord, to: number, here: ResourceLives | undefined): TracedMessage {

@@ -188,7 +188,7 @@ export class MessageLog {
     const rows = this.#rows
     const at = slot * WIDTH
     const [client, request] = [rows[at + CLIENT]!, rows[at + REQUEST]!]
-    const before = this.asked(this.#kind[slot]!, rows[at + RESOURCE]!, rows[at + SERVER]!, client, request)
+    const before = this.asked(this.#kind[slot]!, rows[at + RESOURCE], rows[at + SERVER]!, client, request)
     if (before !== NONE) this.#pending.remove(before)
     this.#pending.add(slot, hashOf(request, client))
   }

@@ -63,7 +63,7 @@ export class TokensDesk {
     const found = this.#node(node)
     if (!found.ok) return found
     found.value.change({ variant, preset })
-    this.#tell(node, `runs as ${found.value.variant}, ${found.value.preset}`)
+    this.#tell(node, `starts anew as ${found.value.variant}, ${found.value.preset}`)
     return ok(undefined)
   }
 

@@ -2,7 +2,7 @@
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
-import { missedIn, rowsOf, type Place } from './tokens-place.ts'
+import { hasCrashed, missedIn, rowsOf, type Place } from './tokens-place.ts'
 
 type Clients = TokensFrame['clients']
 type Foot = Omit<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'>
@@ -46,7 +46,8 @@ function oneOf({ run, row, record }: Place, index: number): One {
   const past = record?.monitor?.clients.find((c) => c.client === index)
   return {
     index,
-    reservation: past?.reservation ?? run.node.engine(index)?.reservation ?? 0,
+    // Without tokens there is only what it was promised, to be compared with.
+    reservation: past?.reservation ?? run.node.engine(index)?.reservation ?? run.clients[index]?.reservation ?? 0,
     ...{ xi: at('xi'), held: at('g'), completed: at('completed'), yielded: at('yielded') },
     ...{ queued: at('queued'), inFlight: at('inflight') },
   }
@@ -69,10 +70,11 @@ export function clientsOf(place: Place, colourOf: (jobId: string) => number): Cl
     if (!view) return
     const engine = run.node.engine(index)
     const c = oneOf(place, index)
-    const usedReserved = Math.max(0, c.reservation - c.xi - c.yielded)
-    const usedPool = Math.max(0, c.completed + c.inFlight - usedReserved)
-    // What is throttled by its limit is known of the present alone.
-    const isThrottled = !isPast && (engine?.isThrottled ?? false)
+    // The counts of one that crashed are those of its last period.
+    const used = hasCrashed(run, index, place.startNs) ? 0 : c.completed + c.inFlight
+    const usedReserved = Math.min(used, Math.max(0, c.reservation - c.xi - c.yielded))
+    const usedPool = used - usedReserved
+    const isThrottled = isPast ? isAtLimit(engine?.limit, used) : (engine?.isThrottled ?? false)
     const isStarved = engine !== null && c.queued > 0 && c.xi === 0 && c.held === 0 && !isThrottled && isDry
     const inARow = missed.get(index) ?? 0
     const state = view.state === 'left' ? 'gone' : view.state
@@ -103,6 +105,10 @@ export function clientsOf(place: Place, colourOf: (jobId: string) => number): Cl
   })
   return out
 }
+
+/** Whether so much is all that a limit allows. */
+const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
+  limit !== null && limit !== undefined && used >= limit
 
 function verdictOf(of: {
   readonly state: Clients['state'][number]
@@ -143,6 +149,9 @@ function idleShareOf({ run, startNs, atNs }: Place): number | null {
       const tokens = samples.clientValue(row, i, 'xi') + samples.clientValue(row, i, 'g')
       const queued = samples.clientValue(row, i, 'queued')
       if (samples.clientValue(row, i, 'phase') === 0) continue
+      const used = samples.clientValue(row, i, 'completed') + samples.clientValue(row, i, 'inflight')
+      // Its limit holds it, not a want of tokens.
+      if (isAtLimit(run.node.engine(i)?.limit, used)) continue
       if (queued > 0 && tokens === 0) isStarving = true
       else if (queued === 0) unused += tokens
     }

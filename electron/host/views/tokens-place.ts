@@ -18,9 +18,9 @@ export interface Place {
   readonly before: readonly PeriodRecord[]
 }
 
-/** The whole period that an instant lies in. */
+/** The whole period that an instant lies in; the instant between two belongs to the one that ends, as its sample does. */
 export const periodAt = (periods: readonly PeriodRecord[], atNs: number): PeriodRecord | undefined =>
-  periods.findLast((p) => p.startNs <= atNs && atNs < p.endNs)
+  periods.findLast((p) => p.startNs < atNs && atNs <= p.endNs)
 
 /** Number of the sample at or before an instant; the k-th was taken at (k + 1) x `everyNs`. */
 export function rowAt(samples: TokenSamples, everyNs: number, atNs: number): number | undefined {
@@ -42,14 +42,24 @@ export function rowsOf(samples: TokenSamples, everyNs: number, fromNs: number, t
 
 /**
  * Clients that missed their reservation in a period although they asked for it: what they completed, and what they gave back
- * unasked for, is less than R by more than can be in flight at its ends and than decay frees between two reports.
+ * unasked for, is less than R by more than can be in flight at its ends and than decay frees between two reports. Literal decay
+ * takes tokens that are asked for too: what still waits at the end was not given back. Who crashed asks for nothing.
  */
 export function missedIn(run: DataNodeRun, period: PeriodRecord): number[] {
-  const { window, checkNs, periodNs } = run.node.setup.settings
+  const { samples, setup } = run.node
+  const { window, checkNs, periodNs, decay } = setup.settings
+  const row = decay === 'literal' ? rowAt(samples, setup.samples.everyNs, period.endNs) : undefined
   return (period.monitor?.clients ?? [])
     .filter(({ client, reservation, yielded }) => {
+      if (hasCrashed(run, client, period.endNs)) return false
       const slack = window + Math.ceil((reservation * checkNs) / periodNs)
-      return (period.completed[client] ?? 0) + yielded + slack < reservation
+      const asked = row === undefined ? 0 : samples.clientValue(row, client, 'queued')
+      return (period.completed[client] ?? 0) + Math.max(0, yielded - asked) + slack < reservation
     })
     .map((c) => c.client)
 }
+
+/** Whether a client had crashed by then. */
+export const hasCrashed = (run: DataNodeRun, client: number, atNs: number): boolean =>
+  run.node.client(client)?.state === 'crashed' &&
+  run.marks.some((m) => m.kind === 'client' && m.client === run.clients[client]?.name && m.atNs <= atNs)

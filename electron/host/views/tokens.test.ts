@@ -42,6 +42,14 @@ describe('tokens of the demo’s data node', () => {
     expect(now.elapsedMs).toBeCloseTo(300, 0)
   })
 
+  it('show the instant between two periods as the end of the first', () => {
+    const between = tokensFrame(host.monitor, { ...QUERY, at: 120 }, 3)
+    expect(between).toMatchObject({ epoch: 12, elapsedMs: 1000, phase: 'end' })
+    expect(between.series.pool.length).toBeGreaterThan(100)
+    expect(between.epochs.at(-1)).toMatchObject({ epoch: 12, isWhole: false })
+    expect(between.clients.usedReserved.some((n) => n > 0)).toBe(true)
+  })
+
   it('give every client of the reservation what is left, used and yielded, and nothing else', () => {
     const { reservation, left, usedReserved, yielded } = now.clients
     reservation.forEach((r, i) => {

@@ -63,7 +63,7 @@ function placeOf(run: DataNodeRun, atNs: number): Place {
   const { periodNs } = run.node.setup.settings
   const record = periodAt(periods, atNs)
   const last = periods.at(-1)
-  const startNs = record?.startNs ?? Math.max(0, last && last.endNs <= atNs ? last.endNs : 0)
+  const startNs = record?.startNs ?? Math.max(0, last && last.endNs < atNs ? last.endNs : 0)
   const epoch =
     record?.monitor?.epoch ?? (record ? record.index + 1 : (run.node.monitor?.epoch ?? (last ? last.index + 2 : 1)))
   return {
@@ -122,7 +122,7 @@ function admissionOf({
   const omega = row === undefined ? (monitor?.nextOmega ?? whole) : node.samples.nodeValue(row, 'omega') || whole
   const reservations = clients.flatMap((_, i) => {
     const c = node.client(i)
-    return c?.state === 'active' && !c.isOutside ? [c.promised] : []
+    return c && !c.isOutside ? [c.promised] : []
   })
   const capacity = { globalIops: (omega * 1e9) / settings.periodNs, localIops: profile.localIops }
   return {

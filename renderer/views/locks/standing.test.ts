@@ -56,6 +56,17 @@ describe('how things stand', () => {
     expect(blocked(9)).toEqual([[], []])
   })
 
+  it('a PW that is CANCELING is waited for until its downgrade: only an NBW is passed', () => {
+    const down = { downgradedAt: 7, downgradedTo: 'NBW' } as const
+    const holder = life({ id: 1, client: 1, asked: 0, granted: 0, canceling: 5, ended: 9, mode: 'PW', ...down })
+    const waits = { asked: 2, granted: null, canceling: null, ended: null }
+    const writer = life({ id: 2, client: 2, ...waits, behind: [{ id: 1, until: 'canceling' }] })
+    const at = (t: number) => standingAt([holder, writer], t)
+    expect([4, 6, 7].map((t) => at(t).waiters[0]?.forHolders)).toEqual([[1], [1], []])
+    expect(factsOf(at(6), 6).waitsFor).toBe('1 canceling lock')
+    expect(explain(at(6)).text).toContain('until its downgrade')
+  })
+
   it('what is not sent stands in nobody\u2019s way', () => {
     const waiter = life({ granted: null, canceling: null, ended: null, behind: [{ id: 999, until: 'release' }] })
     expect(standingAt([waiter], 5).waiters[0]).toMatchObject({ forHolders: [], forWaiters: [] })

@@ -26,6 +26,7 @@ export interface Waiting {
 /** @param t  ms from the moment's beginning. */
 export function standingAt(lives: readonly Life[], t: number): Standing {
   const phases = new Map(lives.map((life) => [life.id, phaseAt(life, t)]))
+  const modes = new Map(lives.map((life) => [life.id, modeAt(life, t)]))
   const blocks = new Map<number, number>()
   const waiters = lives
     .filter((life) => phases.get(life.id) === 'waiting')
@@ -34,7 +35,8 @@ export function standingAt(lives: readonly Life[], t: number): Standing {
       const standing = life.behind.filter(({ id, until }) => {
         const phase = phases.get(id)
         if (phase === undefined || phase === 'gone' || phase === 'future') return false
-        return phase !== 'canceling' || until === 'release'
+        // Table II: of what is CANCELING only an NBW is passed; a BW or PW stands until its downgrade.
+        return phase !== 'canceling' || until === 'release' || modes.get(id) !== 'NBW'
       })
       const forHolders = standing.filter(({ id }) => phases.get(id) !== 'waiting').map(({ id }) => id)
       for (const id of forHolders) blocks.set(id, (blocks.get(id) ?? 0) + 1)

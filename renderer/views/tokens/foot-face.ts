@@ -75,7 +75,8 @@ function reservedFace(frame: TokensFrame): FootFace {
 /** `1 254 of 1 568 k`: one unit for both. */
 function ofText(part: number, whole: number): string {
   if (whole < 10_000) return `${formatNumber(part)} of ${formatNumber(whole)}`
-  return `${formatNumber(part / 1000)} of ${formatNumber(whole / 1000)} k`
+  const digits = whole < 99_950 ? 1 : 0
+  return `${formatNumber(part / 1000, digits)} of ${formatNumber(whole / 1000, digits)} k`
 }
 
 export const footFaces = (frame: TokensFrame): FootFace[] => [

@@ -4,11 +4,15 @@ import { formatNumber, NOTHING } from '../../widgets/units.ts'
 export interface TokenUnit {
   readonly divisor: number
   readonly word: 'tokens' | 'k tokens'
+  /** Digits after the point of what is not small: 1 where two counts side by side may be less than 1 % apart. */
+  readonly digits: 0 | 1
 }
 
 /** One unit for everything side by side: thousands from 10 000 on. */
 export const tokenUnit = (largest: number): TokenUnit =>
-  largest >= 10_000 ? { divisor: 1000, word: 'k tokens' } : { divisor: 1, word: 'tokens' }
+  largest >= 10_000
+    ? { divisor: 1000, word: 'k tokens', digits: largest < 99_950 ? 1 : 0 }
+    : { divisor: 1, word: 'tokens', digits: 0 }
 
 /**
  * A count in a unit, as cards show it: small thousands keep one decimal.
@@ -19,7 +23,8 @@ export function inTokens(unit: TokenUnit, tokens: number | null | undefined, isF
   if (tokens === null || tokens === undefined) return NOTHING
   if (unit.divisor === 1) return formatNumber(tokens)
   if (!isFixed && tokens === 0) return '0'
-  return formatNumber(tokens / unit.divisor, isFixed || Math.abs(tokens) < 9950 ? 1 : 0)
+  if (tokens > 0 && tokens < 50) return '<0.1'
+  return formatNumber(tokens / unit.divisor, isFixed || Math.abs(tokens) < 9950 ? 1 : unit.digits)
 }
 
 /** A single count with its own unit: `8.4 k`, `−12.6 k`, `314 k`, `2.1 M`. */
