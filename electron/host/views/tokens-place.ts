@@ -61,5 +61,6 @@ export function missedIn(run: DataNodeRun, period: PeriodRecord): number[] {
 
 /** Whether a client had crashed by then. */
 export const hasCrashed = (run: DataNodeRun, client: number, atNs: number): boolean =>
-  run.node.client(client)?.state === 'crashed' &&
-  run.marks.some((m) => m.kind === 'client' && m.client === run.clients[client]?.name && m.atNs <= atNs)
+  run.marks.some(
+    (m) => m.kind === 'client' && m.text === 'crashes' && m.client === run.clients[client]?.name && m.atNs <= atNs,
+  )

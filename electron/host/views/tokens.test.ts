@@ -43,7 +43,7 @@ describe('tokens of the demo’s data node', () => {
   })
 
   it('show the instant between two periods as the end of the first', () => {
-    const between = tokensFrame(host.monitor, { ...QUERY, at: 120 }, 3)
+    const between = tokensFrame(host.monitor, { ...QUERY, at: 119 }, 3)
     expect(between).toMatchObject({ epoch: 12, elapsedMs: 1000, phase: 'end' })
     expect(between.series.pool.length).toBeGreaterThan(100)
     expect(between.epochs.at(-1)).toMatchObject({ epoch: 12, isWhole: false })
