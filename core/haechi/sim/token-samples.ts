@@ -70,17 +70,35 @@ export class TokenSamples {
   /** Writes a row; `client(i)` is asked for each of `count` clients and may return the same object every time. */
   write(node: NodeSample, count: number, client: (index: number) => ClientSample): void {
     if (this.rows === 0) return
-    let at = (this.#taken++ % this.rows) * this.#width
-    for (const field of NODE_FIELDS) this.#data[at++] = node[field]
-    for (let i = 0; i < this.clients; i++) {
-      if (i >= count) {
-        this.#data.fill(0, at, at + CLIENT_COLUMNS.length)
-        at += CLIENT_COLUMNS.length
-        continue
-      }
+    const data = this.#data
+    const from = (this.#taken++ % this.rows) * this.#width
+    // Field by field, in the order of the columns: a loop over names costs a tenth of a simulated second.
+    data[from] = node.t
+    data[from + 1] = node.epoch
+    data[from + 2] = node.pool
+    data[from + 3] = node.residual
+    data[from + 4] = node.target
+    data[from + 5] = node.omega
+    data[from + 6] = node.used
+    data[from + 7] = node.reserved
+    data[from + 8] = node.claimed
+    data[from + 9] = node.history
+    data[from + 10] = node.isReporting
+    let at = from + NODE_FIELDS.length
+    const shown = Math.min(count, this.clients)
+    for (let i = 0; i < shown; i++) {
       const sample = client(i)
-      for (const column of CLIENT_COLUMNS) this.#data[at++] = sample[column]
+      data[at] = sample.xi
+      data[at + 1] = sample.g
+      data[at + 2] = sample.bound
+      data[at + 3] = sample.phase
+      data[at + 4] = sample.queued
+      data[at + 5] = sample.inflight
+      data[at + 6] = sample.completed
+      data[at + 7] = sample.yielded
+      at += CLIENT_COLUMNS.length
     }
+    data.fill(0, at, from + this.#width)
   }
 
   /** Every `every`-th of the newest `last` rows, oldest first. */
