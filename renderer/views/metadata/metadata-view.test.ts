@@ -1,13 +1,10 @@
 import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
-import { createPinia, setActivePinia } from 'pinia'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { StatusFrame } from '#core/api/frames.ts'
+import { describe, expect, it, vi } from 'vitest'
 import type { MetadataFrame } from '#core/api/padll.ts'
-import { useConnectionStore } from '../../stores/connection.ts'
+import { freshPage, resendFrame, showSource } from '../../testing/view-page.ts'
 import { useMetadataStore } from '../../stores/metadata.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
-import { useSourceStore } from '../../stores/source.ts'
 import MetadataView from './MetadataView.vue'
 import {
   JOBS,
@@ -23,44 +20,16 @@ import {
 let host: MetadataHost
 let wrapper: VueWrapper
 
-beforeEach(() => {
-  // Lists are virtual: without a height they would show nothing.
-  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
-  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(600)
-  vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(900)
-  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
-  setActivePinia(createPinia())
-})
-afterEach(() => {
-  wrapper.unmount()
-  document.body.replaceChildren()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-})
+freshPage(900, () => wrapper.unmount())
 
 async function show(frame: MetadataFrame = metadataFrame(), kind = 'EMULATED'): Promise<void> {
-  useSourceStore().apply({
-    ...{ source: { cluster: 'demo', env: 'DEMO', kind }, atMs: NOW_MS, sample: 40, staged: 0, mode: 'enforce' },
-    clock: { intervalMs: 1000 },
-  } as unknown as StatusFrame)
+  showSource(NOW_MS, kind)
   host = openMetadataHost(frame)
   wrapper = mount(MetadataView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
   await vi.waitFor(() => expect(host.acks).toBeGreaterThan(0))
   await flushPromises()
 }
-/** The same stream with another frame. */
-async function resend(frame: MetadataFrame): Promise<void> {
-  host.frame = frame
-  const line = useConnectionStore()
-  const api = line.host
-  if (!api) throw new Error('no host')
-  line.lost(null)
-  await flushPromises()
-  line.opened(api)
-  const before = host.acks
-  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(before))
-  await flushPromises()
-}
+const resend = (frame: MetadataFrame): Promise<void> => resendFrame(host, frame)
 const find = (id: string) => wrapper.find(`[data-testid="${id}"]`)
 const rowNames = (): string[] => wrapper.findAll('[data-testid=tree-row]').map((r) => r.find('.nm').text())
 const press = (target: Element | null, key: string): void => {

@@ -1,55 +1,24 @@
 import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
-import { createPinia, setActivePinia } from 'pinia'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { StatusFrame } from '#core/api/frames.ts'
+import { describe, expect, it, vi } from 'vitest'
 import type { TokensFrame } from '#core/api/tokens.ts'
-import { useConnectionStore } from '../../stores/connection.ts'
-import { useSourceStore } from '../../stores/source.ts'
+import { freshPage, resendFrame, showSource } from '../../testing/view-page.ts'
 import { CLIENTS, clientsOf, NOW_MS, openTokensHost, tokensFrame, type TokensHost } from './sample-tokens.ts'
 import TokensView from './TokensView.vue'
 
 let host: TokensHost
 let wrapper: VueWrapper
 
-beforeEach(() => {
-  // Lists are virtual: without a height they would show nothing.
-  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(300)
-  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(300)
-  vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(1200)
-  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
-  setActivePinia(createPinia())
-})
-afterEach(() => {
-  wrapper.unmount()
-  document.body.replaceChildren()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-})
+freshPage(1200, () => wrapper.unmount())
 
 async function show(frame: TokensFrame = tokensFrame(), kind = 'EMULATED'): Promise<void> {
-  useSourceStore().apply({
-    ...{ source: { cluster: 'demo', env: 'DEMO', kind }, atMs: NOW_MS, sample: 40, oldest: 1, staged: 0 },
-    ...{ mode: 'enforce', clock: { intervalMs: 1000 } },
-  } as unknown as StatusFrame)
+  showSource(NOW_MS, kind)
   host = openTokensHost(frame)
   wrapper = mount(TokensView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
   await vi.waitFor(() => expect(host.acks).toBeGreaterThan(0))
   await flushPromises()
 }
-/** The same stream with another frame. */
-async function resend(frame: TokensFrame): Promise<void> {
-  host.frame = frame
-  const line = useConnectionStore()
-  const api = line.host
-  if (!api) throw new Error('no host')
-  line.lost(null)
-  await flushPromises()
-  line.opened(api)
-  const before = host.acks
-  await vi.waitFor(() => expect(host.acks).toBeGreaterThan(before))
-  await flushPromises()
-}
+const resend = (frame: TokensFrame): Promise<void> => resendFrame(host, frame)
 /** In the page, where popovers hang. */
 const inPage = (id: string): HTMLElement | null => document.querySelector(`[data-testid="${id}"]`)
 const press = (key: string, target: EventTarget = document.body): void => {
