@@ -101,7 +101,8 @@ const childrenOf = (pid: number): number[] => {
       // It has ended.
     }
   }
-  return found.flatMap((child) => [...childrenOf(child), child])
+  // The daemon of a session before its commands: it must not live to tell how they ended.
+  return found.flatMap((child) => [child, ...childrenOf(child)])
 }
 
 const kill = (pid: number): void => {
