@@ -8,13 +8,19 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
+          setupFiles: ['tests/setup/property-seed.ts'],
           include: ['core/**/*.test.ts', 'electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },
       {
         plugins: [vue()],
-        test: { name: 'window', environment: 'happy-dom', include: ['renderer/**/*.test.ts'] },
+        test: {
+          name: 'window',
+          environment: 'happy-dom',
+          setupFiles: ['tests/setup/property-seed.ts'],
+          include: ['renderer/**/*.test.ts'],
+        },
       },
       {
         test: {

@@ -204,7 +204,10 @@ export class ControlPlane {
     this.#scheduleMonitor()
   }
 
+  /** After everything else of its instant: a FAA of the same ns is executed before the monitor reads or writes POOL. */
+  readonly #reachInstant = (): void => this.#host.scheduler.at(this.#host.scheduler.now, this.#wakeMonitor)
+
   #scheduleMonitor(): void {
-    this.#host.scheduler.at(this.monitor.wakeAt, this.#wakeMonitor)
+    this.#host.scheduler.at(this.monitor.wakeAt, this.#reachInstant)
   }
 }

@@ -64,8 +64,6 @@ const workload = fc.oneof(
   fc.constant({ kind: 'backlogged' as const }),
 )
 
-// A fetch and a conversion in the very same ns are taken in either order by the two nodes, which is
-// a difference of one event and not of the protocol: the seed is fixed, so that no run of the tests meets one.
 it('completes the same in small nodes of any kind', () => {
   fc.assert(
     fc.property(
@@ -96,6 +94,6 @@ it('completes the same in small nodes of any kind', () => {
         compare({ ...base, settings, profile, fabric, clients: made }, 4e7, 4e6)
       },
     ),
-    { seed: 7, numRuns: 150 },
+    { numRuns: 150 },
   )
 })
