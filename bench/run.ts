@@ -13,6 +13,7 @@ import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
 import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
+import { benches as collection } from '#electron/cluster/collection.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
@@ -75,6 +76,7 @@ const all: readonly Bench[] = [
   ...padllControl,
   ...padllStage,
   ...emulator,
+  ...collection,
   ...padllCStage,
   ...padllHierarchy,
   ...ssh,

@@ -10,6 +10,16 @@ import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import { adaptbfChange } from './adaptbf.ts'
 import {
+  checkEvent,
+  clusterInput,
+  clusterName,
+  connectionsFrame,
+  probeId,
+  safeMode,
+  serverInput,
+  sshAliases,
+} from './clusters.ts'
+import {
   controllerName,
   jobColumn,
   jobFrame,
@@ -64,7 +74,18 @@ export const contract = {
       .errors(errors)
       .input(z.object({ speed: z.number().min(0).max(64) }))
       .output(z.void()),
+    /** A mode that writes needs an unlocked cluster where its safe mode says so. */
     setMode: oc.errors(errors).input(z.object({ mode })).output(z.void()),
+    /** Unlocks enforce mode of the cluster on screen for 15 minutes; `typed` is its name. */
+    unlock: oc
+      .errors(errors)
+      .input(z.object({ typed: z.string().max(200) }))
+      .output(z.object({ untilMs: z.number() })),
+    lock: oc.output(z.void()),
+    /** Stops the controllers and removes every rule of ours from every server that answers; mode observe afterwards. */
+    stopAll: oc.errors(errors).output(z.object({ removed: z.number().int(), nodes: z.array(nodeEnd) })),
+    /** The same as a script for an admin's shell, one part a server; nothing is sent. */
+    stopScript: oc.output(z.object({ text: z.string(), rules: z.number().int() })),
     setController: oc
       .errors(errors)
       .input(z.object({ controller: controllerName }))
@@ -142,8 +163,12 @@ export const contract = {
     tokens: oc
       .input(stream.extend({ windowMs, node: z.string().max(128).default(''), span: tokensSpan.default('period') }))
       .output(eventIterator(tokensFrame)),
+    /** Every cluster that is known, connected or not, and what waits for a person. */
+    connections: oc.input(stream).output(eventIterator(connectionsFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
-    staged: oc.input(stream.extend({ service: service.default('ost_io') })).output(eventIterator(stagedFrame)),
+    staged: oc
+      .input(stream.extend({ service: service.default('ost_io'), reviewed: z.string().max(64).optional() }))
+      .output(eventIterator(stagedFrame)),
   },
   /** Editing rules. Only `commit` writes to servers, and only what its plan id names. */
   rules: {
@@ -154,6 +179,11 @@ export const contract = {
       .errors(errors)
       .input(z.object({ service, form: ruleForm, terms: changeTerms, replaces: z.string().optional() }))
       .output(z.object({ id: z.string() })),
+    /** Stages another policy for a service, which stands alone; `commit` sends it. */
+    stagePolicy: oc
+      .errors(errors)
+      .input(z.object({ service, policy: z.string().max(64), reason: z.string().max(500) }))
+      .output(z.object({ id: z.string() })),
     /** Takes one staged change back, or all of a service. */
     unstage: oc.input(z.object({ service, id: z.string().nullable() })).output(z.void()),
     /** Sends a reviewed plan: timers first, one server before the rest, read back. */
@@ -161,6 +191,8 @@ export const contract = {
       .errors(errors)
       .input(z.object({ service, planId: z.string(), typed: z.string().max(200) }))
       .output(z.object({ changeId: z.string(), nodes: z.array(nodeEnd) })),
+    /** Cancels the commit that is sent: the first server is brought back while it is watched, the rest get nothing. */
+    cancel: oc.output(z.void()),
     /** Stages the inverse of a committed change. */
     undo: oc
       .errors(errors)
@@ -194,6 +226,66 @@ export const contract = {
     /** Holds from the next period on; refused with which limit it breaks and by how much. */
     reserve: oc.errors(errors).input(tokensReserve).output(z.void()),
     change: oc.errors(errors).input(tokensChange).output(z.void()),
+  },
+  /** Clusters over SSH. Only `clean` writes to servers. */
+  clusters: {
+    aliases: oc.output(sshAliases),
+    /** Adds a cluster, or changes the one called `replaces`; one that is connected keeps its sessions where they still fit. */
+    save: oc
+      .errors(errors)
+      .input(z.object({ cluster: clusterInput, replaces: clusterName.optional() }))
+      .output(z.void()),
+    remove: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName }))
+      .output(z.void()),
+    connect: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName }))
+      .output(z.void()),
+    disconnect: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName }))
+      .output(z.void()),
+    /** Puts a cluster on screen; null: the emulator. */
+    show: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName.nullable() }))
+      .output(z.void()),
+    /** The read-only checklist of one server, step by step; whoever takes no more events cancels it. */
+    check: oc.errors(errors).input(serverInput).output(eventIterator(checkEvent)),
+    /** Vouches for a key that a server showed; refused for one that is changed, revoked or weak. */
+    trust: oc
+      .errors(errors)
+      .input(
+        z.object({
+          host: z.string().max(253),
+          port: z.number().int().min(1).max(65535),
+          type: z.string().max(64),
+          fingerprint: z.string().max(100),
+          /** Whether a fingerprint from elsewhere was compared. */
+          compared: z.boolean(),
+        }),
+      )
+      .output(z.void()),
+    /** Answers an ask; null: not today. It is kept in memory only, and zeroed after use. */
+    passphrase: oc
+      .errors(errors)
+      .input(z.object({ id: z.string().max(64), passphrase: z.string().max(1024).nullable() }))
+      .output(z.void()),
+    setProbe: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName, probe: probeId, on: z.boolean() }))
+      .output(z.void()),
+    setSafeMode: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName, safeMode }))
+      .output(z.void()),
+    /** Removes leftovers of ours, by their keys. */
+    clean: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName, keys: z.array(z.string().max(400)).max(5000), typed: z.string().max(200) }))
+      .output(z.object({ nodes: z.array(nodeEnd) })),
   },
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {

@@ -3,6 +3,7 @@
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
 import * as z from 'zod'
+import { safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { diffLine, expression, level, ms, notice, streamHead as head } from './parts.ts'
 import { lint, service } from './rule-edits.ts'
@@ -43,6 +44,14 @@ export const statusFrame = z.object({
     sampleAgeMs: z.number().nullable(),
   }),
   mode,
+  /** How writes are guarded, and the end of the unlock: null while locked, or where none is needed. */
+  safeMode,
+  unlockedUntilMs: ms.nullable(),
+  /** The rule with a timer that stops next; null for none. Sources that do not tell leave it out. */
+  nextExpiry: z
+    .object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count })
+    .nullable()
+    .optional(),
   controller: controllerName,
   adaptbf: adaptbfStatus,
   /** What a cycle of reading, deciding and writing takes; null before the first sample and while no node answers. */
@@ -110,6 +119,8 @@ export const tile = z.object({
   before: z.number().nullable(),
   spark: gappy,
   level,
+  /** Some servers were not measured: the value is that of the others, the whole is at least that. */
+  partial: z.boolean().optional(),
   /** For example where the queue stands: `oss01`. */
   note: z.string().optional(),
 })
@@ -247,6 +258,8 @@ export const jobFrame = z.object({
   nodes: z.number().nullable(),
   colour: z.number(),
   firstSeenMs: ms.nullable(),
+  /** Why nothing is known of its owner and nodes: no job of the batch system belongs to it. */
+  unmapped: z.string().optional(),
   /** The target that record, shares, pairs, ledger and series are of; empty = all. */
   target: z.string(),
   record: z.number().nullable(),
@@ -312,6 +325,8 @@ export const rulesFrame = z.object({
       /** Most that one class can reach: sum over servers of rate x CPTs, RPC/s, and in bytes at the job's mean size. */
       ceiling: z.number(),
       ceilingBps: z.number().nullable(),
+      /** RPCs that wait for the service on the servers of the rule, while its job runs at the limit; absent otherwise. */
+      queued: z.number().optional(),
       /** Classes attached, summed over CPTs and servers. */
       ref: z.number(),
       refZeroMs: z.number().nullable(),

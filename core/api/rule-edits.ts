@@ -42,6 +42,8 @@ export const changeTerms = z.object({
   expiresS: z.number().int().min(30).max(EXPIRY_MAX_S).nullable(),
   /** Why, for whoever reads the audit. */
   reason: z.string().max(500),
+  /** Accepts that this console, not the server, stops the rule, where a server keeps no timers: only while it runs. */
+  laptopBound: z.boolean().optional(),
 })
 
 /** One fault of a draft, with its place in the text of the value. */
@@ -126,10 +128,41 @@ export const checkInput = z.object({
 /** End state of one server after a commit. */
 export const nodeEnd = z.object({
   host: z.string(),
-  state: z.enum(['done', 'failed', 'rolled back', 'unknown', 'not sent']),
+  /** pending: the server does not answer; what undoes is sent when it does. */
+  state: z.enum(['done', 'failed', 'rolled back', 'unknown', 'not sent', 'pending']),
   detail: z.string(),
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
+
+/** A commit while it is sent. */
+export const commitProgress = z.object({
+  planId: z.string(),
+  isOver: z.boolean(),
+  isCancelled: z.boolean(),
+  nodes: z.array(
+    z.object({
+      host: z.string(),
+      state: z.enum([
+        ...['waiting', 'reading', 'timer', 'sending', 'waiting for', 'reading back', 'watching', 'rolling back'],
+        ...nodeEnd.shape.state.options,
+      ] as const),
+      /** Commands of rules that were sent, of all. */
+      done: count,
+      of: count,
+      detail: z.string(),
+    }),
+  ),
+  /** The watch over the first server; null outside it. */
+  watch: z
+    .object({
+      host: z.string(),
+      leftS: z.number(),
+      ofS: z.number(),
+      says: z.array(z.object({ level: z.enum(['ok', 'watch', 'bad']), text: z.string() })),
+    })
+    .nullable(),
+})
+export type CommitProgress = z.infer<typeof commitProgress>
 
 const stagedItem = z.object({
   id: z.string(),
@@ -174,6 +207,12 @@ export const review = z.object({
   typed: z.string(),
   /** When the first timer stops a rule, if committed now; null without one. */
   expiresS: z.number().nullable(),
+  /** Who keeps the time of the timers: servers, or where one cannot, this console. */
+  timers: z.enum(['server', 'laptop']),
+  /** How long the first server is watched before the rest get the same, s. */
+  canaryS: z.number(),
+  /** Servers that do not answer, to which an undoing is sent when they do. */
+  pending: texts,
   /** Why it cannot be committed now. */
   refused: notice.nullable(),
 })
@@ -189,6 +228,8 @@ const pastChange = z.object({
   inverse: texts,
   expiresMs: ms.nullable(),
   undone: z.boolean(),
+  /** Servers that its undoing still waits for, and why it does. */
+  pending: z.array(z.object({ host: z.string(), why: z.string() })),
 })
 export type PastChange = z.infer<typeof pastChange>
 
@@ -201,5 +242,23 @@ export const stagedFrame = z.object({
   /** null while nothing is staged. */
   review: review.nullable(),
   changes: z.array(pastChange),
+  /** The staged change of policy, beside which no rule is staged; null for none. */
+  policy: z
+    .object({
+      id: z.string(),
+      /** `tbf jobid`, and what runs now. */
+      to: z.string(),
+      from: z.string(),
+      reason: z.string(),
+      /** Rules of the first server that go with the policy. */
+      lost: texts,
+      /** Longest time until TBF is empty on any server, s; 0 where nothing waits. */
+      drainS: z.number(),
+    })
+    .nullable(),
+  /** The commit that is sent now, or was sent last. */
+  commit: commitProgress.nullable(),
+  /** What is different since the plan named in the request was shown; empty while it still is the plan. */
+  since: texts,
 })
 export type StagedFrame = z.infer<typeof stagedFrame>

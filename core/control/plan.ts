@@ -5,9 +5,14 @@
  * rules, so that the sum of live rates never exceeds the budget in between; unchanged rates are skipped, because every
  * `change`, even to the same rate, hands each class a fresh bucket. New rules start in ascending priority: a started rule
  * goes before the older ones. Only the `reg` queue and only our own rules are written.
+ *
+ * A rule that is started never goes before a rule of somebody else: where there are such, it stands before `default`, or
+ * before one of ours that has nothing but ours and `default` behind it. So whatever a controller starts and stops, every request
+ * that a rule of somebody else decides is decided by that rule.
  */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { isOurs, type DesiredRule } from './desired-rule.ts'
+import { DEFAULT_RULE } from './server-rules.ts'
 
 export interface PlanCommand {
   readonly verb: 'start' | 'change' | 'stop'
@@ -29,6 +34,8 @@ export interface Plan {
   readonly diff: readonly DiffLine[]
   /** Our rules after the plan, by name: what a read-back must find. */
   readonly expected: ReadonlyMap<string, DesiredRule>
+  /** Wanted rules with no place behind those of somebody else, because one of these is last. */
+  readonly shut: readonly string[]
 }
 
 const stop = (rule: string): PlanCommand => ({ verb: 'stop', rule, value: `reg stop ${rule}` })
@@ -50,6 +57,12 @@ const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
       .filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
       .map((r) => [r.name, { ...r, conditions: conditionsOf(r) }]),
   )
+/** Names behind which nothing of somebody else stands, first to last; undefined where there is nothing of somebody else. */
+function tailOf(list: readonly RuleLine[]): string[] | undefined {
+  const last = list.findLastIndex((r) => !isOurs(r.name) && r.name !== DEFAULT_RULE)
+  return last < 0 ? undefined : list.slice(last + 1).map((r) => r.name)
+}
+
 const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
 
 /**
@@ -61,7 +74,9 @@ const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
 export function planRules(server: string, present: readonly RuleLine[], desired: readonly DesiredRule[]): Plan {
   const list = present.filter((r) => r.queue === 'reg' && r.cpt === 0)
   const ours = ownRules(present)
-  const wanted = new Map(desired.map((r) => [r.name, r]))
+  // Nothing but names of ours, whatever a controller wants: never `default`, never a rule of somebody else.
+  const mine = desired.filter((r) => isOurs(r.name))
+  const wanted = new Map(mine.map((r) => [r.name, r]))
   const stops: PlanCommand[] = []
   const lowers: PlanCommand[] = []
   const raises: PlanCommand[] = []
@@ -82,7 +97,7 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
     restarts.unshift(start({ name, conditions: r.conditions, rate: r.rate }, next?.name))
     diff.push({ kind: 'del', text: line(r) })
   }
-  for (const want of desired) {
+  for (const want of mine) {
     const have = ours.get(want.name)
     if (have?.conditions !== want.conditions || have.rate === want.rate) continue
     const isLower = want.rate < have.rate
@@ -90,15 +105,33 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
     ;(isLower ? backRaise : backLower).push(change(want.name, have.rate))
     diff.push({ kind: 'del', text: line(have) }, { kind: 'mod', text: line(want) })
   }
-  for (const want of desired.toReversed()) {
-    if (ours.get(want.name)?.conditions === want.conditions) continue
-    starts.push(start(want))
+  const stopped = new Set(stops.map((c) => c.rule))
+  const tail = tailOf(list)?.filter((name) => !stopped.has(name))
+  const behind = new Set(tail)
+  const shut: string[] = []
+  /** The rule to start before; the next one of ours in the order of priority, as far as it stands behind the others. */
+  let next = behind.has(DEFAULT_RULE) ? DEFAULT_RULE : tail?.[0]
+  for (const want of mine.toReversed()) {
+    if (ours.get(want.name)?.conditions === want.conditions) {
+      if (behind.has(want.name)) next = want.name
+      continue
+    }
+    if (tail && next === undefined) {
+      shut.push(want.name)
+      wanted.delete(want.name)
+      continue
+    }
+    starts.push(start(want, tail && next))
+    if (tail) {
+      behind.add(want.name)
+      next = want.name
+    }
     restops.push(stop(want.name))
     diff.push({ kind: 'add', text: line(want) })
   }
   const commands = [...stops, ...lowers, ...raises, ...starts]
   const inverse = [...restops, ...backLower, ...backRaise, ...restarts]
-  return { server, commands, inverse, diff, expected: wanted }
+  return { server, commands, inverse, diff, expected: wanted, shut }
 }
 
 /** The plan that removes every rule of ours from a server. */

@@ -16,7 +16,7 @@ import { realtimeUnknown } from './edit-plan.ts'
 import { disagreements } from './queue-list.ts'
 import type { QueueChoice } from './rule-edit.ts'
 import { areAlike } from './selectors.ts'
-import { counted, listed } from './sentence.ts'
+import { counted, grouped, listed } from './sentence.ts'
 import { cptsOf, DEFAULT_RULE, headOf, QUEUES, typeOn, writtenRules, type ServerRules } from './server-rules.ts'
 
 /** A policy by name with its argument; empty for none. */
@@ -35,6 +35,10 @@ export interface PolicyPlan {
   readonly steps: readonly PolicyStep[]
   /** Restores policies, rules, rates and order. */
   readonly inverse: readonly PolicyStep[]
+  /** Queues that get another policy. */
+  readonly queues: readonly Queue[]
+  /** Time until what is queued in TBF has left it, s: as the rates of bound rules together allow, and at the slowest of them. */
+  readonly drain: { readonly queued: number; readonly expectedS: number; readonly mostS: number }
   /** Rules that are gone after it, `default` left out; the same in both queues once. */
   readonly lost: readonly string[]
   readonly notes: readonly string[]
@@ -42,7 +46,10 @@ export interface PolicyPlan {
   readonly refused: string | undefined
 }
 
-const NONE: Omit<PolicyPlan, 'server'> = { steps: [], inverse: [], lost: [], notes: [], refused: undefined }
+const NO_DRAIN = { queued: 0, expectedS: 0, mostS: 0 }
+const NONE: Omit<PolicyPlan, 'server'> = {
+  ...{ steps: [], inverse: [], queues: [], drain: NO_DRAIN, lost: [], notes: [], refused: undefined },
+}
 const writePolicy = (value: string): PolicyStep => ({ kind: 'write', parameter: 'nrs_policies', value })
 
 /** The value that selects a policy on a queue; none on both is written without selector. */
@@ -116,17 +123,28 @@ function refusal(
   return `${busy[0]?.name ?? ''} is ${busy[0]?.state ?? ''} on ${busy[0]?.queue ?? ''}: ${errnoText('EAGAIN')}`
 }
 
-/** What leaving TBF does to the RPCs that wait in it. */
-function drainNotes(server: ServerRules, policies: readonly PolicyStatus[], queues: readonly Queue[]): string[] {
+/** How long it takes until TBF is empty, where it is left at the rates of its rules. */
+function drainOf(server: ServerRules, policies: readonly PolicyStatus[], queues: readonly Queue[]): PolicyPlan['drain'] {
   const tbf = policies.filter((p) => p.name === 'tbf' && p.state === 'started' && queues.includes(p.queue))
   const queued = tbf.reduce((n, p) => n + p.queued, 0)
+  if (queued === 0 || server.profile.rules.drainsByForce) return { ...NO_DRAIN, queued }
+  const bound = server.rules.filter((r) => queues.includes(r.queue) && r.ref > 0 && r.rate > 0)
+  const together = bound.reduce((n, r) => n + r.rate * r.ref, 0)
+  const slowest = bound.reduce((n, r) => Math.min(n, r.rate), Infinity)
+  // Without a bound rule nothing tells at which rate they leave.
+  const expectedS = together === 0 ? 0 : queued / together
+  return { queued, expectedS, mostS: Number.isFinite(slowest) ? queued / slowest : 0 }
+}
+
+const seconds = (s: number): string => (s < 1 ? 'less than a second' : `${Math.ceil(s)} s`)
+
+/** What leaving TBF does to the RPCs that wait in it. */
+function drainNotes(server: ServerRules, { queued, expectedS, mostS }: PolicyPlan['drain']): string[] {
   if (queued === 0) return []
-  const { drainsByForce } = server.profile.rules
-  return [
-    drainsByForce
-      ? `${counted(queued, 'queued RPC')} pass at once, without limit.`
-      : `${counted(queued, 'queued RPC')} leave at the rates of their rules before TBF is stopped.`,
-  ]
+  if (server.profile.rules.drainsByForce) return [`${counted(queued, 'queued RPC')} pass at once, without limit.`]
+  const rest = `${counted(queued, 'queued RPC')} leave at the rates of their rules before TBF is stopped`
+  if (mostS === 0) return [`${rest}.`]
+  return [`${rest}: about ${seconds(expectedS)}, ${seconds(mostS)} if all are of the slowest rule.`]
 }
 
 /**
@@ -162,6 +180,10 @@ export function planPolicy(
   const inverse = [...between, ...select(changed), ...restoreRules(server, rules, left)]
   const lost = lostRules(rules, left)
   const notes = policyNotes(server, rules, lost, left, between.length > 0)
+  const drain = drainOf(server, policies, left)
+  if (isTbf && left.length === 0) {
+    notes.push(`TBF limits every class to ${grouped(LUSTRE_DEFAULTS.rate)} RPC/s until a rule says otherwise.`)
+  }
   const runsTbf = (q: Queue): boolean => (queues.includes(q) ? isTbf : server.tbf[q] !== undefined)
   if (server.hp && runsTbf('reg') && !runsTbf('hp')) {
     notes.push('Rules of reg cannot be read while hp does not run TBF: run it on both queues.')
@@ -170,10 +192,34 @@ export function planPolicy(
     server: server.server,
     steps,
     inverse,
+    queues: changed.map((c) => c.queue),
+    drain,
     lost,
-    notes: [...notes, ...drainNotes(server, policies, left)],
+    notes: [...notes, ...drainNotes(server, drain)],
     refused: undefined,
   }
+}
+
+/**
+ * The way back to the policies and rules of before, from wherever a change of policy stopped.
+ *
+ * @param found     the server before the change, with its policies as it had them.
+ * @param policies  of nrs_policies now.
+ * @param queues    that the change meant.
+ */
+export function planBackPolicy(
+  found: ServerRules,
+  policies: readonly PolicyStatus[],
+  was: readonly PolicyStatus[],
+  queues: readonly Queue[],
+): readonly PolicyStep[] {
+  const wanted = queues.map((queue) => ({ queue, policy: policyOf(was, queue) }))
+  const tbf = wanted.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+  const isOn = (queue: Queue): boolean => policyOf(policies, queue).name === 'tbf'
+  const stop = queues.filter(isOn).map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
+  const wait: PolicyStep = { kind: 'wait', policy: 'tbf', queues: [...queues] }
+  // Also where a release would wait by itself: what is half done is brought to rest first.
+  return [...select(stop), wait, ...select(wanted), ...restoreRules(found, writtenRules(found), tbf)]
 }
 
 /** Whether a queue runs the policy; a TBF type in other words classifies alike and is left alone with its rules. */

@@ -16,7 +16,7 @@ import { EmulatedPadll } from './padll-cluster.ts'
 import { serverLustre } from './parameters/site.ts'
 import type { Scenario } from './scenario.ts'
 import type { SharedRange } from './shared-range.ts'
-import { squeue } from './squeue.ts'
+import { scontrol, squeue, type QueuedJob } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
 export interface EmulatorOptions {
@@ -75,13 +75,15 @@ export class EmulatedCluster {
       new EmulatedNode(this.sim, {
         name: 'sched01',
         role: 'scheduler',
-        programs: { squeue: squeue(() => this.jobs.filter((j) => this.isQueued(j)).map((j) => j.scenario)) },
+        epochSeconds: this.epochSeconds,
+        programs: { squeue: squeue(() => this.#queue()), scontrol: scontrol(() => this.#queue()) },
       }),
       ...(this.padll
         ? [
             new EmulatedNode(this.sim, {
               name: this.padll.scenario.controller_node,
               role: 'controller',
+              epochSeconds: this.epochSeconds,
               programs: { sluice: this.padll.program },
             }),
           ]
@@ -97,7 +99,7 @@ export class EmulatedCluster {
     const serve = (server: EmulatedOss | EmulatedMds, role: 'oss' | 'mds'): EmulatedNode => {
       const lustre = { ...serverLustre(server, this), ...(server === mgs ? { paramsLog } : {}) }
       sides.push(lustre)
-      return new EmulatedNode(this.sim, { name: server.name, role, lustre })
+      return new EmulatedNode(this.sim, { name: server.name, role, epochSeconds: this.epochSeconds, lustre })
     }
     return [...this.oss.map((o) => serve(o, 'oss')), ...this.mds.map((m) => serve(m, 'mds'))]
   }
@@ -128,6 +130,11 @@ export class EmulatedCluster {
 
   node(name: string): EmulatedNode | undefined {
     return this.nodes.find((n) => n.name === name)
+  }
+
+  #queue(): QueuedJob[] {
+    const startOf = (j: EmulatedJob): number => this.epochSeconds + Math.floor(j.scenario.start_s)
+    return this.jobs.filter((j) => this.isQueued(j)).map((j) => ({ scenario: j.scenario, startSeconds: startOf(j) }))
   }
 
   /** Whether a job is in the queue of the resource manager now. */

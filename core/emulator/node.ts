@@ -1,19 +1,25 @@
 /**
  * An emulated node is a shell: a command line in, stdout, stderr and an exit code out.
  *
- * It knows `lctl` where Lustre is, the text tools that stand behind it in a pipe, `hostname`, `id`, `sh -c`, `timeout`,
- * transient timers through `systemd-run` and `systemctl stop`, and the programs it was given. Its files are the
- * parameters. Everything happens at the node's virtual instant; a command takes no virtual time.
+ * It knows `lctl` where Lustre is, the text tools that stand behind it in a pipe, what tells about the node (`hostname`, `id`, `date`
+ * and the like), `sh`, `sudo`, `timeout`, transient timers through `systemd-run` and `systemctl`, and the programs it was given. Its
+ * files are the parameters. Everything happens at the node's virtual instant; a command takes no virtual time.
  */
+import { NS_PER_S } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import type { ExecResult, Program } from './exec.ts'
+import { exitWith, type ExecResult, type Program } from './exec.ts'
 import { ROOT, type LustreSide, type NodeUser } from './lctl/host.ts'
+import { InputShell } from './shell/input-shell.ts'
+import type { NodeClock } from './system-tools.ts'
+import { Systemctl } from './systemctl.ts'
 import { TransientTimers } from './transient-timers.ts'
 import { UserSession } from './user-session.ts'
 
 export interface NodeOptions {
   readonly name: string
   readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
+  /** Unix seconds at virtual time 0, when it was started; 0 without. */
+  readonly epochSeconds?: number
   /** Absent on a node without Lustre: it has no lctl either. */
   readonly lustre?: LustreSide
   /** More programs on everybody's PATH. */
@@ -24,14 +30,24 @@ export class EmulatedNode {
   readonly name: string
   readonly role: NodeOptions['role']
   readonly #timers: TransientTimers
+  readonly #systemctl: Systemctl
+  readonly #clock: NodeClock
   readonly #options: NodeOptions
   readonly #sessions = new Map<string, UserSession>()
+  #pid = 5000
 
   constructor(sim: Simulation, options: NodeOptions) {
     this.name = options.name
     this.role = options.role
     this.#options = options
-    this.#timers = new TransientTimers(sim, (words) => this.#session(ROOT).runWords(words))
+    const epochNs = BigInt(options.epochSeconds ?? 0) * BigInt(NS_PER_S)
+    this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now }
+    this.#timers = new TransientTimers(
+      sim,
+      (words) => this.run(words),
+      (name) => this.#session(ROOT).pathOf(name),
+    )
+    this.#systemctl = new Systemctl(this.#timers, this.#clock)
   }
 
   /** Names and instants (virtual ns) of the pending timers. */
@@ -44,19 +60,33 @@ export class EmulatedNode {
     return this.#session(user).shell.run(commandLine)
   }
 
+  /** Runs a program as a user as if its words had been typed, without a shell in between. */
+  run(words: readonly string[], user: NodeUser = ROOT): ExecResult {
+    return this.#session(user).runWords(words)
+  }
+
+  /** A shell of a user that reads its commands from its input. */
+  inputShell(user: NodeUser = ROOT): InputShell {
+    return new InputShell(this.#session(user).shell, ++this.#pid)
+  }
+
   #session(user: NodeUser): UserSession {
-    const key = `${user.uid} ${user.name}`
+    const key = `${user.uid} ${user.name} ${user.sudo?.join() ?? ''}`
     let session = this.#sessions.get(key)
     if (!session) {
+      const isRoot = user.uid === 0
+      const refused = exitWith(1, 'Failed to start transient timer unit: Interactive authentication required.\n')
       const systemd: Readonly<Record<string, Program>> = {
-        'systemd-run': (args) => this.#timers.start(args),
-        systemctl: (args) => this.#timers.stop(args),
+        'systemd-run': (args) => (isRoot ? this.#timers.start(args) : refused),
+        systemctl: (args) => this.#systemctl.run(args, isRoot),
       }
       session = new UserSession(
         {
           hostname: this.name,
+          clock: this.#clock,
           lustre: this.#options.lustre,
-          programs: { ...this.#options.programs, ...(user.uid === 0 ? systemd : {}) },
+          programs: { ...this.#options.programs, ...systemd },
+          runAsRoot: (words) => this.run(words),
         },
         user,
       )

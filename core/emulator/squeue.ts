@@ -1,5 +1,6 @@
-/** `squeue` of the emulated resource manager. */
-import type { Program } from './exec.ts'
+/** `squeue` and `scontrol` of the emulated resource manager. */
+import type { ByteText } from '../lustre/text.ts'
+import { done, exitWith, type Program } from './exec.ts'
 import type { JobScenario } from './scenario.ts'
 
 /** Fields of `-o` that it knows. */
@@ -14,18 +15,101 @@ const FIELDS = {
 
 const isField = (f: string): f is keyof typeof FIELDS => Object.hasOwn(FIELDS, f)
 
+/** A job in the queue: what it is, and since when it runs, Unix seconds. */
+export interface QueuedJob {
+  readonly scenario: JobScenario
+  readonly startSeconds: number
+}
+
+/** Distinct compute nodes of a job, by name. */
+const nodesOf = (j: JobScenario): string[] =>
+  [...new Set(j.clients)].sort((a, b) => a - b).map((n) => `cn${String(n).padStart(3, '0')}`)
+
+const jobNumber = (j: JobScenario): number => Number(/^\d{1,9}/.exec(j.id)?.[0] ?? 0)
+/** From the end of a job id of the form `%j.%e.u%u`. */
+const userId = (j: JobScenario): number => Number(/\.u(\d{1,9})$/.exec(j.id)?.[1] ?? 1000)
+const PARTITION = 'compute'
+
+const number = (n: number): { set: true; infinite: false; number: number } => ({
+  set: true,
+  infinite: false,
+  number: n,
+})
+
+/** As data_parser v0.0.40 (Slurm 23.11) has a queue, with the fields that tell who a job is and where it runs. */
+function asJson(queue: readonly QueuedJob[], args: readonly string[]): ByteText {
+  const jobs = queue.map(({ scenario: j, startSeconds }) => ({
+    account: j.account,
+    cluster: 'emulated',
+    job_id: jobNumber(j),
+    array_job_id: number(0),
+    array_task_id: { set: false, infinite: false, number: 0 },
+    job_state: [FIELDS.T()],
+    name: FIELDS.j(j),
+    node_count: number(nodesOf(j).length),
+    nodes: nodesOf(j).join(','),
+    partition: PARTITION,
+    start_time: number(startSeconds),
+    user_id: userId(j),
+    user_name: j.user,
+  }))
+  const meta = {
+    plugin: { type: 'openapi/slurmctld', name: 'Slurm OpenAPI slurmctld', data_parser: 'data_parser/v0.0.40' },
+    client: { source: '', user: '', group: '' },
+    command: ['squeue', ...args],
+    slurm: { version: { major: '23', micro: '4', minor: '11' }, release: '23.11.4', cluster: 'emulated' },
+  }
+  return `${asBytes(JSON.stringify({ jobs, meta, errors: [], warnings: [] }, null, 2))}\n`
+}
+
+/** Names as a scenario has them are byte texts already; JSON of Slurm escapes what is no ASCII. */
+const asBytes = (json: string): ByteText =>
+  json.replace(/[\x7f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /**
- * The program: jobs in the queue now, one line each in the format of `-o`, without a head line under `-h`.
+ * The program: jobs in the queue now, one line each in the format of `-o`, without a head line under `-h`; `--json` instead.
  *
  * @param queued  the jobs in the queue at the instant of the call.
  */
-export function squeue(queued: () => readonly JobScenario[]): Program {
+export function squeue(queued: () => readonly QueuedJob[]): Program {
   return (args) => {
+    if (args.includes('--json')) return done(asJson(queued(), args))
     const at = args.findIndex((a) => a === '-o' || a === '--format')
     const format = at < 0 ? '%A %u %a %D %T' : (args[at + 1] ?? '')
     const line = (of: (field: string) => string): string => format.replace(/%([A-Za-z])/g, (_, f: string) => of(f))
-    const head = args.includes('-h') ? [] : [line((f) => f)]
-    const rows = queued().map((j) => line((f) => (isField(f) ? FIELDS[f](j) : '')))
-    return { stdout: [...head, ...rows].map((l) => `${l}\n`).join(''), stderr: '', code: 0 }
+    const head = args.includes('-h') || args.includes('--noheader') ? [] : [line((f) => f)]
+    const rows = queued().map(({ scenario: j }) => line((f) => (isField(f) ? FIELDS[f](j) : '')))
+    return done([...head, ...rows].map((l) => `${l}\n`).join(''))
+  }
+}
+
+const localTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString().slice(0, 19)
+
+/** `scontrol show job [-o]`: a job a line with `-o`, else a block each. */
+export function scontrol(queued: () => readonly QueuedJob[]): Program {
+  return (args) => {
+    const words = args.filter((a) => !a.startsWith('-'))
+    const isLine = args.includes('-o') || args.includes('--oneliner')
+    if (args.includes('--json')) return done(asJson(queued(), args))
+    if (words[0] !== 'show' || !/^jobs?$/.test(words[1] ?? '') || words.length > 2) {
+      return exitWith(1, 'scontrol: only show job is known to this emulated node\n')
+    }
+    const jobs = queued().map(({ scenario: j, startSeconds }) => {
+      const user = `${j.user}(${userId(j)})`
+      const lines = [
+        `JobId=${jobNumber(j)} JobName=${FIELDS.j(j)}`,
+        `UserId=${user} GroupId=${user} MCS_label=N/A`,
+        `Priority=1 Nice=0 Account=${j.account} QOS=normal`,
+        `JobState=${FIELDS.T()} Reason=None Dependency=(null)`,
+        `SubmitTime=${localTime(startSeconds)} EligibleTime=${localTime(startSeconds)}`,
+        `StartTime=${localTime(startSeconds)} EndTime=Unknown Deadline=N/A`,
+        `Partition=${PARTITION} AllocNode:Sid=login1:1`,
+        `ReqNodeList=(null) ExcNodeList=(null)`,
+        `NodeList=${nodesOf(j).join(',')}`,
+        `NumNodes=${nodesOf(j).length} NumCPUs=${nodesOf(j).length} NumTasks=${nodesOf(j).length}`,
+      ]
+      return isLine ? `${lines.join(' ')} \n` : `${lines.join('\n   ')}\n\n`
+    })
+    return done(jobs.length > 0 ? jobs.join('') : 'No jobs in the system\n')
   }
 }

@@ -1,25 +1,94 @@
-/** `systemd-run --on-active=` and `systemctl stop`: commands that a node runs once, later, as root. */
-import { sToNs } from '../base/units.ts'
+/**
+ * `systemd-run --on-active=`: commands that a node runs once, later, as root. As systemd 252 has them, but a timer fires at its
+ * instant, whatever its AccuracySec.
+ */
+import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import { shellQuote } from '../lustre/lctl.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import { done, exitWith, type ExecResult } from './exec.ts'
+import { exitWith, type ExecResult } from './exec.ts'
 
-/** `90`, `90s`, `5m`, `1h` in ns; undefined for anything else. */
+const UNITS: Readonly<Record<string, number>> = {
+  ms: NS_PER_MS,
+  s: NS_PER_S,
+  sec: NS_PER_S,
+  m: 60 * NS_PER_S,
+  min: 60 * NS_PER_S,
+  h: 3600 * NS_PER_S,
+  hr: 3600 * NS_PER_S,
+  d: 86_400 * NS_PER_S,
+}
+
+/** `90`, `90s`, `5m`, `1h 30min` in ns; undefined for anything else. */
 function parseSpan(text: string): number | undefined {
-  const m = /^(\d+)(s|m|min|h)?$/.exec(text)
-  if (!m) return undefined
-  const unit = { s: 1, m: 60, min: 60, h: 3600 }[m[2] ?? 's'] ?? 1
-  return sToNs(Number(m[1]) * unit)
+  if (/^\d{1,9}$/.test(text)) return Number(text) * NS_PER_S
+  if (!/^(?:\d{1,9}(?:ms|s|sec|m|min|h|hr|d) ?)+$/.test(text)) return undefined
+  let ns = 0
+  for (const [, n, unit] of text.matchAll(/(\d+)([a-z]+)/g)) ns += Number(n) * (UNITS[unit ?? ''] ?? NaN)
+  return ns
+}
+
+export interface TransientTimer {
+  /** Without `.timer`. */
+  readonly unit: string
+  /** Virtual ns. */
+  readonly at: number
+  readonly description: string
+  /** What it runs, the program by its path. */
+  readonly argv: readonly string[]
+}
+
+/** Options without a value that change nothing here. */
+const FLAGS = new Set(['--collect', '-G', '--no-block', '--no-ask-password'])
+
+interface Order {
+  unit: string
+  span: string | undefined
+  description: string | undefined
+  isQuiet: boolean
+  command: readonly string[]
+}
+
+/** @returns what systemd-run says of a wrong option. */
+function parseOptions(args: readonly string[]): Order | string {
+  const order: Order = { unit: '', span: undefined, description: undefined, isQuiet: false, command: [] }
+  let i = 0
+  for (; i < args.length && (args[i] as string).startsWith('-'); i++) {
+    const arg = args[i] as string
+    if (arg === '--') {
+      i++
+      break
+    }
+    if (FLAGS.has(arg)) continue
+    if (arg === '--quiet' || arg === '-q') {
+      order.isQuiet = true
+      continue
+    }
+    const [, key = arg, inline] = /^(--[a-z-]+)=(.*)$/s.exec(arg) ?? []
+    if (!['--on-active', '--unit', '--description', '--timer-property'].includes(key)) {
+      return key.startsWith('--') ? `unrecognized option '${key}'` : `invalid option -- '${key.slice(1, 2)}'`
+    }
+    const value = inline ?? args[++i]
+    if (value === undefined) return `option '${key}' requires an argument`
+    if (key === '--on-active') order.span = value
+    else if (key === '--unit') order.unit = value.replace(/\.timer$/, '')
+    else if (key === '--description') order.description = value
+    else if (!/^AccuracySec=\d{1,9}(?:us|ms|s|m|min|h)?$/.test(value)) return `unknown assignment: ${value}`
+  }
+  return { ...order, command: args.slice(i) }
 }
 
 export class TransientTimers {
   readonly #sim: Simulation
   readonly #run: (words: readonly string[]) => void
+  /** Path of a program that root has. */
+  readonly #pathOf: (name: string) => string | undefined
   /** By unit; each start is an object of its own. */
-  readonly #timers = new Map<string, { readonly at: number }>()
+  readonly #timers = new Map<string, TransientTimer>()
 
-  constructor(sim: Simulation, run: (words: readonly string[]) => void) {
+  constructor(sim: Simulation, run: (words: readonly string[]) => void, pathOf: (name: string) => string | undefined) {
     this.#sim = sim
     this.#run = run
+    this.#pathOf = pathOf
   }
 
   /** Names and instants (virtual ns) of the pending timers. */
@@ -27,46 +96,49 @@ export class TransientTimers {
     return new Map([...this.#timers].map(([unit, { at }]) => [unit, at]))
   }
 
-  /** `systemd-run --unit=U --on-active=SPAN [--quiet] [--collect] [--] COMMAND ...`. */
+  /** The pending timers, the next one first. */
+  get all(): readonly TransientTimer[] {
+    return [...this.#timers.values()].sort((a, b) => a.at - b.at)
+  }
+
+  find(unit: string): TransientTimer | undefined {
+    return this.#timers.get(unit)
+  }
+
+  /** `systemd-run --unit=U --on-active=SPAN [--quiet] [--collect] ... [--] COMMAND ...`. */
   start(args: readonly string[]): ExecResult {
-    let unit = ''
-    let span: number | undefined
-    let i = 0
-    for (; i < args.length && (args[i] as string).startsWith('--'); i++) {
-      if (args[i] === '--') {
-        i++
-        break
-      }
-      const [key, value = ''] = (args[i] as string).split('=', 2)
-      if (key === '--on-active') span = parseSpan(value)
-      else if (key === '--unit') unit = value
-      else if (key !== '--quiet' && key !== '--collect') {
-        return exitWith(1, `systemd-run: unrecognized option '${key}'\n`)
-      }
+    const order = parseOptions(args)
+    if (typeof order === 'string') return exitWith(1, `systemd-run: ${order}\n`)
+    const { unit, command } = order
+    const [name, ...words] = command
+    if (order.span === undefined || unit === '') {
+      return exitWith(1, 'systemd-run: without --on-active= and --unit= nothing is run on this emulated node\n')
     }
-    const command = args.slice(i)
-    if (span === undefined || unit === '' || command.length === 0) {
-      return exitWith(1, 'systemd-run: --on-active=, --unit= and a command are needed\n')
-    }
+    if (name === undefined) return exitWith(1, 'Command line to execute required.\n')
+    const span = parseSpan(order.span)
+    if (span === undefined) return exitWith(1, `Failed to parse timer value: ${order.span}\n`)
+    if (!/^[\w:.@\\-]{1,200}$/.test(unit)) return exitWith(1, 'Failed to mangle unit name: Invalid argument\n')
+    const path = this.#pathOf(name)
+    if (path === undefined) return exitWith(1, `Failed to find executable ${name}: No such file or directory\n`)
     if (this.#timers.has(unit)) {
       return exitWith(1, `Failed to start transient timer unit: Unit ${unit}.timer was already loaded.\n`)
     }
-    const timer = { at: this.#sim.now + span }
+    const argv = [path, ...words]
+    const description = order.description ?? argv.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : shellQuote(w))).join(' ')
+    const timer: TransientTimer = { unit, at: this.#sim.now + span, description, argv }
     this.#timers.set(unit, timer)
     this.#sim.at(timer.at, () => {
       // A unit that was stopped, and perhaps made again, is another timer.
       if (this.#timers.get(unit) !== timer) return
       this.#timers.delete(unit)
-      this.#run(command)
+      this.#run(argv)
     })
-    return exitWith(0, `Running timer as unit: ${unit}.timer\n`)
+    const said = `Running timer as unit: ${unit}.timer\nWill run service as unit: ${unit}.service\n`
+    return exitWith(0, order.isQuiet ? '' : said)
   }
 
-  /** `systemctl stop UNIT.timer`. */
-  stop(args: readonly string[]): ExecResult {
-    if (args[0] !== 'stop' || args.length !== 2) return exitWith(1, 'systemctl: only stop UNIT is known here\n')
-    const unit = (args[1] as string).replace(/\.timer$/, '')
-    if (this.#timers.delete(unit)) return done()
-    return exitWith(5, `Failed to stop ${unit}.timer: Unit ${unit}.timer not loaded.\n`)
+  /** Takes a timer away; false where there is none. */
+  stop(unit: string): boolean {
+    return this.#timers.delete(unit)
   }
 }

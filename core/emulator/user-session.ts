@@ -11,24 +11,38 @@ import { runLctl } from './lctl/run.ts'
 import { filesOf, isHidden, type ParameterFiles } from './parameter-tree.ts'
 import { Shell, type WriteFile } from './shell/shell.ts'
 import { TEXT_TOOLS } from './shell/text-tools.ts'
+import { sudo } from './sudo.ts'
+import { systemTools, uptime, type NodeClock } from './system-tools.ts'
+
+const LCTL = '/usr/sbin/lctl'
+/** What a shell has in itself; some of them are programs as well. */
+const BUILTINS = 'cd command echo eval exit false kill printf true'.split(' ')
+const ALSO_PROGRAMS = 'echo false kill printf true'.split(' ')
+/** Of a node without Lustre, which tells nothing of its processors. */
+const PROCESSORS = 8
 
 /** What a session finds on its node. */
 export interface SessionNode {
   readonly hostname: string
+  readonly clock: NodeClock
   readonly lustre: LustreSide | undefined
   readonly programs: Readonly<Record<string, Program>>
+  readonly runAsRoot: (words: readonly string[]) => ExecResult
 }
 
 export class UserSession {
   readonly shell: Shell
   readonly #user: NodeUser
+  readonly #node: SessionNode
   readonly #lctl: LctlHost | undefined
   readonly #programs: Readonly<Record<string, Program>>
 
-  constructor({ hostname, lustre, programs }: SessionNode, user: NodeUser) {
+  constructor(node: SessionNode, user: NodeUser) {
+    const { lustre } = node
     this.#user = user
+    this.#node = node
     this.#lctl = lustre && { ...lustre, user, profile: profileOf(parseVersion(lustre.version)) }
-    this.#programs = { ...this.#standardPrograms(hostname), ...programs }
+    this.#programs = { ...this.#standardPrograms(), ...node.programs }
     this.shell = new Shell({
       find: (name) => this.#find(name),
       glob: (pattern) => this.#files?.match(pattern, this.#isRoot).map((e) => e.path) ?? [],
@@ -50,38 +64,64 @@ export class UserSession {
     return this.#lctl && isLoaded(this.#lctl) ? filesOf(this.#lctl.parameters()) : undefined
   }
 
-  /** lctl is in /usr/sbin, which Debian puts on root's PATH only. */
-  #find(name: string): Program | undefined {
-    const host = this.#lctl
-    if (host && (name === '/usr/sbin/lctl' || (name === 'lctl' && this.#isRoot))) return (args) => runLctl(host, args)
-    return Object.hasOwn(this.#programs, name) ? this.#programs[name] : undefined
+  /** Where a program of the user's PATH is, or one that is named by its path; undefined where there is none. */
+  pathOf(name: string): string | undefined {
+    // lctl is in /usr/sbin, which Debian puts on root's PATH only.
+    if (name === LCTL || (name === 'lctl' && this.#isRoot)) return this.#lctl && LCTL
+    const bare = name.replace(/^\/usr\/bin\//, '')
+    const isProgram = Object.hasOwn(this.#programs, bare) && (!BUILTINS.includes(bare) || ALSO_PROGRAMS.includes(bare))
+    return isProgram ? `/usr/bin/${bare}` : undefined
   }
 
-  #standardPrograms(hostname: string): Record<string, Program> {
-    const { name, uid } = this.#user
+  #find(name: string): Program | undefined {
+    const path = this.pathOf(name)
+    const host = this.#lctl
+    if (path === LCTL) return host && ((args) => runLctl(host, args))
+    if (path !== undefined) return this.#programs[path.slice('/usr/bin/'.length)]
+    return BUILTINS.includes(name) ? this.#programs[name] : undefined
+  }
+
+  #standardPrograms(): Record<string, Program> {
+    const { hostname, clock, runAsRoot } = this.#node
     const tools = Object.entries(TEXT_TOOLS).map(([tool, run]): [string, Program] => [
       tool,
       (args, stdin) => run(args, stdin, (path) => this.#read(path)),
     ])
     return {
       ...Object.fromEntries(tools),
-      hostname: () => done(`${hostname}\n`),
-      whoami: () => done(`${name}\n`),
-      id: (args) => {
-        if (args.length === 0) return done(`uid=${uid}(${name}) gid=${uid}(${name}) groups=${uid}(${name})\n`)
-        if (args.length === 1 && args[0] === '-u') return done(`${uid}\n`)
-        if (args.length === 1 && args[0] === '-un') return done(`${name}\n`)
-        return exitWith(1, 'id: only -u and -un are known to this emulated shell\n')
-      },
-      true: () => done(),
-      false: () => exitWith(1, ''),
+      ...systemTools({ hostname, clock, processors: () => this.#processors }, this.#user),
+      command: (args, stdin) => this.#command(args, stdin),
+      sudo: (args) => sudo(args, this.#user, { hostname, runAsRoot, pathOf: (name) => this.#rootsPath(name) }),
       sh: (args) =>
         args[0] === '-c' && args.length === 2
           ? this.shell.run(args[1] as string, 'sh')
           : exitWith(2, 'sh: usage: sh -c COMMAND\n'),
       timeout: (args, stdin) => this.#timeout(args, stdin),
-      sleep: () => exitWith(1, 'sleep: a command line takes no time on this emulated node\n'),
     }
+  }
+
+  /** sudo looks on a PATH of its own, which is root's. */
+  #rootsPath(name: string): string | undefined {
+    return this.pathOf(name === 'lctl' ? LCTL : name)
+  }
+
+  /** As many as the CPU partitions have. */
+  get #processors(): number {
+    const host = this.#lctl
+    const table = host ? runLctl(host, ['get_param', '-n', 'cpu_partition_table']).stdout : ''
+    return table.replace(/^\d+\s*:/gm, '').match(/\d+/g)?.length ?? PROCESSORS
+  }
+
+  /** `command -v NAME` and `command NAME ...`. */
+  #command([first, ...rest]: readonly string[], stdin: ByteText): ExecResult {
+    if (first === undefined) return done()
+    if (first !== '-v') {
+      return this.#find(first)?.(rest, stdin) ?? exitWith(127, `bash: line 1: ${first}: command not found\n`)
+    }
+    const [name = ''] = rest
+    if (BUILTINS.includes(name)) return done(`${name}\n`)
+    const path = this.pathOf(name)
+    return path === undefined ? exitWith(1, '') : done(`${path}\n`)
   }
 
   /** A command takes no time, so it is never cut short. */
@@ -95,6 +135,7 @@ export class UserSession {
   }
 
   #read(path: string): Result<ByteText, Errno> {
+    if (path === '/proc/uptime') return ok(uptime(this.#node.clock, this.#processors))
     if (isHidden(path, this.#isRoot)) return fail('EACCES')
     const entry = this.#files?.at(path)
     return entry ? readEntry(entry, this.#isRoot) : fail('ENOENT')

@@ -78,6 +78,22 @@ describe('parseCommandLine', () => {
     expect(wordsOf("echo a2>/x '2'>/x")).toEqual([['echo', 'a2', '2']])
   })
 
+  it('reads subshells, with what stands behind them', () => {
+    const steps = parseCommandLine("(a ')';(b)|c) </dev/null 2>&1 && d; X=1 Y='2 3'")
+    expect(steps.ok && steps.value).toMatchObject([
+      {
+        words: [],
+        group: [{ words: ['a', ')'] }, { group: [{ words: ['b'] }], pipe: [{ words: ['c'] }] }],
+        redirections: [
+          { fd: 0, to: '/dev/null' },
+          { fd: 2, to: '&1' },
+        ],
+      },
+      { words: ['d'], after: '&&' },
+      { words: [] },
+    ])
+  })
+
   it('asks for the paths of absolute patterns only, and keeps the word where there are none', () => {
     const asked: string[] = []
     const glob: PathGlob = (pattern) => {
@@ -102,7 +118,6 @@ describe('parseCommandLine', () => {
       'a >&-',
       'echo $HOME',
       'echo `id`',
-      '(a)',
       'a "$x"',
       'a "`id`"',
       'for x in a',
@@ -114,6 +129,8 @@ describe('parseCommandLine', () => {
       'cat ~/x',
     ]
     for (const line of lines) expect(refusal(line), line).toMatch(/not supported/)
+    for (const line of ['a (b)', '(a) b', '()', 'a)', '(a', '(a;b', '(a &&)'])
+      expect(refusal(line), line).toMatch(/unexpected/)
     for (const line of [`a 'b`, `a "b`]) expect(refusal(line)).toBe('Unterminated quoted string')
     const broken = [
       '&& a',

@@ -1,8 +1,9 @@
 /**
  * The part of a shell's grammar that an operator and Sluice's own commands use: words with quotes, braces and globs,
- * joined by `;`, `&&` or `||`, piped into other commands, with redirections.
+ * joined by `;`, `&&` or `||`, piped into other commands, with redirections, in subshells.
  *
- * What it does not know (expansions, jobs, subshells, assignments, keywords) is refused by name rather than misread.
+ * Of expansions it knows `$?` and `$$`; of assignments those that stand alone, which nothing can read. What it does not know (other
+ * expansions, jobs, keywords) is refused by name rather than misread.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { expandBraces, hasGlob, type MaskedText } from './glob.ts'
@@ -14,8 +15,14 @@ export interface Redirection {
   readonly to: string
 }
 
+/** Stand in words for `$?` and `$$` until the command runs. Byte texts do not hold them. */
+export const STATUS_MARK = '\u{e000}'
+export const PID_MARK = '\u{e001}'
+
 export interface ShellCommand {
   readonly words: readonly string[]
+  /** What a subshell runs; `words` is empty then. */
+  readonly group?: readonly ShellStep[]
   /** In the order in which they were written, which is the order in which they take effect. */
   readonly redirections?: readonly Redirection[]
 }
@@ -35,9 +42,14 @@ const KEYWORDS = new Set(
   'if then else elif fi case esac for select while until do done in function time coproc { } ! [[ ]]'.split(' '),
 )
 
+const DEPTH_MOST = 16
+
 interface OpenCommand {
   words: string[]
   redirections: Redirection[]
+  group?: readonly ShellStep[]
+  /** An assignment was read. */
+  assigns?: true
 }
 
 interface OpenStep {
@@ -55,10 +67,15 @@ class LineParser {
   #hasWord = false
   /** A redirection whose target is still to come. */
   #pending: Redirection['fd'] | undefined
+  /** How many subshells stand around this one. */
+  readonly #depth: number
+  #isClosed = false
 
-  constructor(line: string, glob: PathGlob) {
+  constructor(line: string, glob: PathGlob, at = 0, depth = 0) {
     this.#line = line
     this.#glob = glob
+    this.#at = at
+    this.#depth = depth
     this.#begin(';')
   }
 
@@ -80,8 +97,8 @@ class LineParser {
     this.#hasWord = true
   }
 
-  #isEmpty({ words, redirections }: OpenCommand): boolean {
-    return words.length === 0 && redirections.length === 0
+  #isEmpty({ words, redirections, group, assigns }: OpenCommand): boolean {
+    return words.length === 0 && redirections.length === 0 && !group && !assigns
   }
 
   /** Ends the word that is being read; an error when it cannot stand where it stands. */
@@ -97,10 +114,15 @@ class LineParser {
       this.#pending = undefined
       return undefined
     }
-    if (isPlain && this.#command.words.length === 0) {
-      if (KEYWORDS.has(word.text)) return UNSUPPORTED(word.text)
-      if (/^[A-Za-z_]\w*\+?=/.test(word.text)) return UNSUPPORTED(`${word.text.replace(/=.*$/s, '=')}...`)
+    const command = this.#command
+    if (command.group) return `word unexpected (expecting ")")`
+    const isFirst = command.words.length === 0
+    if (isFirst && isPlain && KEYWORDS.has(word.text)) return UNSUPPORTED(word.text)
+    if (isFirst && /^[A-Za-z_]\w*=/.test(word.text) && !word.quoted.slice(0, word.text.indexOf('=')).includes(true)) {
+      command.assigns = true
+      return undefined
     }
+    if (command.assigns) return UNSUPPORTED('an assignment before a command')
     this.#command.words.push(...this.#expand(word))
     return undefined
   }
@@ -127,6 +149,29 @@ class LineParser {
     return !this.#isEmpty(this.#command) || (after === ';' && commands.length === 1)
   }
 
+  /** `$?` or `$$` where one of them stands; skips its first character then. */
+  #expansion(): string | undefined {
+    const two = this.#line.slice(this.#at, this.#at + 2)
+    if (two !== '$?' && two !== '$$') return undefined
+    this.#at++
+    return two === '$?' ? STATUS_MARK : PID_MARK
+  }
+
+  /** `( ... )`, in the place of a command. */
+  #subshell(): string | undefined {
+    const command = this.#command
+    if (!this.#isEmpty(command) || this.#hasWord || this.#pending !== undefined) return '"(" unexpected'
+    if (this.#depth >= DEPTH_MOST) return UNSUPPORTED('a subshell in so many others')
+    const inner = new LineParser(this.#line, this.#glob, this.#at + 1, this.#depth + 1)
+    const steps = inner.parse()
+    if (!steps.ok) return steps.error
+    this.#at = inner.#at
+    if (!inner.#isClosed) return 'end of file unexpected (expecting ")")'
+    if (steps.value.length === 0) return '")" unexpected'
+    command.group = steps.value
+    return undefined
+  }
+
   #quotedText(): string | undefined {
     const quote = this.#line[this.#at] as string
     this.#take('', true)
@@ -134,6 +179,11 @@ class LineParser {
       if (this.#at >= this.#line.length) return 'Unterminated quoted string'
       let c = this.#line[this.#at] as string
       if (quote === '"') {
+        const mark = this.#expansion()
+        if (mark !== undefined) {
+          this.#take(mark, true)
+          continue
+        }
         if (c === '$' || c === '`') return 'expansions are not supported by this emulated shell'
         if (c === '\\' && /["\\$`]/.test(this.#line[this.#at + 1] ?? '')) c = this.#line[++this.#at] as string
       }
@@ -200,7 +250,14 @@ class LineParser {
     }
     if (c === '<' || c === '>') return this.#redirection()
     if (';\n&|'.includes(c)) return this.#operator()
-    if ('$`()'.includes(c)) return UNSUPPORTED(c)
+    const mark = this.#expansion()
+    if (mark !== undefined) {
+      this.#take(mark, false)
+      return undefined
+    }
+    if (c === '(') return this.#subshell()
+    if (c === ')') return '")" unexpected'
+    if ('$`'.includes(c)) return UNSUPPORTED(c)
     if (c === '~' && !this.#hasWord) return UNSUPPORTED(c)
     if (c === '#' && !this.#hasWord) {
       const end = this.#line.indexOf('\n', this.#at)
@@ -212,15 +269,25 @@ class LineParser {
   }
 
   parse(): Result<ShellStep[], string> {
+    if (this.#depth === 0 && (this.#line.includes(STATUS_MARK) || this.#line.includes(PID_MARK))) {
+      return fail(UNSUPPORTED('a character that is no byte'))
+    }
     for (; this.#at < this.#line.length; this.#at++) {
+      if (this.#depth > 0 && this.#line[this.#at] === ')') {
+        this.#isClosed = true
+        break
+      }
       const wrong = this.#character()
       if (wrong !== undefined) return fail(wrong)
     }
     const wrong = this.#endWord()
     if (wrong !== undefined) return fail(wrong)
     if (this.#pending !== undefined || !this.#isWhole()) return fail('end of file unexpected')
-    const close = ({ words, redirections }: OpenCommand): ShellCommand =>
-      redirections.length > 0 ? { words, redirections } : { words }
+    const close = ({ words, redirections, group }: OpenCommand): ShellCommand => ({
+      words,
+      ...(group ? { group } : {}),
+      ...(redirections.length > 0 ? { redirections } : {}),
+    })
     return ok(
       this.#steps
         .filter((s) => !this.#isEmpty(s.commands[0] as OpenCommand))

@@ -23,6 +23,11 @@ export const sliced = (e: CachedExtent, start: number, end: number): CachedExten
   return { resource, start, end, unit, sn, data, hole, state, rpcSeq, isThere: true }
 }
 
+/** Stands for a write in the order of writing when its bytes are to be looked for in the map. */
+export function marker(resource: ResourceId, start: number, end: number, sn: number, hole: boolean): CachedExtent {
+  return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isThere: false }
+}
+
 /** Whether it is made of more writes than one. */
 export const isRun = (e: CachedExtent): boolean => e.end - e.start > e.unit
 

@@ -6,7 +6,7 @@
  * per stripe instead of one list per 4 KB page, and are cut at page edges where they are shown. Where no bytes are carried,
  * writes that follow each other are one extent; everything goes as if each were one of its own.
  */
-import { cut, discard, isRun, memoryOf, sliced, type CachedExtent } from './cached-extent.ts'
+import { cut, discard, isRun, marker, memoryOf, sliced, type CachedExtent } from './cached-extent.ts'
 import { DirtyBucket } from './dirty-bucket.ts'
 import { ExtentMap } from './extent-map.ts'
 import type { Block, ResourceId } from './messages.ts'
@@ -128,9 +128,12 @@ export class PageCache {
     return true
   }
 
-  /** Parts dirty runs that share bytes with start..end into the writes that they are made of. */
+  /**
+   * Parts runs that share bytes with start..end into the writes that they are made of: what is cut out of a run would not be
+   * made of whole writes any more, and it could neither be flushed nor reclaimed write by write.
+   */
   #partRuns(stripe: Stripe, start: number, end: number): void {
-    for (const e of stripe.map.overlapping(start, end)) if (e.state === 'dirty' && isRun(e)) this.part(e)
+    for (const e of stripe.map.overlapping(start, end)) if (isRun(e)) this.part(e)
   }
 
   /** Parts an extent into the writes that it is made of; of one that was cut or is gone, says where they went. */
@@ -149,6 +152,11 @@ export class PageCache {
     return writes
   }
 
+  /** Those of the writes that an extent is made of which share bytes with start..end; a run is parted for it. */
+  #writesIn(e: CachedExtent, start: number, end: number): CachedExtent[] {
+    return isRun(e) ? this.part(e).filter((write) => write.start < end && write.end > start) : [e]
+  }
+
   /** The part start..end of a block that is written, counted as dirty. */
   #dirtied(resource: ResourceId, block: Block, start: number, end: number): CachedExtent {
     const { sn, hole } = block
@@ -161,7 +169,10 @@ export class PageCache {
   dirty({ resource, sn }: DirtyBucket, written: CachedExtent): CachedExtent[] {
     const isDirty = (e: CachedExtent): boolean => e.sn === sn && e.state === 'dirty'
     if (written.isThere) return isDirty(written) ? [written] : []
-    const found = this.#stripes.get(resource)?.map.overlapping(written.start, written.end) ?? []
+    const { start, end } = written
+    const found = this.#stripes.get(resource)?.map.overlapping(start, end) ?? []
+    // Later writes may have become one extent there, of which not all need share bytes with this one.
+    if (found.some(isRun)) return found.filter(isDirty).flatMap((e) => this.#writesIn(e, start, end))
     return found.every(isDirty) ? found : found.filter(isDirty)
   }
 
@@ -328,10 +339,13 @@ export class PageCache {
   #dropClean(resource: ResourceId, sn: number, { start, end }: Extent): void {
     const stripe = this.#stripes.get(resource)
     if (stripe === undefined) return
-    for (const e of stripe.map.overlapping(start, end)) {
-      if (e.sn !== sn || e.state !== 'clean') continue
-      this.#delete(stripe, e)
-      this.#account(e, -1)
+    for (const found of stripe.map.overlapping(start, end)) {
+      if (found.sn !== sn || found.state !== 'clean') continue
+      const isPart = found.start < start || found.end > end
+      for (const e of isPart ? this.#writesIn(found, start, end) : [found]) {
+        this.#delete(stripe, e)
+        this.#account(e, -1)
+      }
     }
   }
 
@@ -370,11 +384,6 @@ function bucketOf(stripe: Stripe, sn: number): DirtyBucket {
   if (bucket === undefined) stripe.buckets.set(sn, (bucket = new DirtyBucket(stripe.resource, sn)))
   stripe.recent = bucket
   return bucket
-}
-
-/** Stands for a write in the order of writing when its bytes are to be looked for in the map. */
-function marker(resource: ResourceId, start: number, end: number, sn: number, hole: boolean): CachedExtent {
-  return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isThere: false }
 }
 
 /** Extents as the pages hold them: cut at page edges (Fig. 14). */

@@ -1,10 +1,11 @@
 /** `sluice run SCENARIO`: emulates a scenario as fast as it goes, under a controller, and reports what was served. */
-import { existsSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
-import { demoScenario, openHost, readScenario } from '../host/host.ts'
+import { openHost } from '../host/host.ts'
+import { readScenario } from '../host/scenario-file.ts'
+import { scenarioFile, seconds } from './arguments.ts'
 import { line, must, plain } from './output.ts'
 
 interface RunOptions {
@@ -44,15 +45,6 @@ interface JobReport {
   readonly mean_rate: number
   readonly p95_wait_s: number
   readonly finish_s?: number
-}
-
-/** The file of a scenario named on the command line: a path, or `demo` for the built-in one. */
-export const scenarioFile = (name: string): string => (name === 'demo' && !existsSync(name) ? demoScenario() : name)
-
-export const seconds = (text: string): number => {
-  const n = Number(text)
-  if (!(n > 0 && n <= 1e6)) throw new InvalidArgumentError('Seconds above 0 and up to 1000000.')
-  return n
 }
 
 const round = (v: number): number => Number(v.toPrecision(12))

@@ -2,9 +2,11 @@
 import { createRouterClient } from '@orpc/server'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
-import { openHost, type Host } from '../host/host.ts'
-import { line, must, plain, stop } from './output.ts'
-import { scenarioFile, seconds } from './run.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { line, plain } from './output.ts'
+import { scenarioFile, seconds } from './arguments.ts'
+import { addClustersFlags, flagsOf } from './clusters-flags.ts'
+import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
 
 interface WatchOptions {
   readonly json?: true
@@ -12,19 +14,23 @@ interface WatchOptions {
   readonly scenario?: string
 }
 
+type Missing = ReturnType<OpenCluster['missing']>
+
 /** One line a sample. */
-function sampleLine(host: Host, f: JobsFrame): string {
+function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: Missing): string {
   const { rows } = f
-  const { targets } = host.monitor.recent.raw
+  const { targets } = monitor.recent.raw
   const at = (name: string, column: number): number | null => {
     const v = targets.value(name, column, f.sample)
     return Number.isNaN(v) ? null : v
   }
   return JSON.stringify({
     t: f.atMs === null ? null : f.atMs / 1000,
-    source: host.source.kind,
+    source: monitor.source.kind,
+    /** Servers that are not in this sample: sums over the others are lower bounds. */
+    ...(missing.length === 0 ? {} : { partial: true, missing }),
     targets: Object.fromEntries(
-      host.monitor.targets.map((t) => [t.target, { node: t.node, rate: at(t.target, 0), service_ms: at(t.target, 1) }]),
+      monitor.targets.map((t) => [t.target, { node: t.node, rate: at(t.target, 0), service_ms: at(t.target, 1) }]),
     ),
     /** All jobs known; `jobs` holds the 200 with the highest rates. */
     jobs_total: f.shown,
@@ -39,9 +45,11 @@ function sampleLine(host: Host, f: JobsFrame): string {
   })
 }
 
-function table(host: Host, f: JobsFrame): string {
+function table({ source }: ClusterMonitor, f: JobsFrame, missing: Missing): string {
   const time = f.atMs === null ? '' : new Date(f.atMs).toISOString().slice(11, 21)
-  const head = `${host.source.kind} ${host.source.cluster}  ${time}  ${Math.round(f.totals.rpcs)} RPC/s  Ctrl-C ends`
+  const atLeast = missing.length === 0 ? '' : '>= '
+  const head = `${source.kind} ${source.cluster}  ${time}  ${atLeast}${Math.round(f.totals.rpcs)} RPC/s  Ctrl-C ends`
+  const silent = missing.map((m) => `missing: ${m.host}, ${m.reason}`.slice(0, 160))
   const columns = `${'job'.padEnd(32)}${'RPC/s'.padStart(9)}${'read MB/s'.padStart(11)}${'write MB/s'.padStart(12)}${'thr %'.padStart(7)}${'record'.padStart(9)}  rule`
   const rows = f.rows.jobId.map((id, i) => {
     const cell = (v: number, width: number, digits = 0): string => v.toFixed(digits).padStart(width)
@@ -56,17 +64,12 @@ function table(host: Host, f: JobsFrame): string {
       `  ${plain(f.rows.rule[i] ?? '')}`
     )
   })
-  return [head, columns, ...rows].join('\n')
+  return [head, ...silent, columns, ...rows].join('\n')
 }
 
-async function watch(options: WatchOptions): Promise<void> {
-  const host = must(
-    await openHost({
-      shell: 'terminal',
-      historyFile: ':memory:',
-      scenarioFile: options.scenario === undefined ? undefined : scenarioFile(options.scenario),
-    }),
-  )
+/** @returns  the code to end with. */
+async function follow(cluster: OpenCluster, options: WatchOptions): Promise<number> {
+  const { host } = cluster
   const client = createRouterClient(host.router, { context: { peer: 'terminal' } })
   const ended = new AbortController()
   if (options.for !== undefined) setTimeout(() => ended.abort(), options.for * 1000)
@@ -78,24 +81,36 @@ async function watch(options: WatchOptions): Promise<void> {
   for await (const f of frames) {
     if (ended.signal.aborted) break
     await client.host.ack({ stream, seq: f.seq })
-    if (f.sample === 0) continue
-    if (options.json) line(sampleLine(host, f))
-    else process.stdout.write(`${onTerminal ? '\x1b[H\x1b[2J' : ''}${table(host, f)}\n${onTerminal ? '' : '\n'}`)
+    if (isHopeless(cluster)) break
+    const { monitor } = host
+    // Between two connections of a live cluster the emulator stands on the screen: none of its samples is this cluster's.
+    if (f.sample === 0 || monitor !== cluster.console.monitor) continue
+    const missing = cluster.missing()
+    if (options.json) line(sampleLine(monitor, f, missing))
+    else
+      process.stdout.write(
+        `${onTerminal ? '\x1b[H\x1b[2J' : ''}${table(monitor, f, missing)}\n${onTerminal ? '' : '\n'}`,
+      )
   }
-  await host.close()
+  return worstOf(cluster)
+}
+
+async function watch(name: string, options: WatchOptions, command: Command): Promise<void> {
+  const opened = await openCluster(name, flagsOf(command), {
+    comesBack: true,
+    scenarioFile: options.scenario === undefined ? undefined : scenarioFile(options.scenario),
+  })
+  if (!opened.ok) return stopOpening(opened.error, options.json)
+  process.exitCode = await follow(opened.value, options)
+  await opened.value.close()
 }
 
 export function watchCommand(): Command {
-  return new Command('watch')
+  return addClustersFlags(new Command('watch'))
     .description('show the jobs of a cluster as they go')
-    .argument('<cluster>', 'emulator: the built-in one')
+    .argument('<cluster>', 'a cluster of --config or of the data folder, or emulator: the built-in one')
     .option('--json', 'one JSON line a sample instead of a table')
     .option('--for <s>', 'end after so many seconds', seconds)
     .option('--scenario <file>', 'what the emulator plays')
-    .action(async (cluster: string, options: WatchOptions) => {
-      if (cluster !== 'emulator') {
-        stop({ code: 'UNKNOWN_CLUSTER', what: `There is no cluster called ${cluster}`, next: 'Known: emulator.' }, 2)
-      }
-      await watch(options)
-    })
+    .action(watch)
 }

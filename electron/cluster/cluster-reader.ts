@@ -1,8 +1,19 @@
-/** Reads every server of a cluster at once, and knows who answers: the newest reading, the targets, and since when one is silent. */
+/**
+ * Reads the servers of a cluster side by side, and knows who answers: the newest reading, the targets, and since when one is silent.
+ *
+ * A sample asks every server that is not being read, waits a while, and takes what has come: a slow server holds up none of the
+ * others, and what it answers later belongs to the next sample.
+ */
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import { Asked } from './asked.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
+import { within } from './deadline.ts'
 import type { EventLog } from './event-log.ts'
+import { patienceOf, type Patience } from './patience.ts'
+import type { ProbeBoard } from './probes/board.ts'
+import type { ServerProbe } from './probes/server-probe.ts'
+import { lostRules } from './rule-loss.ts'
 import { SERVICES, type Service } from './service.ts'
 
 export interface TargetNow {
@@ -20,39 +31,51 @@ export interface Round {
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
   /** Servers that did not answer. */
   readonly silent: readonly NodeConnection[]
+  /** Servers that are waited for, and those that were not to be read this time. */
+  readonly late: readonly NodeConnection[]
 }
 
 export class ClusterReader {
+  readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #collectors: readonly { node: NodeConnection; service: Service; collector: NodeCollector }[]
+  readonly #patience: Patience
+  readonly #servers: readonly { readonly node: NodeConnection; readonly service: Service; readonly asked: Asked }[]
   readonly #missing = new Map<string, Silence>()
   readonly #readings = new Map<string, NodeReading>()
   /** Targets of each server, as last read: a server that does not answer still has them. */
   readonly #targetsOf = new Map<string, readonly string[]>()
 
-  constructor(source: ClusterSource, events: EventLog) {
+  /** @param probeOf  how each server is read. */
+  constructor(
+    source: ClusterSource,
+    events: EventLog,
+    board: ProbeBoard,
+    probeOf: (node: NodeConnection) => ServerProbe,
+  ) {
+    this.#source = source
     this.#events = events
+    this.#patience = patienceOf(source)
     const first = Object.values(SERVICES).filter((s) => s.isFirst)
-    this.#collectors = first.flatMap((service) =>
+    this.#servers = first.flatMap((service) =>
       source.nodes
         .filter((n) => n.role === service.role)
-        .map((node) => ({ node, service, collector: new NodeCollector(node, service) })),
+        .map((node) => ({ node, service, asked: new Asked(new NodeCollector(probeOf(node), service, board, source)) })),
     )
   }
 
   /** OSSes, then MDSes. */
   get hosts(): readonly string[] {
-    return this.#collectors.map((c) => c.node.host)
+    return this.#servers.map((c) => c.node.host)
   }
 
   /** Servers of a service, in the order of the source. */
   serversOf(service: ServiceName): readonly string[] {
     const { role } = SERVICES[service]
-    return this.#collectors.filter((c) => c.service.role === role).map((c) => c.node.host)
+    return this.#servers.filter((c) => c.service.role === role).map((c) => c.node.host)
   }
 
   node(host: string): NodeConnection | undefined {
-    return this.#collectors.find((c) => c.node.host === host)?.node
+    return this.#servers.find((c) => c.node.host === host)?.node
   }
 
   /** Servers that do not answer now, by host. */
@@ -65,26 +88,47 @@ export class ClusterReader {
     return this.#readings.get(host)
   }
 
+  /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */
+  ageMs(host: string, atNs: number): number | undefined {
+    const reading = this.#readings.get(host)
+    return reading && Math.max(0, (atNs - reading.atNs) / 1e6)
+  }
+
   targetsOf(host: string): readonly string[] {
     return this.#targetsOf.get(host) ?? []
   }
 
-  /** Reads all servers side by side; `atMs` is the source's clock for the events. */
-  async read(atMs: number): Promise<Round> {
-    const results = await Promise.all(
-      this.#collectors.map(async ({ node, collector }) => ({ node, collector, result: await collector.read() })),
-    )
-    for (const { node, collector, result } of results) this.#note(node.host, collector, result, atMs)
-    return {
-      read: results.flatMap(({ node, result }) => (result.ok ? [{ node, reading: result.reading }] : [])),
-      silent: results.flatMap(({ node, result }) => (result.ok ? [] : [node])),
+  /** Asks all servers that are not being read, and takes what has come in time. */
+  async read(atNs: number, atMs: number): Promise<Round> {
+    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, this.#patience) ?? [])
+    if (asked.length > 0) {
+      await within(Promise.all(asked), this.#patience.waitMs).catch(() => undefined)
     }
+    const read: { node: NodeConnection; reading: NodeReading }[] = []
+    const silent: NodeConnection[] = []
+    const late: NodeConnection[] = []
+    for (const { node, asked: a } of this.#servers) {
+      const taken = a.take(this.#patience)
+      // One that is missing stays so until it answers.
+      if (taken === 'idle' || taken === 'late') (this.#missing.has(node.host) ? silent : late).push(node)
+      else {
+        this.#note(node.host, a, taken, atMs)
+        if (taken.ok) read.push({ node, reading: taken.reading })
+        else silent.push(node)
+      }
+    }
+    return { read, silent, late }
   }
 
-  #note(host: string, collector: NodeCollector, result: Reading, atMs: number): void {
+  #note(host: string, asked: Asked, result: Reading, atMs: number): void {
     const was = this.#missing.get(host)
+    const event = (level: 'ok' | 'bad', text: string): void => {
+      this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
+    }
     if (result.ok) {
       const { reading } = result
+      const lost = lostRules(this.#readings.get(host), reading)
+      if (lost !== '') this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
       this.#readings.set(host, reading)
       this.#targetsOf.set(
         host,
@@ -92,13 +136,11 @@ export class ClusterReader {
       )
       if (!was) return
       this.#missing.delete(host)
-      const text = `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`
-      this.#events.add({ atMs, kind: 'lost', level: 'ok', subject: 'Source', text, where: host })
+      event('ok', `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`)
     } else if (!was) {
       this.#missing.set(host, { reason: result.reason, sinceMs: atMs })
-      collector.forgetBase()
-      const text = `${host} does not answer: ${result.reason}`
-      this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Source', text, where: host })
+      if (!asked.isRunning) asked.collector.forgetBase()
+      event('bad', `${host} does not answer: ${result.reason}`)
     }
   }
 }

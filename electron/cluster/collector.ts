@@ -1,175 +1,197 @@
 /**
- * Reads one OSS or MDS: a single `lctl get_param` a sample, parsed into typed records. What cannot be parsed is counted and
- * skipped; what cannot be read is said.
+ * Reads one OSS or MDS: a single `lctl get_param` a sample of all that is due, parsed into typed records. What cannot be parsed is
+ * counted and skipped; what cannot be read is said.
+ *
+ * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
+ * shared out in that proportion.
  */
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
-import { JobDeltas, type JobDelta } from '#core/lustre/job-deltas.ts'
-import { JobStatsReader } from '#core/lustre/job-stats-reader.ts'
-import type { JobEntry } from '#core/lustre/job-stats.ts'
-import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
-import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
-import type { NodeConnection } from './connection.ts'
-import { within } from './deadline.ts'
-import { detach, toBytes } from './detach.ts'
-import { type Service, servicesOf } from './service.ts'
+import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { ProbeBoard } from './probes/board.ts'
+import { readCosts, Shares, type PartOfReading } from './probes/shares.ts'
+import type { ServerProbe } from './probes/server-probe.ts'
+import { TargetTables } from './probes/target-tables.ts'
+import type { NodeReading, Reading, ServiceReading, TargetReading } from './reading.ts'
+import { isJobStats, servicesOf, statsOf, type Service } from './service.ts'
+import { ServiceTexts } from './service-texts.ts'
 
-/** A node is waited for this long, wall ms. */
-const LATE_MS = 10_000
+export type { NodeReading, Reading, ServiceReading, TargetReading } from './reading.ts'
+export { serviceReading } from './reading.ts'
+
+/** Longest answer that is looked at, bytes: twenty targets of 2000 jobs each. */
+const ANSWER_MAX = 48 << 20
+const REASON_MAX = 300
 
 const READ_VERSION = 'lctl get_param -n version'
 
-export interface TargetReading {
-  readonly target: string
-  readonly entries: readonly JobEntry[]
-  /** Text that the entries' spans point into. */
-  readonly text: string
-  /** Since the reading before; undefined on the first. */
-  readonly deltas: readonly JobDelta[] | undefined
-}
+/** One line without control characters: servers print what they like. */
+const plain = (text: string): string =>
+  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
-/** What schedules one service, and its rules. */
-export interface ServiceReading {
-  readonly service: Service
-  readonly policies: readonly PolicyStatus[]
-  readonly rules: readonly RuleLine[]
-  /** The value of nrs_tbf_rule as answered; empty when TBF does not run. */
-  readonly rulesText: string
-}
-
-export interface NodeReading extends ServiceReading {
-  readonly host: string
-  /** The other services of the server. */
-  readonly others: readonly ServiceReading[]
-  /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
-  readonly version: LustreVersion | undefined
-  readonly targets: readonly TargetReading[]
-  /** Lines that no parser could read. */
-  readonly skipped: number
+/** What came back of one reading. */
+interface Answer {
+  readonly values: ReadonlyMap<string, ByteText>
+  readonly stderr: string
+  readonly code: number
   readonly bytes: number
-  /** Time from sending the command to its last byte, ms. */
   readonly tookMs: number
-  /** Time of reading what it answered, ms. */
-  readonly parseMs: number
+  /** The source's clock in the middle of reading job_stats. */
+  readonly atNs: number
 }
-
-/** One service out of the values of an answer. */
-function readService(
-  service: Service,
-  values: ReadonlyMap<string, string>,
-): { readonly reading: ServiceReading; readonly skipped: number } {
-  const policies = parseNrsPolicies(values.get(service.policies) ?? '')
-  const rulesText = detach(values.get(service.rules) ?? '')
-  const rules = parseNrsTbfRule(rulesText)
-  return {
-    reading: { service, policies: policies.policies, rules: rules.rules, rulesText },
-    skipped: policies.skipped.length + rules.skipped.length,
-  }
-}
-
-/** What was read of one service of a server; undefined where the server does not have it. */
-export const serviceReading = (reading: NodeReading, service: Service): ServiceReading | undefined =>
-  [reading, ...reading.others].find((r) => r.service === service)
-
-export type Reading =
-  { readonly ok: true; readonly reading: NodeReading } | { readonly ok: false; readonly reason: string }
 
 export class NodeCollector {
-  readonly #node: NodeConnection
+  readonly #probe: ServerProbe
+  readonly #board: ProbeBoard
+  readonly #source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>
   readonly #service: Service
-  readonly #others: readonly Service[]
-  readonly #command: string
+  readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
-  /** A reading that is not waited for any more. */
-  #pending: Promise<unknown> | undefined
-  readonly #readers = new Map<string, JobStatsReader>()
-  readonly #deltas = new Map<string, JobDeltas>()
+  readonly #tables: TargetTables
+  readonly #shares = new Shares()
+  /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
+  #jobsNs: number | undefined
+  #targets: readonly TargetReading[] = []
 
-  constructor(node: NodeConnection, service: Service) {
-    this.#node = node
+  constructor(
+    probe: ServerProbe,
+    service: Service,
+    board: ProbeBoard,
+    source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>,
+  ) {
+    this.#probe = probe
     this.#service = service
-    this.#others = servicesOf(service.role).filter((s) => s !== service)
-    const parameters = [service, ...this.#others].flatMap((s) => [s.policies, s.rules])
-    this.#command = getParamCommand(service.jobStats, ...parameters)
+    this.#board = board
+    this.#source = source
+    this.#services = [service, ...servicesOf(service.role).filter((s) => s !== service)].map((s) => new ServiceTexts(s))
+    this.#tables = new TargetTables(service, source.kind === 'LIVE')
+  }
+
+  get node(): NodeConnection {
+    return this.#probe.node
   }
 
   get host(): string {
-    return this.#node.host
+    return this.node.host
   }
 
   /**
-   * Takes one reading; a node that does not answer, or has no targets, is a reason, not an exception. One that takes long is
-   * not waited for, and not asked again before it answers: it must not hold up the others.
+   * Takes one reading of what is due at `atNs`; a node that does not answer, or has no targets, is a reason, not an exception.
+   *
+   * @returns  undefined when nothing is due.
    */
-  async read(): Promise<Reading> {
-    if (this.#pending) return { ok: false, reason: 'an earlier reading is not answered' }
-    const reading = this.#read()
-    try {
-      return await within(reading, LATE_MS)
-    } catch (e) {
-      this.#pending = reading.finally(() => {
-        this.#pending = undefined
-        // What it read is old by now.
-        this.forgetBase()
-      })
-      this.#pending.catch(() => undefined)
-      return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
-    }
-  }
-
-  async #read(): Promise<Reading> {
-    const begin = performance.now()
-    let result
-    try {
-      this.#version ??= parseVersion((await this.#node.exec(READ_VERSION)).stdout)
-      result = await this.#node.exec(this.#command)
-    } catch (e) {
-      return { ok: false, reason: e instanceof Error ? e.message : 'the node did not answer' }
-    }
-    const answered = performance.now()
-    const tookMs = answered - begin
-    const values = splitParams(result.stdout)
-    let skipped = 0
-    const targets: TargetReading[] = []
-    for (const [name, text] of values) {
-      const target = this.#service.target.exec(name)?.[1]
-      if (target === undefined) continue
-      let reader = this.#readers.get(target)
-      if (!reader) this.#readers.set(target, (reader = new JobStatsReader(toBytes)))
-      const stats = reader.read(text)
-      skipped += stats.skipped.length + stats.skippedMore
-      let deltas = this.#deltas.get(target)
-      if (!deltas) this.#deltas.set(target, (deltas = new JobDeltas()))
-      targets.push({ target, entries: stats.entries, text, deltas: deltas.update(stats.entries) })
-    }
-    if (targets.length === 0) {
-      const why = result.stderr.trim().split('\n')[0] ?? ''
-      return { ok: false, reason: why === '' ? `lctl ended with ${result.code} and named no target` : why }
-    }
-    // A target that is gone (unmounted, failed over) begins anew when it returns.
-    const here = new Set(targets.map((t) => t.target))
-    for (const [target, d] of this.#deltas) if (!here.has(target)) d.reset()
-    const first = readService(this.#service, values)
-    const others = this.#others.map((s) => readService(s, values))
-    return {
-      ok: true,
-      reading: {
-        ...first.reading,
-        host: this.host,
-        others: others.map((o) => o.reading),
-        version: this.#version,
-        targets,
-        skipped: [first, ...others].reduce((n, s) => n + s.skipped, skipped),
-        bytes: result.stdout.length + result.stderr.length,
-        tookMs,
-        parseMs: performance.now() - answered,
-      },
-    }
+  begin(atNs: number): Promise<Reading> | undefined {
+    const due = (['job_stats', 'rules', 'stats'] as const).filter((id) => this.#board.takeDue(id, this.host, atNs))
+    return due.length === 0 ? undefined : this.#read(due, atNs)
   }
 
   /** After a gap the next reading is a base again: a rate across the gap would be an invention. The server may be another. */
   forgetBase(): void {
     this.#version = undefined
-    for (const d of this.#deltas.values()) d.reset()
+    this.#jobsNs = undefined
+    this.#tables.forget()
+  }
+
+  #namesOf(part: PartOfReading): string[] {
+    if (part === 'job_stats') return [this.#service.jobStats]
+    const all = this.#services.map((s) => s.service)
+    return part === 'stats' ? all.map(statsOf) : all.flatMap((s) => [s.policies, s.rules])
+  }
+
+  async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
+    let answer: Answer
+    try {
+      answer = await this.#probe.together(() => this.#ask(due, atNs))
+    } catch (e) {
+      return { ok: false, reason: e instanceof Error ? plain(e.message) : 'the node did not answer' }
+    }
+    if (answer.bytes > ANSWER_MAX) {
+      return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
+    }
+    const began = performance.now()
+    const reading = this.#take(due, answer)
+    if (!reading) {
+      const why = plain(answer.stderr)
+      const what = due.includes('job_stats') ? 'target' : 'service'
+      return { ok: false, reason: why === '' ? `lctl ended with ${answer.code} and named no ${what}` : why }
+    }
+    return { ok: true, reading: { ...reading, parseMs: reading.parseMs + performance.now() - began } }
+  }
+
+  async #ask(due: readonly PartOfReading[], atNs: number): Promise<Answer> {
+    const began = performance.now()
+    this.#version ??= parseVersion((await this.node.exec(READ_VERSION)).stdout)
+    const isClose = this.#probe.isCloseLook('sample')
+    const groups = isClose ? due.map((d) => [d]) : [due]
+    const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
+    const all = new Map<string, ByteText>()
+    let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
+    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<void> => {
+      const names = parts.flatMap((p) => this.#namesOf(p))
+      const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
+      const fromNs = this.#source.nowNs()
+      const { result, tookMs, cpuMs } = await this.#probe.exec(command, isClose)
+      if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
+      const values = splitParams(result.stdout)
+      readCosts(this.#board.book, this.#shares, { parts, values, result, tookMs, cpuMs })
+      for (const [name, value] of values) all.set(name, value)
+      stderr += result.stderr
+      code = result.code
+      bytes += result.stdout.length + result.stderr.length
+    }
+    for (const parts of groups) await run(parts, mark !== undefined && parts.includes('job_stats'))
+    if (mark && !this.#tables.takeCut(all)) {
+      // What the server cut down does not add up, or there is no awk: read whole, in the same sample.
+      for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
+      await run(['job_stats'], false)
+      const why = this.#tables.whyWhole
+      if (why !== '') this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+    }
+    return { values: all, stderr, code, bytes, tookMs: performance.now() - began, atNs: jobsNs }
+  }
+
+  #take(due: readonly PartOfReading[], answer: Answer): NodeReading | undefined {
+    const { values, atNs } = answer
+    const hasJobs = due.includes('job_stats')
+    let skipped = 0
+    if (hasJobs) {
+      const scale = this.#scale(atNs)
+      const read = this.#tables.take(values, atNs, scale)
+      if (read.targets.length === 0) return undefined
+      this.#jobsNs = atNs
+      this.#targets = read.targets
+      skipped += read.skipped
+    } else {
+      // Not read this time: what it did since then is not known yet.
+      const isOn = this.#board.isOn('job_stats')
+      if (!isOn) this.#tables.forget()
+      this.#targets = this.#targets.map((t) => ({ ...t, deltas: undefined, entries: isOn ? t.entries : [] }))
+    }
+    const isOn = this.#board.isOn('rules')
+    const services = this.#services.map((s): ServiceReading => s.take(values, due.includes('rules'), isOn))
+    if (!hasJobs && due.includes('rules') && services.every((s) => s.policies.length === 0)) return undefined
+    for (const s of this.#services) skipped += s.skipped
+    const [first, ...others] = services
+    if (!first) return undefined
+    return {
+      ...first,
+      host: this.host,
+      others,
+      version: this.#version,
+      targets: this.#targets,
+      skipped,
+      bytes: answer.bytes,
+      tookMs: answer.tookMs,
+      parseMs: 0,
+      atNs,
+    }
+  }
+
+  /** Counts of a live server are per period of its own: it is never read exactly when it is due. */
+  #scale(atNs: number): number {
+    const { kind, periodNs } = this.#source
+    const spanNs = this.#jobsNs === undefined ? NaN : atNs - this.#jobsNs
+    return kind === 'LIVE' && spanNs > 0 ? periodNs / spanNs : 1
   }
 }

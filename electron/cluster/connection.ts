@@ -13,12 +13,20 @@ export interface ExecResult {
   readonly code: number
 }
 
+/**
+ * How a rule's expiry is kept on a server: by a transient systemd timer, by a detached POSIX sh, by the helper that sudoers
+ * allows, or not at all.
+ */
+export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
+
 export interface NodeConnection {
   readonly host: string
   /** controller: where the global controller of PADLL's stages runs. */
   readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
   /** Runs one command line; rejects only when the node cannot be reached. */
   exec(command: string): Promise<ExecResult>
+  /** systemd where nothing else is said. */
+  readonly timers?: TimerKind | undefined
 }
 
 /** Where samples come from, and whose clock they carry. */
@@ -29,6 +37,8 @@ export interface ClusterSource {
   /** Token rate T of one target, RPC/s: the controllers' budget. */
   readonly maxRate: number
   readonly periodNs: number
+  /** `jobid_name` of the cluster's clients, where it is known: how job ids are made. */
+  readonly jobIdName?: string | undefined
   /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */
   inside?(target: string): TargetInside | undefined
   /** A lock manager that tells every step; a live cluster has none. */

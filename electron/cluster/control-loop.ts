@@ -12,6 +12,7 @@ import { InvariantError, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
+import { fenced, isSystemJob, LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
@@ -22,6 +23,7 @@ import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { JobRegistry } from './job-registry.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { KeptRecords } from './kept-records.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** The newest plan of a server that had anything to do, and what came of it. */
 export interface PlanOutcome {
@@ -58,6 +60,33 @@ export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesT
   ...{ decisions: [], reports: new Map(), allocateMs: 0, applyMs: 0 },
 })
 
+/** Jobs without the rule that the controller wants for them, on one server. */
+export interface LeftOut {
+  readonly unmatchable: number
+  readonly overCap: number
+  /** The system's own, which are never limited. */
+  readonly exempt: number
+  /** With no place behind rules of somebody else. */
+  readonly shut: number
+}
+const NOTHING_LEFT: LeftOut = { unmatchable: 0, overCap: 0, exempt: 0, shut: 0 }
+
+const versionUnknown = (host: string): Failure => ({
+  code: 'VERSION_UNKNOWN',
+  what: `No rule is written on ${host}`,
+  why: 'its release could not be read, and releases differ in what they survive',
+  unaffected: 'It is read and shown; other servers are controlled.',
+  next: 'Let the login read the parameter version.',
+})
+
+const partlySeen = (host: string): Failure => ({
+  code: 'OBSERVATION_PARTIAL',
+  what: `The rules on ${host} were removed`,
+  why: 'some of its targets are not measured, so nothing can be decided for it',
+  unaffected: 'Other servers are controlled.',
+  next: 'It is taken up again when all of its targets are measured, or a minute after some are gone.',
+})
+
 const notOnRecord = (host: string, e: unknown): Failure => ({
   code: 'NOT_ON_RECORD',
   what: `Rules on ${host} are not kept up`,
@@ -81,18 +110,35 @@ export class ControlLoop {
   readonly #failures = new Map<string, Failure>()
   /** When a server whose plan failed is tried again. */
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
-  readonly #left = new Map<string, { readonly unmatchable: number; readonly overCap: number }>()
+  readonly #left = new Map<string, LeftOut>()
+  readonly #fences: Fences
+  readonly #watchdog: Watchdog
   #mode: Mode
+  /** Until then plans are shown and not written: a controller is looked at before it acts. */
+  #shadowNs: number
+  /** Since when plans have been shown. */
+  #shownSinceNs: number | undefined
 
   /** @param session  part of the names of the servers' timers. */
   constructor(
     source: ClusterSource,
     audit: Audit,
     session: string,
-    start: { readonly mode: Mode; readonly controller: ControllerName; readonly options: LoopOptions },
+    start: {
+      readonly mode: Mode
+      readonly controller: ControllerName
+      readonly options: LoopOptions
+      /** @default by the kind of the source: narrower on real servers */
+      readonly fences?: Fences | undefined
+    },
     kept?: KeptRecords,
   ) {
     this.#source = source
+    this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
+    this.#watchdog = new Watchdog(this.#fences.holdNs)
+    const nowNs = source.nowNs()
+    this.#shownSinceNs = start.mode === 'advise' ? nowNs : undefined
+    this.#shadowNs = nowNs + this.#fences.shadowNs
     this.#audit = audit
     this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
@@ -120,17 +166,36 @@ export class ControlLoop {
     return this.#leases.get(host)
   }
 
-  /** Jobs that got no rule although the controller wants one, all servers. */
-  get left(): { readonly unmatchable: number; readonly overCap: number } {
-    let [unmatchable, overCap] = [0, 0]
+  /** Jobs that got no rule although the controller wants one, on the server with most of them. */
+  get left(): LeftOut {
+    let out = NOTHING_LEFT
     for (const l of this.#left.values()) {
-      unmatchable = Math.max(unmatchable, l.unmatchable)
-      overCap = Math.max(overCap, l.overCap)
+      out = {
+        unmatchable: Math.max(out.unmatchable, l.unmatchable),
+        overCap: Math.max(out.overCap, l.overCap),
+        exempt: Math.max(out.exempt, l.exempt),
+        shut: Math.max(out.shut, l.shut),
+      }
     }
-    return { unmatchable, overCap }
+    return out
+  }
+
+  /** What a controller may do at most. */
+  get fences(): Fences {
+    return this.#fences
+  }
+
+  /** Time for which plans are still only shown although the mode is enforce, ns. */
+  get shadowLeftNs(): number {
+    return this.#mode === 'enforce' ? Math.max(0, this.#shadowNs - this.#source.nowNs()) : 0
   }
 
   setMode(mode: Mode): void {
+    const nowNs = this.#source.nowNs()
+    if (mode === 'advise') this.#shownSinceNs ??= nowNs
+    // Time in which its plans were shown already counts.
+    if (mode === 'enforce') this.#shadowNs = (this.#shownSinceNs ?? nowNs) + this.#fences.shadowNs
+    if (mode === 'observe') this.#shownSinceNs = undefined
     this.#mode = mode
     this.#failures.clear()
     this.#retries.clear()
@@ -139,25 +204,29 @@ export class ControlLoop {
 
   /** Another controller starts without records; those of the old one are gone with it. */
   setController(name: ControllerName): void {
-    if (name !== this.controller) this.controllers.setName(name)
+    if (name === this.controller) return
+    this.controllers.setName(name)
+    const nowNs = this.#source.nowNs()
+    if (this.#mode === 'advise') this.#shownSinceNs = nowNs
+    this.#shadowNs = nowNs + this.#fences.shadowNs
   }
 
   /** Evaluates one period of one server. What keeps rules from being written is a failure to show. */
   async step(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): Promise<ServerPeriod> {
     const began = performance.now()
     // After a gap the first reading is a base only; the rules are held until there is something to judge by. The rules of
-    // a server are sums over its targets, so one target without a measure holds all of them.
-    const isBase = reading.targets.some((t) => t.deltas === undefined)
-    const decides = this.#mode !== 'observe' && !isBase
+    // a server are sums over its targets, so one target without a measure holds all of them, and after a while removes them.
+    const seen = this.#watchdog.look(node.host, reading.targets, nowNs)
+    const decides = this.#mode !== 'observe' && seen === 'act'
     const decisions = decides ? this.#decide(reading, jobs, nowNs) : this.#hold(reading.targets, nowNs)
-    const { rules: desired, left } = desiredRules(this.controller, node.host, decides ? decisions : [])
-    this.#left.set(node.host, left)
+    const desired = decides ? this.#desired(reading, decisions, jobs) : []
     const asRead = this.#period(node.host, decisions, reading)
     const decided = performance.now()
     let after = asRead
     try {
-      if (this.#mode === 'enforce') {
-        if (!isBase) after = await this.#keep(node, reading, desired, asRead, nowNs)
+      if (this.#mode === 'enforce' && seen === 'relax') after = await this.#relax(node, reading, asRead)
+      else if (this.#mode === 'enforce' && this.shadowLeftNs === 0) {
+        if (seen === 'act') after = await this.#keep(node, reading, desired, asRead, nowNs)
       } else if (this.#written.has(node.host)) after = await this.#withdraw(node, reading, asRead)
       else if (decides) this.#show(this.#planFor(node.host, reading, desired))
     } catch (e) {
@@ -185,8 +254,39 @@ export class ControlLoop {
     return { ...idlePeriod(host, read.rules, read.rulesText), decisions, reports }
   }
 
+  /** The rules that the decisions come to, within the fences. */
+  #desired(reading: NodeReading, decisions: readonly Decision[], jobs: JobRegistry): readonly DesiredRule[] {
+    const { host } = reading
+    const { rules, left } = desiredRules(this.controller, host, decisions)
+    const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
+    const served = new Map<string, number>()
+    for (const t of reading.targets) {
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+    }
+    const seconds = this.#source.periodNs / NS_PER_S
+    const within = fenced(rules, this.#fences, {
+      inForce: new Map(reading.rules.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate])),
+      servedBy: (r) => (served.get(jobOf.get(r.conditions) ?? '') ?? 0) / seconds,
+      isExempt: (r) => {
+        const jobId = jobOf.get(r.conditions) ?? ''
+        return isSystemJob(jobId, jobs.find(jobId)?.user ?? '')
+      },
+    })
+    const overCap = left.overCap + within.left.overCap
+    this.#left.set(host, { unmatchable: left.unmatchable, overCap, exempt: within.left.exempt, shut: 0 })
+    return within.rules
+  }
+
+  /** A server that is seen in part for long gets rid of our rules. */
+  async #relax(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
+    const isOn = this.#written.has(node.host) || reading.rules.some((r) => isOurs(r.name))
+    const after = isOn ? await this.#withdraw(node, reading, asRead) : asRead
+    this.#failures.set(node.host, partlySeen(node.host))
+    return after
+  }
+
   #decide(reading: NodeReading, jobs: JobRegistry, nowNs: number): Decision[] {
-    const isWritten = this.#mode === 'enforce'
+    const isWritten = this.#mode === 'enforce' && this.shadowLeftNs === 0
     const names = isWritten ? new Set(reading.rules.map((r) => r.name)) : undefined
     return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, { host: reading.host, names }))
   }
@@ -204,6 +304,10 @@ export class ControlLoop {
     asRead: ServerPeriod,
     nowNs: number,
   ): Promise<ServerPeriod> {
+    if (!reading.version) {
+      this.#failures.set(node.host, versionUnknown(node.host))
+      return asRead
+    }
     const retry = this.#retries.get(node.host)
     if (retry && nowNs < retry.atNs) return asRead
     const plan = this.#planFor(node.host, reading, desired)
@@ -222,7 +326,10 @@ export class ControlLoop {
 
   /** A server without TBF gets no rules. */
   #planFor(host: string, reading: NodeReading, desired: readonly DesiredRule[]): Plan {
-    return planRules(host, reading.rules, reading.rules.length > 0 ? this.#settled(reading.rules, desired) : [])
+    const plan = planRules(host, reading.rules, reading.rules.length > 0 ? this.#settled(reading.rules, desired) : [])
+    const left = this.#left.get(host)
+    if (left) this.#left.set(host, { ...left, shut: plan.shut.length })
+    return plan
   }
 
   /** Rates within the deadband of the ones in force stay as they are: every change hands each class a fresh bucket. */
@@ -271,7 +378,9 @@ export class ControlLoop {
   #show(plan: Plan): void {
     if (plan.commands.length === 0) return
     const atMs = this.#nowMs()
-    this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail: 'advise: not written' })
+    const leftS = Math.ceil(this.shadowLeftNs / NS_PER_S)
+    const detail = leftS > 0 ? `shown first, written in ${leftS} s` : 'advise: not written'
+    this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod): Promise<ServerPeriod> {

@@ -1,5 +1,4 @@
 /** What reading the servers costs: text received, and the time they took to answer, over the last second of wall time. */
-import type { NodeReading } from './collector.ts'
 
 export interface Cost {
   readonly bytesPerSec: number
@@ -16,7 +15,7 @@ export class CostMeter {
     return this.#cost
   }
 
-  add(readings: readonly Pick<NodeReading, 'bytes' | 'tookMs'>[], wallMs: number): void {
+  add(readings: readonly { readonly bytes: number; readonly tookMs: number }[], wallMs: number): void {
     this.#since ??= wallMs
     for (const r of readings) {
       this.#bytes += r.bytes

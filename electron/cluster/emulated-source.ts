@@ -114,6 +114,19 @@ export class EmulatedSource implements ClusterSource {
     next(0)
   }
 
+  /**
+   * Runs on to the instant that belongs to the wall clock now, for those who look between two samples; no further than the next
+   * sample, and no longer than a slice.
+   */
+  catchUp(): void {
+    if (this.#stopped) return
+    const begin = performance.now()
+    const due = Math.floor(this.#anchor.virtualNs + (begin - this.#anchor.wallMs) * NS_PER_MS * this.#speed)
+    const target = Math.min(due, this.#nextTickNs)
+    if (this.#anchor.wallMs === 0 || target <= this.nowNs()) return
+    while (!this.emulator.sim.runUntil(target, EVENTS_PER_LOOK)) if (performance.now() - begin > SLICE_MS) return
+  }
+
   /** Stands still for good; resolves when a sample that was being taken is done. */
   async stop(): Promise<void> {
     this.#stopped = true

@@ -2,24 +2,24 @@
 import type { NodeReading } from './collector.ts'
 import type { EventLog } from './event-log.ts'
 import type { JobRegistry } from './job-registry.ts'
-import type { SlurmQueue } from './slurm.ts'
+import type { BatchQueue } from './batch/batch-queue.ts'
 import type { RestoredTarget } from './target-controllers.ts'
 
 export class JobMeeting {
   readonly #jobs: JobRegistry
-  readonly #slurm: SlurmQueue
+  readonly #batch: BatchQueue
   readonly #events: EventLog
 
-  constructor(jobs: JobRegistry, slurm: SlurmQueue, events: EventLog) {
+  constructor(jobs: JobRegistry, batch: BatchQueue, events: EventLog) {
     this.#jobs = jobs
-    this.#slurm = slurm
+    this.#batch = batch
     this.#events = events
   }
 
   /**
    * Jobs that did something in a reading.
    *
-   * @returns  whether Slurm should be asked again: one that it did not know two seconds ago may be in its queue by now.
+   * @returns  whether the batch system should be asked again: one that it did not know two seconds ago may be in its queue by now.
    */
   inReading(reading: NodeReading, atMs: number): boolean {
     let asks = false
@@ -27,14 +27,16 @@ export class JobMeeting {
       for (const d of t.deltas ?? []) {
         const { job, isNew } = this.#jobs.meet(d.jobId, atMs)
         if (isNew) {
-          job.describe(this.#slurm.find(d.jobId))
+          const host = this.#batch.hostOf(d.jobId)
+          if (host !== undefined) job.hosts = [host]
+          job.describe(this.#batch.find(d.jobId))
           asks ||= job.nodes === undefined
           const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
           this.#events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
         }
         job.lastActiveMs = atMs
         job.targets.add(t.target)
-        job.count(d)
+        job.count(d, t.scale)
       }
     }
     return asks
@@ -44,7 +46,7 @@ export class JobMeeting {
   inStages(staged: readonly { readonly job: string; readonly asked: number }[], atMs: number): void {
     for (const { job: id, asked } of staged) {
       const { job, isNew } = this.#jobs.meet(id, atMs)
-      if (isNew) job.describe(this.#slurm.find(id))
+      if (isNew) job.describe(this.#batch.find(id))
       if (asked > 0) job.lastActiveMs = atMs
     }
   }
@@ -54,7 +56,7 @@ export class JobMeeting {
     for (const { target, savedMs, jobs } of restored) {
       for (const id of jobs) {
         const { job, isNew } = this.#jobs.meet(id, atMs)
-        if (isNew) job.describe(this.#slurm.find(id))
+        if (isNew) job.describe(this.#batch.find(id))
         job.targets.add(target)
       }
       const span = Math.max(0, Math.round((atMs - savedMs) / 1000))

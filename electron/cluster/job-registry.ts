@@ -1,6 +1,6 @@
 /** Every job seen on the cluster: who it belongs to, its colour, and what it did in the last full second. */
+import type { BatchJob } from '#core/batch/batch-job.ts'
 import type { JobDelta } from '#core/lustre/job-deltas.ts'
-import type { SlurmJob } from './slurm.ts'
 
 /** Sums over one second of the source's clock. */
 interface SecondOfJob {
@@ -19,6 +19,8 @@ export class Job {
   user = ''
   account = ''
   nodes: number | undefined
+  /** Names of its nodes, as far as the batch system or its id tells. */
+  hosts: readonly string[] = []
   /** When it last had an RPC. */
   lastActiveMs: number
   /** Index of its categorical ink, 0 = other. */
@@ -38,10 +40,11 @@ export class Job {
     return this.#lastSecond
   }
 
-  count(d: JobDelta): void {
-    for (const [op, n] of d.ops) this.#second.ops.set(op, (this.#second.ops.get(op) ?? 0) + n)
-    this.#second.dataRpcs += d.dataRpcs
-    this.#second.serviceUsecs += d.serviceUsecs
+  /** @param scale  times it, what was counted is that of one sampling period. */
+  count(d: JobDelta, scale = 1): void {
+    for (const [op, n] of d.ops) this.#second.ops.set(op, (this.#second.ops.get(op) ?? 0) + n * scale)
+    this.#second.dataRpcs += d.dataRpcs * scale
+    this.#second.serviceUsecs += d.serviceUsecs * scale
   }
 
   endSecond(): void {
@@ -49,11 +52,12 @@ export class Job {
     this.#second = newSecond()
   }
 
-  describe(s: SlurmJob | undefined): void {
+  describe(s: BatchJob | undefined): void {
     if (!s) return
     this.user = s.user
     this.account = s.account
     this.nodes = s.nodes
+    if (s.hosts.length > 0) this.hosts = s.hosts
   }
 }
 

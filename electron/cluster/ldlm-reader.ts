@@ -19,8 +19,9 @@ const LATE_MS = 10_000
 /** A server with 256 targets prints less than half of it. */
 const ANSWER_MAX = 1_000_000
 const NAMESPACES_MAX = 256
-/** Rates over more than this are an average over a gap, s. */
+/** Rates over more than this, and over more than so many readings, are an average over a gap. */
 const GAP_S = 5
+const GAP_READINGS = 2.5
 const SILENCES_KEPT = 50
 const REASON_MAX = 300
 
@@ -44,6 +45,13 @@ interface Server {
   left: number
 }
 
+export interface LdlmOptions {
+  /** How a server is read; straight through its shell without. */
+  readonly read?: (node: NodeConnection, command: string) => Promise<ExecResult>
+  /** Seconds between two readings; one without. */
+  readonly everyS?: () => number
+}
+
 /** Where readings go besides the memory. */
 type LdlmSink = (atMs: number, node: string, records: readonly LdlmRecord[]) => void
 
@@ -54,7 +62,11 @@ const plain = (text: string): string =>
 const NO_RATES: LdlmRates = { grantRate: NaN, cancelRate: NaN }
 
 /** What went between two readings of `pool.stats`, by the server's own clock. A count that fell was cleared: a new base. */
-function ratesOf(before: LdlmCounters['total'], { total, grantRate, cancelRate }: LdlmCounters): LdlmRates {
+function ratesOf(
+  before: LdlmCounters['total'],
+  { total, grantRate, cancelRate }: LdlmCounters,
+  gapS: number,
+): LdlmRates {
   // Without root only what came since the pool was last recalculated is there, up to a second's.
   if (!total) return { grantRate: grantRate ?? NaN, cancelRate: cancelRate ?? NaN }
   if (!before) return NO_RATES
@@ -63,7 +75,7 @@ function ratesOf(before: LdlmCounters['total'], { total, grantRate, cancelRate }
     total.grants - before.grants,
     total.cancels - before.cancels,
   ]
-  if (!(seconds > 0) || seconds > GAP_S || grants < 0 || cancels < 0) return NO_RATES
+  if (!(seconds > 0) || seconds > gapS || grants < 0 || cancels < 0) return NO_RATES
   return { grantRate: grants / seconds, cancelRate: cancels / seconds }
 }
 
@@ -86,12 +98,14 @@ export class LdlmReader {
   readonly series = new LdlmSeries()
   readonly #servers: readonly Server[]
   readonly #sink: LdlmSink
+  readonly #options: LdlmOptions
   #nextNs = 0
   #costs: { bytes: number; tookMs: number }[] = []
   /** Answers of the newest row are of this instant or later. */
   #rowMs = -Infinity
 
-  constructor(nodes: readonly NodeConnection[], sink: LdlmSink) {
+  constructor(nodes: readonly NodeConnection[], sink: LdlmSink, options: LdlmOptions = {}) {
+    this.#options = options
     this.#servers = nodes
       .filter((n) => n.role === 'oss' || n.role === 'mds')
       .map((node) => ({ node, pending: undefined, before: new Map(), silences: [], left: 0 }))
@@ -123,10 +137,19 @@ export class LdlmReader {
     return costs
   }
 
-  /** Reads when a second has passed; resolves when every server that was asked has answered or is given up. Never rejects. */
+  get #everyS(): number {
+    return this.#options.everyS?.() ?? 1
+  }
+
+  /** Nothing is read for a while, and why: that is a gap of every server. */
+  pause(atMs: number, why: string): void {
+    for (const s of this.#servers) this.#miss(s, atMs, why)
+  }
+
+  /** Reads when it is time to; resolves when every server that was asked has answered or is given up. Never rejects. */
   async refresh(atNs: number, atMs: number): Promise<void> {
     if (!this.hasServers || atNs < this.#nextNs) return
-    this.#nextNs = atNs + NS_PER_S
+    this.#nextNs = atNs + this.#everyS * NS_PER_S
     // Time never goes back in the tables.
     this.#rowMs = Math.max(this.#rowMs, atMs)
     this.series.push(this.#rowMs)
@@ -138,7 +161,7 @@ export class LdlmReader {
     const askedMs = this.#rowMs
     let result: ExecResult
     try {
-      const answer = server.node.exec(COMMAND)
+      const answer = (this.#options.read ?? ((n, c) => n.exec(c)))(server.node, COMMAND)
       const ended = (): void => void (server.pending = undefined)
       server.pending = answer.then(ended, ended)
       result = await within(answer, LATE_MS)
@@ -179,11 +202,12 @@ export class LdlmReader {
     const last = silences.at(-1)
     if (last) last.toMs ??= this.#rowMs
     const totals: Server['before'] = new Map()
+    const gapS = Math.max(GAP_S, GAP_READINGS * this.#everyS)
     const readings = namespaces.slice(0, NAMESPACES_MAX).map((n): LdlmReading => {
       // Cut out of a long text: what stays must not keep all of it.
       const namespace = detach(n.namespace)
       if (n.total) totals.set(namespace, n.total)
-      return { ...n, namespace, target: detach(n.target), rates: ratesOf(before.get(namespace), n) }
+      return { ...n, namespace, target: detach(n.target), rates: ratesOf(before.get(namespace), n, gapS) }
     })
     server.before = totals
     server.left = namespaces.length - readings.length + this.series.set(node.host, readings, grantedOnNode)

@@ -3,13 +3,15 @@ import type { Failure } from '#core/base/result.ts'
 import { RULES_MAX } from '#core/control/desired-rule.ts'
 import type { ControlLoop } from './control-loop.ts'
 
-export function leftOut({ unmatchable, overCap }: ControlLoop['left']): Failure[] {
-  const count = unmatchable + overCap
+export function leftOut({ unmatchable, overCap, shut }: ControlLoop['left']): Failure[] {
+  const count = unmatchable + overCap + shut
   if (count === 0) return []
   const why =
     unmatchable > 0
       ? 'their ids hold characters that a rule cannot match'
-      : `a server takes ${RULES_MAX} rules of Sluice`
+      : overCap > 0
+        ? `a server takes ${RULES_MAX} rules of Sluice`
+        : 'a rule of somebody else is the last of the list, and none of Sluice goes before it'
   return [
     {
       code: 'JOBS_WITHOUT_RULE',

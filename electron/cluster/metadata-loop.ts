@@ -9,6 +9,7 @@
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { Mode } from '#core/control/controller.ts'
+import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { serverRules } from '#core/control/server-rules.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import { desiredOn } from '#core/padll/mds/compile.ts'
@@ -33,6 +34,7 @@ import { type LastServer, metadataState } from './metadata-view.ts'
 import { countsOf, MetadataWindow } from './metadata-window.ts'
 import { MetadataWriter, type DesiredServices, type WrittenServer } from './metadata-writer.ts'
 import { SERVICES } from './service.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** What one sample brings. */
 export interface MetadataSample {
@@ -51,6 +53,8 @@ export class MetadataLoop {
   readonly #writer: MetadataWriter
   readonly #controller: MetadataController
   readonly #window: MetadataWindow
+  /** Servers seen in part are held, then relaxed. */
+  readonly #watchdog: Watchdog
   readonly #events = new MetadataEvents()
   readonly #kept: KeptMetadataSettings | undefined
   readonly #servers = new Map<string, LastServer>()
@@ -83,6 +87,7 @@ export class MetadataLoop {
     this.#policies = new MetadataPolicies(this.#settings.policies)
     this.#writer = new MetadataWriter(source, audit, session)
     this.#controller = new MetadataController(controlOf(this.#settings))
+    this.#watchdog = new Watchdog((source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES).holdNs)
     this.#window = new MetadataWindow(source.periodNs, NS_PER_S)
     this.series = new MetadataSeries(this.#window.samples)
   }
@@ -261,8 +266,17 @@ export class MetadataLoop {
 
   async #write(s: MetadataSample, isDue: boolean): Promise<void> {
     const answering = [...this.#servers.values()].filter((x) => x.silent === undefined)
+    const relaxed = new Set<string>()
     if (this.#mode === 'enforce') {
-      const measured = answering.filter(({ reading }) => this.#window.has(reading.host))
+      const measured = answering.filter(({ reading }) => {
+        const seen = this.#watchdog.look(reading.host, reading.targets, s.atNs)
+        if (seen === 'relax') relaxed.add(reading.host)
+        return seen !== 'relax' && this.#window.has(reading.host) && reading.version !== undefined
+      })
+      for (const { written, reading } of answering) {
+        const isOn = relaxed.has(reading.host) && this.#writer.isWritten(reading.host)
+        if (isOn) await this.#writer.withdraw(written)
+      }
       const rules = this.#decision?.rules ?? []
       await this.#writer.keep(
         measured.map(({ written, reading }) => ({ server: written, desired: desiredOf(rules, reading.host) })),

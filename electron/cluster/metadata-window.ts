@@ -19,11 +19,12 @@ const NO_OPS: OpCounts = new Map()
 /** What each job did in one sample of a server, all of its targets; undefined where that is not known. */
 export function countsOf(reading: NodeReading): JobCounts | undefined {
   const jobs = new Map<string, OpCounts>()
-  for (const { deltas } of reading.targets) {
+  for (const { deltas, scale } of reading.targets) {
     if (!deltas) return undefined
     for (const d of deltas) {
       const known = jobs.get(d.jobId)
-      jobs.set(d.jobId, known ? sum(known, d.ops) : d.ops)
+      const ops = scale === 1 ? d.ops : new Map([...d.ops].map(([op, n]) => [op, n * scale] as const))
+      jobs.set(d.jobId, known ? sum(known, ops) : ops)
     }
   }
   return jobs

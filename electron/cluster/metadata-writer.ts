@@ -14,6 +14,7 @@ import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { MDS_SERVICES, type MdsService } from '#core/padll/mds/operations.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan } from '../enforce/executor.ts'
+import type { TimerStop } from '../enforce/expiry-spec.ts'
 import { Lease } from '../enforce/lease.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { PlanOutcome } from './control-loop.ts'
@@ -37,9 +38,9 @@ const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 
 /** Rules are covered by service and name: two services of a server may have rules of one name. */
 const keyOf = (service: MdsService, name: string): string => `${service}/${name}`
-function stopCommand(key: string): string {
+function stopOf(key: string): TimerStop {
   const at = key.indexOf('/')
-  return setParamCommand(SERVICES[key.slice(0, at) as MdsService].rules, `reg stop ${key.slice(at + 1)}`)
+  return { parameter: SERVICES[key.slice(0, at) as MdsService].rules, queue: 'reg', name: key.slice(at + 1) }
 }
 
 const ours = (rules: readonly RuleLine[]): RuleLine[] =>
@@ -75,7 +76,7 @@ export class MetadataWriter {
     this.#source = source
     this.#audit = audit
     for (const n of source.nodes) {
-      if (n.role === 'mds') this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopCommand))
+      if (n.role === 'mds') this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf))
     }
   }
 

@@ -1,7 +1,8 @@
 /** The whole loop: emulated seconds per second with sampling, control, read-back and history, beside the emulator alone. */
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { demoScenario, openHost, readScenario } from '../host/host.ts'
+import { openHost } from '../host/host.ts'
+import { demoScenario, readScenario } from '../host/scenario-file.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 
 const SECONDS = 5

@@ -15,6 +15,7 @@ import { History } from '../history/history.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { RuleDesk } from '../host/rules/desk.ts'
+import { QUICK } from '../../tests/node/rule-desk.ts'
 import { rulesFrame } from '../host/views/rules.ts'
 import type { NodeConnection } from './connection.ts'
 import { jobColumn, shareName, TOTAL, totalColumn } from './recent.ts'
@@ -512,7 +513,7 @@ describe('the rules view', () => {
     node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=7'")
     await c.run(3)
     const { rows } = rulesFrame(
-      new RuleDesk(c.monitor),
+      new RuleDesk(c.monitor, QUICK),
       { at: null, service: 'ost_io', node: 'oss01', queue: 'reg', offset: 0, limit: 100 },
       1,
     )

@@ -2,18 +2,16 @@
  * One connected cluster: samples it period by period, runs the control loop on what was measured, keeps the recent past
  * for the views and hands everything to the history.
  */
-import { NS_PER_S } from '#core/base/units.ts'
-import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { Failure, Result } from '#core/base/result.ts'
+import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import {
-  checkLoopOptions,
-  DEFAULT_LOOP_OPTIONS,
-  type LoopOptions,
-  type SourceKnowledge,
-} from '#core/adaptbf/loop-options.ts'
+import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Fences } from '#core/control/fences.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { History } from '../history/history.ts'
+import { BatchQueue, type Unmapped } from './batch/batch-queue.ts'
+import { Choices } from './choices.ts'
 import { ClusterReader, type Silence, type TargetNow } from './cluster-reader.ts'
 import { serviceReading, type NodeReading, type ServiceReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
@@ -21,9 +19,10 @@ import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
+import { forgetIdle } from './forgetting.ts'
 import { IdleRules } from './idle-rules.ts'
 import { JobMeeting } from './job-meeting.ts'
-import { type Job, JobRegistry } from './job-registry.ts'
+import { JobRegistry } from './job-registry.ts'
 import { KeptRecords } from './kept-records.ts'
 import { LedgerWriter } from './ledger-writer.ts'
 import { LdlmReader } from './ldlm-reader.ts'
@@ -31,19 +30,17 @@ import { leftOut } from './left-out.ts'
 import { LockWatch } from './lock-watch.ts'
 import { PadllReader } from './padll-reader.ts'
 import { MetadataLoop } from './metadata-loop.ts'
-import { choiceOf, DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
+import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
 import type { MetadataChange, MetadataSettings } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
-import { jobColumn, Recent, shareColumn, shareName } from './recent.ts'
+import type { CostSeries } from './probes/cost-book.ts'
+import type { ProbeStatus } from './probes/probe.ts'
+import { Probes, type ProbeOptions } from './probes/probes.ts'
+import { jobColumn, Recent } from './recent.ts'
 import { SampleKeeper } from './sample-keeper.ts'
-import type { ClusterSums } from './sample.ts'
 import { placeOf, SERVICES } from './service.ts'
-import { SlurmQueue } from './slurm.ts'
+import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
-
-/** Jobs without an RPC for this long leave memory; the history keeps them. */
-const FORGET_MS = 3_600_000
-const SLURM_PERIOD_NS = 2 * NS_PER_S
 
 const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
@@ -53,6 +50,8 @@ export class ClusterMonitor {
   readonly jobs = new JobRegistry()
   readonly events = new EventLog()
   readonly idleRules = new IdleRules()
+  /** Jobs that may be slowed because they share clients with one that waits at its rule. */
+  readonly slots = new SlotWatch(this.events)
   readonly journal = new PairJournal()
   readonly loop: ControlLoop
   /** Metadata control through the rules of metadata servers. */
@@ -66,7 +65,9 @@ export class ClusterMonitor {
   /** A lock manager that tells every step; undefined where the source has none. */
   readonly locks: LockWatch | undefined
   readonly #reader: ClusterReader
-  readonly #slurm: SlurmQueue
+  readonly #batch: BatchQueue
+  readonly #probes: Probes
+  readonly #choices: Choices
   readonly #meeting: JobMeeting
   readonly #watch = new Watch(this.events)
   #targets: readonly TargetNow[] = []
@@ -76,7 +77,6 @@ export class ClusterMonitor {
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
-  #nextSlurmNs = 0
   #lastSecond = 0
   readonly #listeners = new Set<() => void>()
 
@@ -89,8 +89,12 @@ export class ClusterMonitor {
     controller: ControllerName
     /** Settings of AdapTBF; those of the paper by default. */
     options?: LoopOptions
+    /** What a controller may do at most; by the kind of the source by default. */
+    fences?: Fences | undefined
     /** Settings of metadata control; off by default. */
     metadata?: MetadataSettings | undefined
+    /** Probes that are off from the start, and what they may cost. */
+    probes?: ProbeOptions | undefined
   }) {
     const { source } = options
     this.source = source
@@ -101,21 +105,29 @@ export class ClusterMonitor {
       mode: options.mode,
       controller: options.controller,
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
+      fences: options.fences,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
     const settings = options.metadata ?? DEFAULT_METADATA_SETTINGS
     const metadata = { mode: options.mode, settings }
     const keptSettings = new KeptMetadataSettings(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
-    this.#reader = new ClusterReader(source, this.events)
+    this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
+    const { board } = this.#probes
+    this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node))
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
-    this.#slurm = new SlurmQueue(source.nodes.find((n) => n.role === 'scheduler'))
-    this.#meeting = new JobMeeting(this.jobs, this.#slurm, this.events)
+    this.#batch = new BatchQueue(source, this.#probes)
+    this.#meeting = new JobMeeting(this.jobs, this.#batch, this.events)
     const controller = source.nodes.find((n) => n.role === 'controller')
     this.padll = controller && new PadllReader(controller, this.events)
-    this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records))
+    this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
+      read: (node, command) => this.#probes.read('ldlm', node, command),
+      everyS: () => board.everyS('ldlm'),
+    })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
+    const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata }
+    this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
 
@@ -168,6 +180,7 @@ export class ClusterMonitor {
       ...this.loop.failures,
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
+      ...this.#probes.failures,
       ...leftOut(this.loop.left),
     ]
   }
@@ -204,80 +217,76 @@ export class ClusterMonitor {
 
   /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
   setMode(mode: Mode): Result<undefined> {
-    if (mode === this.loop.mode) return ok(undefined)
-    if (mode !== 'enforce') this.loop.setMode(mode)
-    const chosen = this.#choice(`mode ${mode}`)
-    if (chosen.ok) this.loop.setMode(mode)
-    return chosen
+    return this.#choices.setMode(mode)
   }
 
   /** Fails, and changes nothing, when the choice cannot be put on record. */
   setController(name: ControllerName): Result<undefined> {
-    if (name === this.loop.controller) return ok(undefined)
-    const chosen = this.#choice(`controller ${name}`)
-    if (!chosen.ok) return chosen
-    this.loop.setController(name)
-    this.journal.clear(this.sample)
-    return chosen
+    return this.#choices.setController(name)
   }
 
   /** What the source can tell beyond `job_stats`. */
   get knowledge(): SourceKnowledge {
-    const isOwn = this.source.inside !== undefined
-    return { backlog: isOwn, deviceBusy: isOwn }
+    return this.#choices.knowledge
   }
 
-  /**
-   * Changes settings of AdapTBF; records and debts go on. Fails, and changes nothing, for what this source cannot be
-   * controlled with (`checkLoopOptions`) and when the choice cannot be put on record.
-   */
+  /** Changes settings of AdapTBF; see `Choices`. */
   setControllerOptions(change: Partial<LoopOptions>): Result<undefined> {
-    const { controllers } = this.loop
-    const checked = checkLoopOptions({ ...controllers.options, ...change }, this.knowledge)
-    if (!checked.ok) return checked
-    const named = Object.entries(change).map(([name, value]) => `${name}=${String(value)}`)
-    if (named.length === 0) return ok(undefined)
-    const chosen = this.#choice(`adaptbf ${named.join(' ')}`)
-    if (chosen.ok) controllers.setOptions(checked.value)
+    return this.#choices.setControllerOptions(change)
+  }
+
+  /** Changes settings of metadata control; see `Choices`. */
+  setMetadata(change: MetadataChange): Result<undefined> {
+    const chosen = this.#choices.setMetadata(change)
+    if (chosen.ok) this.changed()
     return chosen
   }
 
-  /**
-   * Changes settings of metadata control. Fails, and changes nothing, for what cannot be used (`changedSettings`) and when
-   * the choice cannot be put on record.
-   */
-  setMetadata(change: MetadataChange): Result<undefined> {
-    const checked = this.metadata.check(change)
-    if (!checked.ok) return checked
-    const text = choiceOf(change)
-    if (text === '') return ok(undefined)
-    const chosen = this.#choice(text)
-    if (chosen.ok) {
-      this.metadata.apply(checked.value, text)
-      this.changed()
-    }
-    return chosen
+  /** What each kind of reading costs, and whether it is on. */
+  get probes(): readonly ProbeStatus[] {
+    return this.#probes.board.list
+  }
+
+  /** What all probes cost together over the last hour, one point every five seconds of wall time. */
+  get costSeries(): CostSeries {
+    return this.#probes.board.series
+  }
+
+  get budgetBytesPerSec(): number {
+    return this.#probes.board.budgetBytesPerSec
+  }
+
+  /** Whether a kind of reading is taken at all: what is not read is shown as off, never as zero. */
+  isOn(id: ProbeId): boolean {
+    return this.#probes.board.isOn(id)
+  }
+
+  /** Fails for a probe that this cluster does not have, and for one that enforcing needs. */
+  setProbe(id: ProbeId, on: boolean): Result<undefined> {
+    const set = this.#probes.set(id, on)
+    if (!set.ok) return set
+    const atMs = this.nowMs()
+    if (id === 'ldlm' && !on) this.ldlm.pause(atMs, 'the probe ldlm is off')
+    if (id === 'batch' && !on) this.#batch.forget('the probe batch is off')
+    const text = `probe ${id} ${on ? 'on' : 'off'}`
+    this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Probe', text, where: this.source.cluster })
+    this.changed()
+    return set
+  }
+
+  /** Why the batch system does not know a job; undefined for one that it knows. */
+  unmapped(jobId: string): Unmapped | undefined {
+    return this.#batch.unmapped(jobId)
+  }
+
+  /** How old the newest reading of a server is, ms; undefined before the first. */
+  ageMs(host: string): number | undefined {
+    return this.#reader.ageMs(host, this.source.nowNs())
   }
 
   /** Hands over what the history is to keep of the ledger; for when the cluster is closed. */
   close(): void {
     this.#ledger.handOver()
-  }
-
-  #choice(text: string): Result<undefined> {
-    const atMs = this.nowMs()
-    try {
-      this.audit.write(atMs, this.source.cluster, 'mode', text)
-    } catch (e) {
-      return fail({
-        code: 'NOT_ON_RECORD',
-        what: `The choice of ${text} could not be put on record`,
-        why: message(e),
-        next: 'Free space for the history and choose again.',
-      })
-    }
-    this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Mode', text, where: this.source.cluster })
-    return ok(undefined)
   }
 
   /**
@@ -301,30 +310,28 @@ export class ClusterMonitor {
   }
 
   async #sample(atNs: number): Promise<void> {
-    if (atNs >= this.#nextSlurmNs) {
-      this.#nextSlurmNs = atNs + SLURM_PERIOD_NS
-      await this.#slurm.refresh()
-      for (const j of this.jobs.all) j.describe(this.#slurm.find(j.jobId))
-    }
     const atMs = this.source.toUnixMs(atNs)
+    this.#probes.board.advance(performance.now(), atMs)
+    await this.#batch.refresh(atNs)
+    if (this.#batch.takeNews()) for (const j of this.jobs.all) j.describe(this.#batch.find(j.jobId))
     const began = performance.now()
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
-    void this.ldlm.refresh(atNs, atMs)
-    const { read, silent } = await this.#reader.read(atMs)
+    if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
+    const { read, silent, late } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
-    const held = silent
+    const held = [...silent, ...late]
       .filter((n) => n.role === 'oss')
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
-    const costs = [...(this.padll?.takeCosts() ?? []), ...this.ldlm.takeCosts()]
-    this.#meter.add([...read.map((r) => r.reading), ...costs], performance.now())
+    const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
+    this.#meter.add(costs, performance.now())
     this.#targets = this.servers.flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
     const sample = this.recent.push(atMs)
     this.locks?.look(sample, atNs, atMs)
-    for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#nextSlurmNs = 0
+    for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)
     const onMds = await this.metadata.look({
@@ -348,15 +355,19 @@ export class ClusterMonitor {
       this.idleRules.look(p.host, p.rules, atMs)
       for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
     }
-    this.#remember(atMs, sums, taken, periods)
+    const unread = [...silent, ...late].flatMap(({ host: node }) =>
+      this.#reader.targetsOf(node).map((target) => ({ target, node })),
+    )
+    this.#remember(atMs, sums, taken, periods, this.loop.controller, unread)
     this.#watch.look(atMs, this.recent, periods, this.loop)
+    this.slots.look(atMs, this.recent, this.jobs)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
   }
 
-  #remember(atMs: number, sums: ClusterSums, readings: readonly NodeReading[], periods: readonly ServerPeriod[]): void {
+  #remember(...sample: Parameters<SampleKeeper['remember']>): void {
     try {
-      this.#keeper.remember(atMs, sums, readings, periods, this.loop.controller)
+      this.#keeper.remember(...sample)
       if (this.history.isOnDisk) this.#failures.delete('history')
     } catch (e) {
       this.#failures.set('history', {
@@ -371,20 +382,8 @@ export class ClusterMonitor {
 
   #endSecond(atMs: number): void {
     this.#lastSecond = Math.floor(atMs / 1000)
-    for (const j of this.jobs.all) {
-      j.endSecond()
-      // Records sum to zero over all known jobs, so one that still has tokens on loan on any target stays.
-      if (atMs - j.lastActiveMs > FORGET_MS && !this.#hasLoans(j)) {
-        this.jobs.drop(j.jobId)
-        this.#keeper.forget(j.jobId)
-      }
-    }
-  }
-
-  #hasLoans({ jobId, targets }: Job): boolean {
-    const { shares } = this.recent
-    const record = (t: string): number => shares.value(shareName(jobId, t), shareColumn('record'), this.sample)
-    return [...targets].some((t) => Math.abs(record(t)) > 0)
+    for (const j of this.jobs.all) j.endSecond()
+    for (const id of forgetIdle(this.jobs, this.recent, atMs)) this.#keeper.forget(id)
   }
 
   /** Tokens that a job has lent (+) or borrowed (-) at the newest sample; undefined without a ledger. */

@@ -73,6 +73,8 @@ export interface RuleText {
 export class Recent {
   readonly raw = tier(RAW)
   readonly seconds = tier(SECONDS)
+  /** Totals over the targets that were measured, of samples in which others were not: the whole is at least that. */
+  readonly partials = new SeriesTable(RAW, TOTAL_COLUMNS)
   readonly shares = new SeriesTable(RAW, SHARE_COLUMNS, ['record'])
   /** What each cycle cost, by node, and in all under `TOTAL`. */
   readonly cycles = new SeriesTable(RAW, CYCLE_COLUMNS)
@@ -85,7 +87,8 @@ export class Recent {
   push(atMs: number): number {
     const second = Math.floor(atMs / 1000) * 1000
     if (second !== this.#secondMs) this.#closeSecond(second)
-    for (const t of [this.raw.jobs, this.raw.targets, this.raw.totals, this.shares, this.cycles]) t.push(atMs)
+    const { jobs, targets, totals } = this.raw
+    for (const t of [jobs, targets, totals, this.partials, this.shares, this.cycles]) t.push(atMs)
     return this.raw.totals.newest
   }
 

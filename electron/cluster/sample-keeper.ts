@@ -7,11 +7,18 @@ import type { ClusterSource } from './connection.ts'
 import type { ServerPeriod } from './control-loop.ts'
 import type { JobRegistry } from './job-registry.ts'
 import type { PairJournal } from './pair-journal.ts'
-import { type Recent, shareName, TOTAL } from './recent.ts'
+import { jobColumn, type Recent, shareName, TOTAL } from './recent.ts'
 import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
 import { placeOf } from './service.ts'
 import { policyOf, sumSample, type ClusterSums, type JobSums } from './sample.ts'
 import { Throttling } from './throttling.ts'
+
+/** Samples of a live cluster that a server may miss, late or not due, before a run at a limit counts as broken off. */
+const LIVE_BRIDGE = 5
+
+/** Samples behind "at work". */
+const ACTIVE_SAMPLES = 100
+const GAP = { rpcs: null, readBps: null, writeBps: null, throttled: null } as const
 
 export class SampleKeeper {
   readonly #source: ClusterSource
@@ -19,12 +26,13 @@ export class SampleKeeper {
   readonly #jobs: JobRegistry
   readonly #history: History
   readonly #journal: PairJournal
-  readonly #throttling = new Throttling()
+  readonly #throttling: Throttling
   readonly #matcher = new RuleMatcher()
   /** Records as last handed to the history. */
   readonly #keptRecord = new Map<string, number>()
 
   constructor(source: ClusterSource, recent: Recent, jobs: JobRegistry, history: History, journal: PairJournal) {
+    this.#throttling = new Throttling(source.kind === 'LIVE' ? LIVE_BRIDGE : 1)
     this.#journal = journal
     this.#source = source
     this.#recent = recent
@@ -36,7 +44,7 @@ export class SampleKeeper {
    * Keeps sample number `sample`, taken at `atMs`, in memory.
    *
    * @param held     what was held for servers that did not answer.
-   * @param targets  targets of the cluster: while one is not measured, there are no totals.
+   * @param targets  targets of the cluster: while one is not measured, the totals are partial.
    */
   keep(
     sample: number,
@@ -65,13 +73,19 @@ export class SampleKeeper {
     return sums
   }
 
-  /** Hands the sample to the history. @throws when the disk does not take it. */
+  /**
+   * Hands the sample to the history.
+   *
+   * @param unread  targets of which nothing was read.
+   * @throws        when the disk does not take it.
+   */
   remember(
     atMs: number,
     sums: ClusterSums,
     readings: readonly NodeReading[],
     periods: readonly ServerPeriod[],
     controller: string,
+    unread: readonly { readonly target: string; readonly node: string }[] = [],
   ): void {
     const seconds = this.#source.periodNs / NS_PER_S
     for (const p of periods) {
@@ -84,7 +98,7 @@ export class SampleKeeper {
     }
     const measured = new Map(sums.targets.map((t) => [t.target, t]))
     const data = readings.filter((r) => r.service.name === 'ost_io')
-    const targets = data.flatMap((r) =>
+    const measuredNow = data.flatMap((r) =>
       r.targets.map(({ target }) => {
         const t = measured.get(target)
         return {
@@ -92,11 +106,15 @@ export class SampleKeeper {
           node: r.host,
           rpcs: t ? t.rpcs / seconds : null,
           serviceMs: t?.serviceMs ?? null,
-          queued: t?.queued ?? null,
+          queued: t === undefined || Number.isNaN(t.queued) ? null : t.queued,
         }
       }),
     )
-    this.#history.record(atMs, this.#jobSamples(sums, seconds), targets, (id) => this.factsOf(id))
+    // Of servers that did not answer, a gap is kept: without one a chart would draw a line across.
+    const gaps = unread.map((t) => ({ ...t, rpcs: null, serviceMs: null, queued: null }))
+    const known = new Set([...measuredNow, ...gaps].map((t) => t.target))
+    const jobs = this.#jobSamples(sums, seconds, this.#wholeJobs(sums, known))
+    this.#history.record(atMs, jobs, [...measuredNow, ...gaps], (id) => this.factsOf(id))
   }
 
   /** What is known of a job that the history has not met. */
@@ -112,22 +130,48 @@ export class SampleKeeper {
     this.#keptRecord.delete(jobId)
   }
 
-  #jobSamples(sums: ClusterSums, seconds: number): JobSample[] {
+  #jobSamples(sums: ClusterSums, seconds: number, isWhole: (id: string) => boolean): JobSample[] {
     const out: JobSample[] = []
     for (const [jobId, j] of sums.jobs) {
       // An idle job whose record stands still has nothing to tell.
-      if (j.rpcs === 0 && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
+      const whole = isWhole(jobId)
+      if (whole && j.rpcs === 0 && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
       if (j.record !== undefined) this.#keptRecord.set(jobId, j.record)
       out.push({
         jobId,
-        rpcs: j.rpcs / seconds,
-        readBps: j.readBytes / seconds,
-        writeBps: j.writeBytes / seconds,
-        throttled: j.servers > 0 ? j.atLimit / j.servers : 0,
+        ...(whole ? this.#ratesOf(j, seconds) : GAP),
         record: j.record ?? null,
       })
     }
+    // Jobs of which nothing at all was read: a gap each, while they may be at work.
+    for (const { jobId } of this.#jobs.all) {
+      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId)) out.push({ jobId, ...GAP, record: null })
+    }
     return out
+  }
+
+  #ratesOf(j: JobSums, seconds: number): Omit<JobSample, 'jobId' | 'record'> {
+    return {
+      rpcs: j.rpcs / seconds,
+      readBps: j.readBytes / seconds,
+      writeBps: j.writeBytes / seconds,
+      throttled: j.servers > 0 ? j.atLimit / j.servers : 0,
+    }
+  }
+
+  /** Whether a job did something in the last samples that are known of it. */
+  #isActive(jobId: string): boolean {
+    const { jobs } = this.#recent.raw
+    return jobs.mean(jobId, jobColumn('rpcs'), jobs.newest, ACTIVE_SAMPLES) > 0
+  }
+
+  /** Jobs of which every target was measured: what is left of the others is not their rate. */
+  #wholeJobs(sums: ClusterSums, known: ReadonlySet<string>): (id: string) => boolean {
+    const measured = new Set(sums.targets.map((t) => t.target))
+    return (id) => {
+      for (const t of this.#jobs.find(id)?.targets ?? []) if (known.has(t) && !measured.has(t)) return false
+      return true
+    }
   }
 
   /** Which jobs run at their rule's limit on one server, and what their rules allow. */
@@ -138,7 +182,7 @@ export class SampleKeeper {
     const ruleOf = ruleFinder(reading.rules, this.#matcher, policyOf(reading))
     const served = new Map<string, number>()
     for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs * t.scale)
     }
     for (const [id, j] of now) {
       const rule = ruleOf(id)
@@ -182,11 +226,7 @@ export class SampleKeeper {
   #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>, hasMetadata: boolean): void {
     const { jobs } = this.#recent.raw
     const metadata = (n: number): number => (hasMetadata ? n / seconds : NaN)
-    const measured = new Set(sums.targets.map((t) => t.target))
-    const isWhole = (id: string): boolean => {
-      for (const t of this.#jobs.find(id)?.targets ?? []) if (known.has(t) && !measured.has(t)) return false
-      return true
-    }
+    const isWhole = this.#wholeJobs(sums, known)
     for (const [id, j] of sums.jobs) {
       // What is left of a job while a target of its is not measured is not its rate: a gap, not half of it. Its record is
       // no measurement: it stands.
@@ -209,10 +249,12 @@ export class SampleKeeper {
   }
 
   #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number, known: ReadonlySet<string>): void {
-    if (targets.length === 0 || targets.length < known.size) return
     const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
+    if (targets.length === 0) return
     const rpcs = sum((j) => j.rpcs)
-    this.#recent.raw.totals.set(
+    // A chart of the whole has a gap where a part is not known; the part is kept beside it.
+    const table = targets.length < known.size ? this.#recent.partials : this.#recent.raw.totals
+    table.set(
       TOTAL,
       sum((j) => j.readBytes),
       sum((j) => j.writeBytes),

@@ -40,7 +40,7 @@ export interface TargetSums {
   readonly rpcs: number
   /** Mean service time of a read or write, ms; undefined when there was none. */
   readonly serviceMs: number | undefined
-  /** RPCs queued on its server. */
+  /** RPCs queued on its server; NaN where that is not read. */
   readonly queued: number
   readonly shares: readonly ShareSums[]
 }
@@ -73,11 +73,15 @@ const newJob = (): JobSums => ({
   tokens: undefined,
 })
 
-/** RPCs waiting in all policies of a server. */
-const queuedOn = (r: NodeReading): number => r.policies.reduce((n, p) => n + p.queued, 0)
+/** RPCs waiting in all policies of a server; NaN where they are not read. */
+const queuedOn = (r: NodeReading): number => (r.isRead ? r.policies.reduce((n, p) => n + p.queued, 0) : NaN)
+
+/** Shown as the policy of a service whose rules are not read. */
+const NOT_READ = 'not read: the probe is off'
 
 /** The policy that schedules regular requests, as the server names it. */
-export function policyOf(r: Pick<NodeReading, 'policies'>): string {
+export function policyOf(r: Pick<NodeReading, 'policies' | 'isRead'>): string {
+  if (!r.isRead) return NOT_READ
   const policy = primaryPolicy(r.policies, 'reg')
   return policy ? `${policy.name} ${policy.arg}`.trim() : ''
 }
@@ -87,7 +91,7 @@ function sharesOf(
   decision: Decision | undefined,
   demand: ReadonlyMap<string, number> | undefined,
 ): ShareSums[] {
-  const served = new Map(t.deltas?.map((d) => [d.jobId, d.rpcs]))
+  const served = new Map(t.deltas?.map((d) => [d.jobId, d.rpcs * t.scale]))
   const tokens = new Map(decision?.allocations.map((a) => [a.jobId, a.tokens]))
   return [...new Set([...tokens.keys(), ...served.keys()])].map((jobId) => ({
     jobId,
@@ -129,17 +133,18 @@ export function sumSample(
     }
     for (const t of reading.targets) {
       if (t.deltas === undefined) continue
+      const { scale } = t
       if (reading.service.name === 'mdt') {
-        for (const d of t.deltas) jobOf(d.jobId).mdops += d.rpcs
+        for (const d of t.deltas) jobOf(d.jobId).mdops += d.rpcs * scale
         continue
       }
       const sums = { rpcs: 0, usecs: 0, data: 0 }
       for (const d of t.deltas) {
         const j = jobOf(d.jobId)
-        j.rpcs += d.rpcs
-        j.readBytes += d.readBytes
-        j.writeBytes += d.writeBytes
-        sums.rpcs += d.rpcs
+        j.rpcs += d.rpcs * scale
+        j.readBytes += d.readBytes * scale
+        j.writeBytes += d.writeBytes * scale
+        sums.rpcs += d.rpcs * scale
         sums.usecs += d.serviceUsecs
         sums.data += d.dataRpcs
       }

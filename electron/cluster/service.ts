@@ -32,6 +32,12 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   mdt_readpage: service('mdt_readpage', 'mds', 'mds.MDS.mdt_readpage', 'mdt', false),
 }
 
+/** Parameter of a service's statistics: how long its requests waited. */
+export const statsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'stats')
+
+/** Whether a value is of job_stats, the sum of a table that was cut down included. */
+export const isJobStats = (name: string): boolean => name.endsWith('.job_stats') || name.endsWith('.job_stats.sum')
+
 /** Services of one server that are read together, the one that its name stands for first. */
 export const servicesOf = (role: Service['role']): readonly Service[] =>
   Object.values(SERVICES).filter((s) => s.role === role)

@@ -105,7 +105,8 @@ export class TargetControllers {
       jobs: (reading.deltas ?? []).map((d): JobMeasure => ({
         jobId: d.jobId,
         nodes: jobs.find(d.jobId)?.nodes,
-        served: d.rpcs,
+        // Of a live server, read when it could be: what was served in one period of its own.
+        served: reading.scale === 1 ? d.rpcs : Math.round(d.rpcs * reading.scale),
         ...period?.jobs.get(d.jobId),
       })),
       deviceBusy: period?.deviceBusy,

@@ -4,13 +4,30 @@
  */
 import { createHash } from 'node:crypto'
 
-export interface AuditRecord {
-  readonly number: number
+/** Who wrote a record, and in whose name; records of emulated clusters have none. */
+export interface AuditContext {
+  readonly cluster: string
+  /** Plan or change that it belongs to; empty for none. */
+  readonly plan: string
+  /** User and host of the console. */
+  readonly who: string
+  /** SSH login and fingerprint of its key on that server; empty where no server is meant. */
+  readonly login: string
+  /** A clock that nobody sets, ms: it tells the order where the wall clock was moved. */
+  readonly monoMs: number
+}
+
+export interface AuditEntry {
   readonly atMs: number
   readonly server: string
   /** intent: about to be sent; outcome: what the server answered; mode: an operator's choice. */
   readonly kind: 'intent' | 'outcome' | 'mode'
   readonly text: string
+  readonly by?: AuditContext | undefined
+}
+
+export interface AuditRecord extends AuditEntry {
+  readonly number: number
   /** SHA-256 over the previous hash and this record, hex. */
   readonly hash: string
 }
@@ -18,14 +35,30 @@ export interface AuditRecord {
 /** Where records go; must have them on disk (or fail) before it returns. */
 export type AuditSink = (record: AuditRecord) => void
 
+/** A chain that other processes append to as well: it numbers and hashes what it is given. */
+export interface SharedChain {
+  /** Must have it on disk (or fail) before it returns. */
+  append(entry: AuditEntry): AuditRecord
+}
+
+/** What is known of who writes. */
+export interface AuditAuthor {
+  readonly cluster: string
+  readonly who: string
+  readonly loginOf?: ((server: string) => string) | undefined
+}
+
 /** What the first record of a chain follows from. */
 export const GENESIS = '0'.repeat(64)
 
 /** The hash that binds a record to the one before it. */
-export const chainHash = (previous: string, r: Omit<AuditRecord, 'hash'>): string =>
-  createHash('sha256')
-    .update(JSON.stringify([previous, r.number, r.atMs, r.server, r.kind, r.text]))
+export function chainHash(previous: string, r: Omit<AuditRecord, 'hash'>): string {
+  const own = [previous, r.number, r.atMs, r.server, r.kind, r.text]
+  const by = r.by ? [r.by.cluster, r.by.plan, r.by.who, r.by.login, r.by.monoMs] : []
+  return createHash('sha256')
+    .update(JSON.stringify([...own, ...by]))
     .digest('hex')
+}
 
 /** Number of the first record that does not follow from the one before; undefined when the chain holds. */
 export function firstBrokenRecord(records: readonly AuditRecord[], before = GENESIS): number | undefined {
@@ -37,29 +70,51 @@ export function firstBrokenRecord(records: readonly AuditRecord[], before = GENE
   return undefined
 }
 
-export class Audit {
-  readonly #sink: AuditSink
-  #number: number
-  #hash: string
+/** The record that follows a chain's newest one. */
+export function nextRecord(last: Pick<AuditRecord, 'number' | 'hash'> | undefined, entry: AuditEntry): AuditRecord {
+  // Whole, as it is kept: the hash must hold for what is read back.
+  const record = { ...entry, number: (last?.number ?? 0) + 1, atMs: Math.round(entry.atMs) }
+  return { ...record, hash: chainHash(last?.hash ?? GENESIS, record) }
+}
 
-  /** @param last  newest record on disk; the chain goes on from it. */
-  constructor(sink: AuditSink, last?: AuditRecord) {
-    this.#sink = sink
-    this.#number = last?.number ?? 0
-    this.#hash = last?.hash ?? GENESIS
+export class Audit {
+  readonly #append: (entry: AuditEntry) => AuditRecord
+  readonly #author: AuditAuthor | undefined
+  #last: Pick<AuditRecord, 'number' | 'hash'> | undefined
+
+  /**
+   * @param to      a sink of its own, or a chain that is shared.
+   * @param last    newest record on disk; a chain of its own goes on from it.
+   * @param author  whose name is on the records.
+   */
+  constructor(to: AuditSink | SharedChain, last?: AuditRecord, author?: AuditAuthor) {
+    this.#last = last
+    this.#author = author
+    this.#append =
+      typeof to === 'function'
+        ? (entry) => {
+            const record = nextRecord(this.#last, entry)
+            to(record)
+            return record
+          }
+        : (entry) => to.append(entry)
   }
 
   get number(): number {
-    return this.#number
+    return this.#last?.number ?? 0
   }
 
-  /** Appends a record. @throws whatever the sink throws: nothing may be sent that is not on record. */
-  write(atMs: number, server: string, kind: AuditRecord['kind'], text: string): void {
-    // Whole, as it is kept: the hash must hold for what is read back.
-    const record = { number: this.#number + 1, atMs: Math.round(atMs), server, kind, text }
-    const hash = chainHash(this.#hash, record)
-    this.#sink({ ...record, hash })
-    this.#number = record.number
-    this.#hash = hash
+  /**
+   * Appends a record.
+   *
+   * @param plan  plan or change that it belongs to.
+   * @throws      whatever the sink throws: nothing may be sent that is not on record.
+   */
+  write(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): void {
+    const a = this.#author
+    const login = a?.loginOf?.(server) ?? ''
+    const monoMs = Number(process.hrtime.bigint() / 1_000_000n)
+    const by = a && { cluster: a.cluster, plan, who: a.who, login, monoMs }
+    this.#last = this.#append({ atMs, server, kind, text, ...(by ? { by } : {}) })
   }
 }

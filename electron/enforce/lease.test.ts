@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { EmulatedNode } from '#core/emulator/node.ts'
@@ -5,7 +6,7 @@ import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { Audit, type AuditRecord } from './audit.ts'
-import { Lease } from './lease.ts'
+import { Lease, type LeaseKeeper } from './lease.ts'
 
 let source: EmulatedSource
 let oss: EmulatedNode
@@ -13,6 +14,10 @@ let log: string[]
 let records: AuditRecord[]
 let refuses: (command: string) => boolean
 let lease: Lease
+/** Commands whose answer is lost, and whether they are carried out all the same. */
+let isLost: (command: string) => boolean
+let isDone: boolean
+let noted: string[]
 
 beforeEach(() => {
   source = new EmulatedSource(twoJobs())
@@ -20,16 +25,27 @@ beforeEach(() => {
   log = []
   records = []
   refuses = () => false
+  isLost = () => false
+  isDone = true
+  noted = []
   const inner = source.nodes[0] as NodeConnection
   const node: NodeConnection = {
     ...inner,
     exec: async (command) => {
       if (refuses(command)) return { stdout: '', stderr: 'Failed to start transient timer unit: no\n', code: 1 }
-      log.push(command)
+      if (isLost(command)) {
+        if (isDone) await inner.exec(command)
+        throw new Error('the connection was lost')
+      }
+      if (!command.includes('show')) log.push(command)
       return inner.exec(command)
     },
   }
-  lease = new Lease(node, 's1', new Audit((r) => records.push(r)))
+  const keeper: LeaseKeeper = {
+    keep: (l) => noted.push(`keep ${l.unit} ${l.rules}`),
+    end: (host, unit) => noted.push(`end ${host} ${unit}`),
+  }
+  lease = new Lease(node, 's1', new Audit((r) => records.push(r)), undefined, keeper)
 })
 
 const at = (s: number): number => s * NS_PER_S
@@ -155,4 +171,116 @@ describe('the audit of a lease', () => {
     await expect(new Lease(inner, 's2', full).cover(['ab_1'], 0, 0)).rejects.toThrow('disk full')
     expect(oss.timers.size).toBe(0)
   })
+})
+
+describe('a renewal that is not answered', () => {
+  it('and was carried out is found in the list of the server, and nothing is written until then', async () => {
+    await cover(['ab_1'], 0)
+    start('ab_1')
+    to(31)
+    isLost = () => true
+    expect(await cover(['ab_1', 'ab_2'], 31)).toMatchObject({ ok: false, error: { code: 'LEASE_UNKNOWN' } })
+    expect(lease.unknown?.what).toContain('not known')
+    // Held also where the old timer would have covered it.
+    expect(await cover(['ab_1'], 31.5)).toMatchObject({ ok: false, error: { code: 'LEASE_UNKNOWN' } })
+    isLost = () => false
+    expect(await cover(['ab_1', 'ab_2'], 33)).toMatchObject({ ok: true, value: { rules: 2, expiresNs: at(91) } })
+    expect([lease.unknown, lease.state?.unit]).toEqual([undefined, 'sluice-lease-s1-2'])
+    // The old one goes with the next renewal, or fires and is made up for.
+    to(62)
+    await cover(['ab_1', 'ab_2'], 62)
+    expect([...oss.timers.keys()]).toEqual(['sluice-lease-s1-3'])
+  })
+
+  it('and was not carried out is made again', async () => {
+    await cover(['ab_1'], 0)
+    to(31)
+    isDone = false
+    isLost = (c) => c.startsWith('systemd-run')
+    // The list is answered and does not have it.
+    expect((await cover(['ab_1'], 31)).ok).toBe(false)
+    isLost = () => false
+    expect(await cover(['ab_1'], 33)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-3' } })
+    expect([...oss.timers.keys()]).toEqual(['sluice-lease-s1-3'])
+  })
+
+  it('leaves the rules to the old timer when the server stays silent', async () => {
+    await cover(['ab_1'], 0)
+    start('ab_1')
+    to(31)
+    isDone = false
+    isLost = () => true
+    for (const s of [31, 40, 50, 59]) expect((await cover(['ab_1'], s)).ok).toBe(false)
+    to(60)
+    expect(names()).not.toContain('ab_1')
+    expect((await cover(['ab_1'], 61)).ok).toBe(false)
+    expect(lease.state).toBeUndefined()
+  })
+
+  it('by a server that takes the command and makes no timer covers nothing', async () => {
+    const inner = source.nodes[0] as NodeConnection
+    const liar: NodeConnection = {
+      ...inner,
+      exec: async (c) => (c.startsWith('systemd-run') ? { stdout: '', stderr: '', code: 0 } : inner.exec(c)),
+    }
+    const covered = await new Lease(liar, 's3', new Audit(() => undefined)).cover(['ab_1'], 0, 0)
+    expect(covered).toMatchObject({
+      ok: false,
+      error: { code: 'LEASE_FAILED', why: expect.stringContaining('not among') as string },
+    })
+  })
+
+  it('covers nothing any more once somebody has ended the timer on the server', async () => {
+    await cover(['ab_1'], 0)
+    oss.exec('systemctl stop sluice-lease-s1-1.timer')
+    to(31)
+    expect(await cover(['ab_1'], 31)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-2' } })
+  })
+})
+
+it('never leaves an instant without a timer, whatever is lost on the way', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('ok', 'lost', 'lost before', 'refused', 'no list'), { minLength: 1, maxLength: 40 }),
+      async (fates) => {
+        const world = new EmulatedSource(twoJobs())
+        const inner = world.nodes[0] as NodeConnection
+        const node = world.emulator.node('oss01') as EmulatedNode
+        let fate = 'ok'
+        const shell: NodeConnection = {
+          ...inner,
+          exec: async (c) => {
+            if (fate === 'lost before' || (fate === 'no list' && c.includes('show'))) throw new Error('lost')
+            if (fate === 'refused' && c.startsWith('systemd-run')) return { stdout: '', stderr: 'no', code: 1 }
+            const r = await inner.exec(c)
+            if (fate === 'lost') throw new Error('lost')
+            return r
+          },
+        }
+        const kept = new Lease(shell, 'p', new Audit(() => undefined))
+        for (const [i, f] of fates.entries()) {
+          fate = f
+          const s = i * 7
+          world.emulator.sim.runUntil(at(s))
+          const covered = await kept.cover(['ab_1', 'ab_2'], at(s), s * 1000)
+          // What it calls covered is covered by a timer that is there, at least until the next period.
+          if (covered.ok) expect(Math.max(0, ...node.timers.values())).toBeGreaterThan(at(s + 7))
+        }
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+it('is noted for other processes before it is made, and forgotten when it is gone', async () => {
+  await cover(['ab_1'], 0)
+  to(31)
+  await cover(['ab_1'], 31)
+  await lease.end(32_000)
+  expect(noted).toEqual([
+    'keep sluice-lease-s1-1 1',
+    'keep sluice-lease-s1-2 1',
+    'end oss01 sluice-lease-s1-1',
+    'end oss01 sluice-lease-s1-2',
+  ])
 })

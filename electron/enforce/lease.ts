@@ -2,56 +2,89 @@
  * The lease of a controller on one server: a timer there that stops our rules unless it is renewed, so that a closed
  * laptop never leaves a job throttled.
  *
- * The new timer is made before the old one is taken away, and before the first rule it covers. It names only our rules;
- * stopping one that is gone is success on a server. Both commands change the server, so both are on record first.
+ * The new timer is made, and seen in the server's list, before the old one is taken away and before the first rule it covers: there
+ * is no instant without one. It names only our rules; stopping one that is gone is success on a server. Commands that change the
+ * server are on record first, and each has a deadline. Where a renewal was not answered it is not known which timers there are: no
+ * rule is written until the server's own list tells, and what stands goes with the old timer.
  */
-import { setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
+import { ask, type Answer } from './ask.ts'
 import type { Audit } from './audit.ts'
+import { covers, endTimerCommand, makeTimerCommand, readTimers } from './expiry.ts'
+import type { TimerStop } from './expiry-spec.ts'
 
 /** Controllers of data RPCs. */
-const stopData = (name: string): string => setParamCommand(SERVICES.ost_io.rules, `reg stop ${name}`)
+const stopData = (name: string): TimerStop => ({ parameter: SERVICES.ost_io.rules, queue: 'reg', name })
 
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
 const RENEW_NS = 30 * NS_PER_S
 /** A server that refused a timer is asked again after this. */
 const RETRY_NS = NS_PER_S
+/** Deadline of one command, wall time: a renewal that takes two of them is still in time. */
+const ANSWER_MS = 10_000
 
 export interface LeaseState {
   readonly unit: string
   readonly rules: number
   readonly createdNs: number
+  /** The timer fires then or a little later: it is counted from before it was asked for. */
   readonly expiresNs: number
+}
+
+/** Where leases are noted for other processes. */
+export interface LeaseKeeper {
+  keep(lease: {
+    readonly host: string
+    readonly unit: string
+    readonly rules: number
+    readonly createdMs: number
+    readonly expiresMs: number
+  }): void
+  end(host: string, unit: string): void
 }
 
 export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
   readonly #audit: Audit
-  readonly #stop: (name: string) => string
+  readonly #stop: (name: string) => TimerStop
+  readonly #keeper: LeaseKeeper | undefined
   #number = 0
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
   #covered: ReadonlySet<string> = new Set()
+  /** Timers that may be there although they are not the present one, with the rules each stops. */
+  readonly #strays = new Map<string, LeaseState & { readonly names: ReadonlySet<string> }>()
+  #unknown: Failure | undefined
   #refused: { readonly untilNs: number; readonly failure: Failure } | undefined
 
   /**
    * @param session  tells the timers of one start of Sluice, and of one loop, from those of another.
-   * @param stop     the command that stops a rule of those that are covered.
+   * @param stop     what the timer does for a rule of those that are covered.
    */
-  constructor(node: NodeConnection, session: string, audit: Audit, stop = stopData) {
+  constructor(node: NodeConnection, session: string, audit: Audit, stop = stopData, keeper?: LeaseKeeper) {
     this.#node = node
     this.#session = session
     this.#audit = audit
     this.#stop = stop
+    this.#keeper = keeper
   }
 
   get state(): LeaseState | undefined {
     return this.#state
+  }
+
+  /** What is not known of the server's timers; while it is set nothing may be written there. */
+  get unknown(): Failure | undefined {
+    return this.#unknown
+  }
+
+  get #kind(): TimerKind {
+    return this.#node.timers ?? 'systemd'
   }
 
   /**
@@ -60,53 +93,141 @@ export class Lease {
    * @param names  every rule of ours that is on the server or about to be.
    * @param nowNs  the server's clock as far as the source knows it.
    * @param nowMs  the same instant for the audit, Unix ms.
+   * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer): no rule may be written then.
    * @throws       when the audit cannot be written; nothing was sent then.
    */
   async cover(names: Iterable<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
     const wanted = new Set(names)
-    if (this.#state && this.#state.expiresNs <= nowNs) this.#forget() // it has fired
-    if (wanted.size === 0) return ok(this.#state)
-    const isCovered = [...wanted].every((n) => this.#covered.has(n))
-    if (this.#state && isCovered && this.#state.expiresNs - nowNs > RENEW_NS) return ok(this.#state)
+    if (this.#state && this.#state.expiresNs <= nowNs) this.#fired(this.#state)
+    if (wanted.size === 0 || (!this.#unknown && this.#holds(wanted, nowNs))) return ok(this.#state)
     if (this.#refused && nowNs < this.#refused.untilNs) return fail(this.#refused.failure)
+    const result = await this.#cover(wanted, nowNs, nowMs)
+    this.#refused = result.ok ? undefined : { untilNs: nowNs + RETRY_NS, failure: result.error }
+    return result
+  }
+
+  async #cover(wanted: ReadonlySet<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
+    if (this.#unknown) {
+      const settled = await this.#settle(wanted, nowNs)
+      if (!settled.ok) return settled
+      if (this.#holds(wanted, nowNs)) return ok(this.#state)
+    }
     const unit = `sluice-lease-${this.#session}-${++this.#number}`
-    const script = [...wanted].map(this.#stop).join('; ')
-    const r = await this.#run(
-      `systemd-run --on-active=${LEASE_SECONDS}s --unit=${unit} sh -c ${shellQuote(script)}`,
-      nowMs,
-    )
-    this.#refused = r.ok ? undefined : { untilNs: nowNs + RETRY_NS, failure: r.error }
-    if (!r.ok) return r
-    const old = this.#state
-    this.#covered = wanted
-    this.#state = { unit, rules: wanted.size, createdNs: nowNs, expiresNs: nowNs + LEASE_SECONDS * NS_PER_S }
-    if (old) await this.#run(`systemctl stop ${old.unit}.timer`, nowMs)
+    const command = makeTimerCommand(this.#kind, {
+      unit,
+      seconds: LEASE_SECONDS,
+      stops: [...wanted].map(this.#stop),
+    })
+    if (!command.ok) return fail(this.#failed(command.error.why ?? command.error.what))
+    const made = {
+      ...{ unit, rules: wanted.size, names: wanted },
+      ...{ createdNs: nowNs, expiresNs: nowNs + LEASE_SECONDS * NS_PER_S },
+    }
+    // From here on it may be there, whatever is answered.
+    this.#strays.set(unit, made)
+    this.#keeper?.keep({
+      ...{ host: this.#node.host, unit, rules: wanted.size, createdMs: nowMs },
+      expiresMs: nowMs + LEASE_SECONDS * 1000,
+    })
+    const answer = await this.#run(command.value, nowMs)
+    if (answer.kind === 'refused') {
+      this.#forget(unit)
+      return fail(this.#failed(answer.why))
+    }
+    this.#unknown = this.#notKnown(answer.kind === 'done' ? 'its list of timers was not read' : answer.why)
+    const settled = await this.#settle(wanted, nowNs)
+    if (!settled.ok) return settled
+    if (!this.#holds(wanted, nowNs)) return fail(this.#failed(`${unit} is not among the timers of the server`))
+    await this.#endStrays(nowMs)
     return ok(this.#state)
   }
 
   /** Takes the timer away, after the rules it covered are gone. @throws when the audit cannot be written. */
   async end(nowMs: number): Promise<void> {
-    if (this.#state) await this.#run(`systemctl stop ${this.#state.unit}.timer`, nowMs)
-    this.#forget()
+    if (this.#state) this.#strays.set(this.#state.unit, { ...this.#state, names: this.#covered })
+    this.#state = undefined
+    this.#covered = new Set()
+    await this.#endStrays(nowMs)
   }
 
-  #forget(): void {
+  #holds(wanted: ReadonlySet<string>, nowNs: number): boolean {
+    const isCovered = [...wanted].every((n) => this.#covered.has(n))
+    return this.#state !== undefined && isCovered && this.#state.expiresNs - nowNs > RENEW_NS
+  }
+
+  /** Reads the server's timers and takes the youngest of ours that covers what is wanted for the present one. */
+  async #settle(wanted: ReadonlySet<string>, nowNs: number): Promise<Result<undefined>> {
+    const read = await readTimers(this.#node, ANSWER_MS)
+    if (!read.ok) return fail((this.#unknown = this.#notKnown(read.error.why ?? read.error.what)))
+    this.#unknown = undefined
+    const there = new Map(read.value.filter((t) => t.isOwn).map((t) => [t.unit, t]))
+    const stops = [...wanted].map(this.#stop)
+    for (const [unit, stray] of this.#strays) {
+      const found = there.get(unit)
+      if (!found || stray.expiresNs <= nowNs) {
+        if (!found) this.#forget(unit)
+        continue
+      }
+      if (!covers(found, stops) || stray.expiresNs <= (this.#state?.expiresNs ?? 0)) continue
+      if (this.#state) this.#strays.set(this.#state.unit, { ...this.#state, names: this.#covered })
+      this.#strays.delete(unit)
+      const { names, ...state } = stray
+      this.#state = state
+      this.#covered = names
+    }
+    // Somebody has ended it: then nothing covers the rules.
+    if (this.#state && !there.has(this.#state.unit)) this.#fired(this.#state)
+    return ok(undefined)
+  }
+
+  async #endStrays(nowMs: number): Promise<void> {
+    for (const unit of [...this.#strays.keys()]) {
+      const command = endTimerCommand(this.#kind, unit)
+      const answer = command.ok ? await this.#run(command.value, nowMs) : undefined
+      // One that is not there has fired. What did not answer is ended with the next renewal, or fires: its rules are gone or covered.
+      if (answer?.kind === 'done' || answer?.kind === 'refused') this.#forget(unit)
+    }
+  }
+
+  #fired({ unit }: LeaseState): void {
+    // The server may be a moment behind.
+    if (this.#state) this.#strays.set(unit, { ...this.#state, names: this.#covered })
     this.#state = undefined
     this.#covered = new Set()
   }
 
-  async #run(command: string, nowMs: number): Promise<Result<undefined, Failure>> {
+  #forget(unit: string): void {
+    this.#strays.delete(unit)
+    this.#keeper?.end(this.#node.host, unit)
+  }
+
+  async #run(command: string, nowMs: number): Promise<Answer> {
     this.#audit.write(nowMs, this.#node.host, 'intent', command)
-    const r = await this.#node.exec(command).catch(() => undefined)
-    const why = r ? (r.stderr.trim().split('\n').at(-1) ?? '') : 'the server did not answer'
-    this.#audit.write(nowMs, this.#node.host, 'outcome', r?.code === 0 ? 'done' : `failed: ${why}`)
-    if (r?.code === 0) return ok(undefined)
-    return fail({
+    const answer = await ask(this.#node, command, ANSWER_MS)
+    const outcome = { done: 'done', refused: 'failed', lost: 'unknown', late: 'unknown' }[answer.kind]
+    this.#audit.write(nowMs, this.#node.host, 'outcome', answer.kind === 'done' ? outcome : `${outcome}: ${answer.why}`)
+    return answer
+  }
+
+  #failed(why: string): Failure {
+    return {
       code: 'LEASE_FAILED',
       what: `No expiry timer could be made on ${this.#node.host}, so no rule was written there`,
       why,
       unaffected: 'Rules that are there stay as they are; sampling goes on.',
-      next: 'Check systemd-run on the server, or switch to advise.',
-    })
+      next: 'Check how the server keeps timers, or switch to advise.',
+    }
+  }
+
+  #notKnown(why: string): Failure {
+    const { host } = this.#node
+    const left = this.#state ? 'Rules that are there are stopped by the timer they have, within a minute.' : ''
+    return {
+      code: 'LEASE_UNKNOWN',
+      what: `It is not known whether ${host} has renewed its expiry timer, so no rule is written there`,
+      why,
+      unaffected: `${left === '' ? '' : `${left} `}Sampling goes on.`,
+      next: 'The timers of the server are read again every second.',
+    }
   }
 }

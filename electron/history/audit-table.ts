@@ -1,4 +1,7 @@
-/** The audit's tables: appended to record by record, read in order, and cut at the front only where that is allowed. */
+/**
+ * The audit's tables in the history: appended to record by record, read in order, and cut at the front only where that is allowed.
+ * Emulated clusters are on record here; live ones are in the enforcement store, and here as far as they were before there was one.
+ */
 import type { Database, Statement } from 'better-sqlite3'
 import { GENESIS, type AuditRecord } from '../enforce/audit.ts'
 
@@ -24,18 +27,18 @@ const recordOf = (r: Row): AuditRecord => ({
 
 export class AuditTable {
   readonly #db: Database
-  readonly #append: Statement<(string | number)[]>
+  #append: Statement<(string | number)[]> | undefined
 
   constructor(db: Database) {
     this.#db = db
-    this.#append = db.prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?)')
   }
 
   /**
-   * Written when it returns; for a live source also on the disk itself. @throws when it cannot be written: then nothing may
+   * Written when it returns. @throws when it cannot be written: then nothing may
    * be sent.
    */
   append(chain: Chain, r: AuditRecord): void {
+    this.#append ??= this.#db.prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#append.run(chain, r.number, Math.round(r.atMs), r.server, r.kind, r.text, r.hash)
   }
 

@@ -49,10 +49,14 @@ export class History {
   #lastPruneMs = 0
   readonly #sql: Statements
 
-  private constructor(db: Database, file: string, notice: Failure | undefined) {
+  /** Whether closing it closes the file. */
+  readonly #isOwner: boolean
+
+  private constructor(db: Database, file: string, notice: Failure | undefined, isOwner = true) {
     this.#db = db
     this.file = file
     this.notice = notice
+    this.#isOwner = isOwner
     this.#sql = prepareStatements(db)
     this.#audit = new AuditTable(db)
     this.#ledger = new LedgerTables(db)
@@ -69,13 +73,21 @@ export class History {
     return ok(history)
   }
 
+  /**
+   * For a source beside this one, in the same file: it is one program's, and what is written comes in turns. Close it before
+   * this one.
+   */
+  beside(): History {
+    return new History(this.#db, this.file, undefined, false)
+  }
+
   /** Everything recorded from now on belongs to this source. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
     this.#endRunningSecond()
     this.flush()
     this.#emulated = kind === 'EMULATED'
     // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
-    this.#db.pragma(`synchronous = ${this.#emulated ? 'NORMAL' : 'FULL'}`)
+    if (!this.#emulated) this.#db.pragma('synchronous = FULL')
     this.#jobs.clear()
     this.#unnamed.clear()
     this.#targets.clear()
@@ -295,7 +307,7 @@ export class History {
       this.#endRunningSecond()
       this.flush()
     } finally {
-      this.#db.close()
+      if (this.#isOwner) this.#db.close()
     }
   }
 

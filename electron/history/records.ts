@@ -1,11 +1,12 @@
 /** What the history takes: one sample of a job or a target, who a job belongs to, one event, what moved between jobs. */
 
+/** null: a gap, because a server that the job uses was not measured. A job without a sample was idle. */
 export interface JobSample {
   readonly jobId: string
-  readonly rpcs: number
-  readonly readBps: number
-  readonly writeBps: number
-  readonly throttled: number
+  readonly rpcs: number | null
+  readonly readBps: number | null
+  readonly writeBps: number | null
+  readonly throttled: number | null
   readonly record: number | null
 }
 

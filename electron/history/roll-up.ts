@@ -3,6 +3,8 @@ import type { JobSample, TargetSample } from './records.ts'
 
 /** Sums over the samples of one second; a job that a sample does not name was idle in it. */
 interface SecondOfJob {
+  /** Samples in which it was not measured. */
+  gaps: number
   rpcs: number
   readBps: number
   writeBps: number
@@ -37,11 +39,12 @@ export class RollUp {
     this.#ms = ms
     this.#samples++
     for (const j of jobs) {
-      const s = this.#jobs.get(j.jobId) ?? { rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
-      s.rpcs += j.rpcs
-      s.readBps += j.readBps
-      s.writeBps += j.writeBps
-      s.throttled += j.throttled
+      const s = this.#jobs.get(j.jobId) ?? { gaps: 0, rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
+      if (j.rpcs === null) s.gaps++
+      s.rpcs += j.rpcs ?? 0
+      s.readBps += j.readBps ?? 0
+      s.writeBps += j.writeBps ?? 0
+      s.throttled += j.throttled ?? 0
       s.record = j.record
       this.#jobs.set(j.jobId, s)
     }
@@ -68,10 +71,11 @@ export class RollUp {
     return {
       ms,
       jobs: new Map(
-        [...jobs].map(([id, s]) => [
-          id,
-          [s.rpcs / samples, s.readBps / samples, s.writeBps / samples, s.throttled / samples, s.record],
-        ]),
+        [...jobs].map(([id, s]) => {
+          const n = samples - s.gaps
+          const means = [s.rpcs, s.readBps, s.writeBps, s.throttled].map((v) => (n === 0 ? null : v / n))
+          return [id, [...means, s.record]]
+        }),
       ),
       targets: new Map(
         [...targets].map(([name, { node, sums, counts }]) => [

@@ -1,13 +1,16 @@
 /**
  * Streams of frames with back-pressure: at most `hz` a second, at most two not yet acknowledged, and always the newest.
  */
-import type { ClusterMonitor } from '../cluster/monitor.ts'
-
 /** Frames that may be under way to one window in one stream. */
 const UNACKNOWLEDGED = 2
 /** A stream whose window says nothing for this long is taken for dead, ms. */
 const SILENCE_MS = 60_000
 const BEAT_MS = 1_000
+
+/** What frames are made of: it says when there is something new. */
+export interface Changing {
+  onChange(listener: () => void): () => void
+}
 
 interface StreamQuery {
   readonly peer: string
@@ -39,16 +42,16 @@ export class FramePump {
    *
    * @param query.still  the view stands on a fixed sample: one frame is all there is to send.
    * @param query.beats  a frame comes at least once a second, also without a new sample.
-   * @param build        makes the frame with the given number from the monitor's present state.
+   * @param build        makes the frame with the given number from the present state.
    */
   frames<F>(
-    monitor: ClusterMonitor,
+    source: Changing,
     query: StreamQuery,
     signal: AbortSignal | undefined,
     build: (seq: number) => F,
   ): AsyncGenerator<F, void, void> {
     const ended = new AbortController()
-    const frames = this.#frames(monitor, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
+    const frames = this.#frames(source, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
     // A generator that waits for a sample would not hear of its end before the next one.
     const end = frames.return.bind(frames)
     frames.return = (value) => {
@@ -59,7 +62,7 @@ export class FramePump {
   }
 
   async *#frames<F>(
-    monitor: ClusterMonitor,
+    source: Changing,
     query: StreamQuery,
     signal: AbortSignal,
     build: (seq: number) => F,
@@ -69,7 +72,7 @@ export class FramePump {
     this.#streams.set(key, s)
     const wake = (): void => s.wake?.()
     let fresh = true
-    const offChange = monitor.onChange(() => {
+    const offChange = source.onChange(() => {
       fresh = true
       wake()
     })

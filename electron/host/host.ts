@@ -1,28 +1,34 @@
 /**
- * The application: opens the history, connects the cluster and serves the contract. Imports no Electron, so the same host
- * runs in Electron's utility process, behind a browser, in a terminal and in tests.
+ * The application: opens the history, the emulator and the clusters that are known, and serves the contract. Imports no Electron, so
+ * the same host runs in Electron's utility process, behind a browser, in a terminal and in tests.
  */
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { fail, ok, type Result } from '#core/base/result.ts'
-import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { dirname } from 'node:path'
+import type { ClusterInput } from '#core/api/clusters.ts'
+import { ok, type Result } from '#core/base/result.ts'
+import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
+import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
 import { metadataSettingsOf } from '../cluster/metadata-settings.ts'
 import { ClusterMonitor } from '../cluster/monitor.ts'
 import { Audit } from '../enforce/audit.ts'
+import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { History } from '../history/history.ts'
+import { liveConsole } from './clusters/begin.ts'
+import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
-import { LockComparison } from './locks/compare.ts'
+import { consoleOf, OnScreen, type Console } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
 import { makeRouter } from './router.ts'
-import { resourcePath, version } from './resources.ts'
-import { RuleDesk } from './rules/desk.ts'
+import { version } from './resources.ts'
+import { demoScenario, readScenario } from './scenario-file.ts'
 
 export interface HostOptions {
   readonly shell: 'desktop' | 'browser' | 'terminal'
   /** Path of the history, or `:memory:`. */
   readonly historyFile: string
+  /** Folder of clusters, trusted keys and the record of what was enforced; that of the history by default, none for `:memory:`. */
+  readonly dataDir?: string | undefined
   /** Scenario to emulate; the built-in one by default. */
   readonly scenarioFile?: string | undefined
   readonly seed?: number | undefined
@@ -30,35 +36,26 @@ export interface HostOptions {
   readonly paced?: boolean | undefined
   /** Unix seconds at virtual time 0; the wall clock's by default, so that the console reads like a live one. */
   readonly epochSeconds?: number | undefined
+  /** Clusters of this run that are not written down. */
+  readonly clusters?: readonly ClusterInput[] | undefined
+  /** How servers are reached and known; as the user's own ssh by default. */
+  readonly ssh?: SshAccessOptions | undefined
 }
 
 export type Router = ReturnType<typeof makeRouter>
 
 export interface Host {
   readonly router: Router
+  /** Of the source on screen. */
   readonly monitor: ClusterMonitor
   readonly source: EmulatedSource
+  readonly onScreen: OnScreen
+  readonly clusters: ClusterDesk
   close(): Promise<void>
 }
 
-/** Reads a scenario file. Failures: SCENARIO_UNREADABLE, and those of `parseScenario`. */
-export function readScenario(file: string): Result<Scenario> {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (e) {
-    return fail({
-      code: 'SCENARIO_UNREADABLE',
-      what: `the scenario ${file} cannot be read`,
-      why: e instanceof Error ? e.message : String(e),
-      next: 'Name a file that exists: --scenario FILE.',
-    })
-  }
-  return parseScenario(text, basename(file))
-}
-
-/** Path of the scenario that opens on first start. */
-export const demoScenario = (): string => resourcePath(join('scenarios', 'demo.yaml'))
+/** Tells the timers of one start from those of another. */
+const session = (): string => randomBytes(3).toString('hex')
 
 /** Opens the application. Failures: those of the scenario and of the history. */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
@@ -72,47 +69,59 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     seed: options.seed,
     epochSeconds: options.epochSeconds ?? Math.floor(Date.now() / 1000),
   })
+  const emulator = emulatedConsole(scenario, source, history)
+  const onScreen = new OnScreen(emulator)
+  const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
+  // Without it clusters can be watched, and nothing is written to them.
+  const store = EnforcementStore.open(dataDir === undefined ? ':memory:' : storeFile(dataDir), Date.now())
+  const clusters = new ClusterDesk({
+    ...{ onScreen, emulator, dataDir, clusters: options.clusters, ssh: options.ssh },
+    console: (live, of) => liveConsole(live, of, { history: history.beside(), store }),
+  })
+  const papers = new Papers()
+  const router = makeRouter({
+    ...{ onScreen, clusters, papers },
+    pump: new FramePump(),
+    info: { version: version(), runtime: `Node ${process.versions.node}`, shell: options.shell },
+  })
+  if (options.paced !== false) source.start((atNs) => emulator.monitor.tick(atNs))
+  return ok({
+    router,
+    ...{ source, onScreen, clusters },
+    get monitor() {
+      return onScreen.monitor
+    },
+    close: async () => {
+      papers.close()
+      emulator.comparison.close()
+      await clusters.close()
+      if (store.ok) store.value.close()
+      await source.stop()
+      emulator.monitor.close()
+      history.close()
+    },
+  })
+}
+
+function emulatedConsole(scenario: Scenario, source: EmulatedSource, history: History): Console {
   const sinceMs = source.toUnixMs(0)
   history.beginSource('EMULATED', source.cluster, `${scenario.title}, seed ${source.emulator.seed}`, sinceMs)
   const monitor = new ClusterMonitor({
-    source,
-    history,
+    ...{ source, history, session: session() },
     audit: new Audit((r) => history.recordAudit(r), history.lastAudit()),
-    session: randomBytes(3).toString('hex'),
     mode: scenario.control.mode,
     controller: scenario.control.controller,
     options: loopOptionsOf(scenario),
     metadata: metadataSettingsOf(scenario),
   })
-  const papers = new Papers()
-  const comparison = new LockComparison(monitor.locks && scenario, source.emulator.seed)
-  const router = makeRouter({
-    monitor,
-    desk: new RuleDesk(monitor),
-    papers,
-    comparison,
-    pump: new FramePump(),
+  const { seed } = source.emulator
+  return consoleOf(monitor, {
     facts: {
-      scenario: scenario.title,
-      seed: source.emulator.seed,
-      sinceMs,
-      speed: () => source.speed,
-      achieved: () => source.achieved,
+      ...{ env: 'DEMO', sinceMs, scenario: scenario.title, seed },
+      ...{ speed: () => source.speed, achieved: () => source.achieved },
+      ...{ safeMode: () => 'review', unlockedUntilMs: () => null },
     },
-    info: { version: version(), runtime: `Node ${process.versions.node}`, shell: options.shell },
     setSpeed: (speed) => source.setSpeed(speed),
-  })
-  if (options.paced !== false) source.start((atNs) => monitor.tick(atNs))
-  return ok({
-    router,
-    monitor,
-    source,
-    close: async () => {
-      papers.close()
-      comparison.close()
-      await source.stop()
-      monitor.close()
-      history.close()
-    },
+    scenario: { scenario, seed },
   })
 }

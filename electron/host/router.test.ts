@@ -398,12 +398,12 @@ describe('streams', () => {
   })
 })
 
-/** Listeners of the monitor that came after this call. */
+/** Listeners of the source on screen that came after this call. */
 function countListeners(host: Host): () => number {
-  const { monitor } = host
-  const on = monitor.onChange.bind(monitor)
+  const { onScreen } = host
+  const on = onScreen.onChange.bind(onScreen)
   let n = 0
-  monitor.onChange = (listener) => {
+  onScreen.onChange = (listener) => {
     n++
     const off = on(listener)
     return () => {

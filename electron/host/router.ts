@@ -2,42 +2,38 @@
 import { implement } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import type { Notice } from '#core/api/frames.ts'
-import type { Failure } from '#core/base/result.ts'
-import type { ClusterMonitor } from '../cluster/monitor.ts'
-import type { FramePump } from './frame-pump.ts'
+import { fail, type Failure } from '#core/base/result.ts'
+import type { ClusterDesk } from './clusters/desk.ts'
+import type { Changing, FramePump } from './frame-pump.ts'
+import type { OnScreen } from './on-screen.ts'
 import type { PeerContext } from './peer.ts'
-import type { LockComparison } from './locks/compare.ts'
-import { PadllDesk } from './padll/desk.ts'
 import type { Papers } from './papers/papers.ts'
+import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
+import { connectionsFrame } from './views/connections.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
 import { locksFrame } from './views/locks.ts'
 import { metadataFrame } from './views/metadata.ts'
 import { overviewFrame } from './views/overview.ts'
-import { TokensDesk } from './tokens/desk.ts'
 import { checkDraft } from './rules/check.ts'
-import type { RuleDesk } from './rules/desk.ts'
 import { rulesFrame } from './views/rules.ts'
 import { stagedFrame } from './views/staged.ts'
-import { statusFrame, toNotice, type SourceFacts } from './views/status.ts'
+import { statusFrame, toNotice } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
 import { tokensFrame } from './views/tokens.ts'
 
 export interface RouterParts {
-  readonly monitor: ClusterMonitor
-  readonly desk: RuleDesk
+  /** The source on screen: every view and verb but those of `clusters` is about it. */
+  readonly onScreen: OnScreen
+  readonly clusters: ClusterDesk
   readonly papers: Papers
-  readonly comparison: LockComparison
   readonly pump: FramePump
-  readonly facts: SourceFacts
   readonly info: {
     readonly version: string
     readonly runtime: string
     readonly shell: 'desktop' | 'browser' | 'terminal'
   }
-  /** undefined where the source has no speed of its own. */
-  readonly setSpeed: ((speed: number) => void) | undefined
 }
 
 const NO_SPEED: Failure = {
@@ -47,13 +43,18 @@ const NO_SPEED: Failure = {
   next: 'Only the emulator has a speed.',
 }
 
+const NOT_LOCKED: Failure = {
+  code: 'NOT_LOCKED',
+  what: 'There is nothing to unlock',
+  why: 'this source writes without an unlock',
+  next: 'Choose the mode.',
+}
+
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
-  const { monitor, desk, papers, comparison, pump } = parts
-  const padll = new PadllDesk(monitor)
-  const tokens = new TokensDesk(monitor)
+  const { onScreen, clusters, papers, pump } = parts
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -61,8 +62,9 @@ export function makeRouter(parts: RouterParts) {
     { input, context, signal }: Call<Q>,
     kind: { still: boolean; beats: boolean },
     build: (input: Q, seq: number) => F,
+    of: Changing = onScreen,
   ): AsyncGenerator<F, void, void> =>
-    pump.frames(monitor, { ...input, ...kind, peer: context.peer }, signal, (seq) => build(input, seq))
+    pump.frames(of, { ...input, ...kind, peer: context.peer }, signal, (seq) => build(input, seq))
   const stream = <Q extends Query, F>(
     call: Call<Q>,
     build: (input: Q, seq: number) => F,
@@ -76,94 +78,181 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
       status: os.source.status.handler((call) =>
-        frames(call, { still: false, beats: true }, (input, seq) =>
-          statusFrame(monitor, { ...parts.facts, staged: desk.staged.count }, input, seq),
-        ),
+        frames(call, { still: false, beats: true }, (input, seq) => statusFrame(onScreen.console, input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
-        if (!parts.setSpeed) throw errors.REFUSED(refusal(NO_SPEED))
-        parts.setSpeed(input.speed)
+        const { setSpeed, monitor } = onScreen.console
+        if (!setSpeed) throw errors.REFUSED(refusal(NO_SPEED))
+        setSpeed(input.speed)
         monitor.changed()
       }),
       setMode: os.source.setMode.handler(({ input, errors }) => {
+        const { guard, monitor } = onScreen.console
+        const may = guard?.mayEnter(input.mode)
+        if (may && !may.ok) throw errors.REFUSED(refusal(may.error))
         const chosen = monitor.setMode(input.mode)
         monitor.changed()
         if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
+      unlock: os.source.unlock.handler(({ input, errors }) => {
+        const { guard } = onScreen.console
+        const unlocked = guard ? guard.unlock(input.typed) : fail(NOT_LOCKED)
+        clusters.changed()
+        onScreen.monitor.changed()
+        if (!unlocked.ok) throw errors.REFUSED(refusal(unlocked.error))
+        return { untilMs: unlocked.value }
+      }),
+      lock: os.source.lock.handler(() => {
+        onScreen.console.guard?.lock()
+        onScreen.monitor.changed()
+      }),
+      stopAll: os.source.stopAll.handler(async ({ errors }) => {
+        const stopped = await stopAll(onScreen.console)
+        onScreen.monitor.changed()
+        if (!stopped.ok) throw errors.REFUSED(refusal(stopped.error))
+        return stopped.value
+      }),
+      stopScript: os.source.stopScript.handler(() => stopScript(onScreen.console)),
       setController: os.source.setController.handler(({ input, errors }) => {
+        const { monitor } = onScreen
         const chosen = monitor.setController(input.controller)
         monitor.changed()
         if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
       setControllerOptions: os.source.setControllerOptions.handler(({ input, errors }) => {
+        const { monitor } = onScreen
         const chosen = monitor.setControllerOptions(changeOf(input))
         monitor.changed()
         if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),
     },
     views: {
-      strip: os.views.strip.handler((call) => stream(call, (input, seq) => stripFrame(monitor, input, seq))),
-      overview: os.views.overview.handler((call) => stream(call, (input, seq) => overviewFrame(monitor, input, seq))),
-      jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(monitor, input, seq))),
-      job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(monitor, input, seq))),
-      metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => metadataFrame(monitor, input, seq))),
-      locks: os.views.locks.handler((call) => stream(call, (input, seq) => locksFrame(monitor, input, seq))),
-      tokens: os.views.tokens.handler((call) => stream(call, (input, seq) => tokensFrame(monitor, input, seq))),
-      rules: os.views.rules.handler((call) => stream(call, (input, seq) => rulesFrame(desk, input, seq))),
+      connections: os.views.connections.handler((call) =>
+        frames(call, { still: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
+      ),
+      strip: os.views.strip.handler((call) => stream(call, (input, seq) => stripFrame(onScreen.monitor, input, seq))),
+      overview: os.views.overview.handler((call) =>
+        stream(call, (input, seq) => overviewFrame(onScreen.monitor, input, seq)),
+      ),
+      jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(onScreen.monitor, input, seq))),
+      job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(onScreen.monitor, input, seq))),
+      metadata: os.views.metadata.handler((call) =>
+        stream(call, (input, seq) => metadataFrame(onScreen.monitor, input, seq)),
+      ),
+      locks: os.views.locks.handler((call) => stream(call, (input, seq) => locksFrame(onScreen.monitor, input, seq))),
+      tokens: os.views.tokens.handler((call) =>
+        stream(call, (input, seq) => tokensFrame(onScreen.monitor, input, seq)),
+      ),
+      rules: os.views.rules.handler((call) =>
+        stream(call, (input, seq) => rulesFrame(onScreen.console.desk, input, seq)),
+      ),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
-        frames(call, { still: false, beats: false }, (input, seq) => stagedFrame(desk, input, seq)),
+        frames(call, { still: false, beats: false }, (input, seq) => stagedFrame(onScreen.console.desk, input, seq)),
       ),
     },
     rules: {
-      check: os.rules.check.handler(({ input }) => checkDraft(desk, input.service, input.draft)),
+      check: os.rules.check.handler(({ input }) => checkDraft(onScreen.console.desk, input.service, input.draft)),
       stage: os.rules.stage.handler(({ input, errors }) => {
-        const staged = desk.stage(input.service, input.form, input.terms, input.replaces)
+        const staged = onScreen.console.desk.stage(input.service, input.form, input.terms, input.replaces)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
         return { id: staged.value }
       }),
-      unstage: os.rules.unstage.handler(({ input }) => desk.unstage(input.service, input.id)),
+      stagePolicy: os.rules.stagePolicy.handler(({ input, errors }) => {
+        const [name = '', ...arg] = input.policy.trim().split(/ +/)
+        const to = { name, arg: arg.join(' ') }
+        const staged = onScreen.console.desk.stagePolicy(input.service, to, input.reason)
+        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+        return { id: staged.value }
+      }),
+      unstage: os.rules.unstage.handler(({ input }) => onScreen.console.desk.unstage(input.service, input.id)),
       commit: os.rules.commit.handler(async ({ input, errors }) => {
-        const done = await desk.commit(input.service, input.planId, input.typed)
+        const done = await onScreen.console.desk.commit(input.service, input.planId, input.typed)
         if (!done.ok) throw errors.REFUSED(refusal(done.error))
         return done.value
       }),
+      cancel: os.rules.cancel.handler(() => onScreen.console.desk.cancel()),
       undo: os.rules.undo.handler(({ input, errors }) => {
-        const staged = desk.undo(input.changeId)
+        const staged = onScreen.console.desk.undo(input.changeId)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
       }),
     },
     padll: {
       change: os.padll.change.handler(async ({ input, errors }) => {
-        const changed = await padll.change(input)
+        const changed = await onScreen.console.padll.change(input)
         if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
       }),
-      check: os.padll.check.handler(({ input }) => padll.check(input.plane, input.text)),
+      check: os.padll.check.handler(({ input }) => onScreen.console.padll.check(input.plane, input.text)),
       apply: os.padll.apply.handler(async ({ input, errors }) => {
-        const applied = await padll.apply(input)
+        const applied = await onScreen.console.padll.apply(input)
         if (!applied.ok) throw errors.REFUSED(refusal(applied.error))
       }),
     },
     locks: {
       compare: os.locks.compare.handler(async ({ input, errors, signal }) => {
-        const compared = await comparison.run(input, signal)
+        const compared = await onScreen.console.comparison.run(input, signal)
         if (!compared.ok) throw errors.REFUSED(refusal(compared.error))
         return compared.value
       }),
     },
     tokens: {
       check: os.tokens.check.handler(({ input, errors }) => {
-        const said = tokens.check(input)
+        const said = onScreen.console.tokens.check(input)
         if (!said.ok) throw errors.REFUSED(refusal(said.error))
         return said.value
       }),
       reserve: os.tokens.reserve.handler(({ input, errors }) => {
-        const reserved = tokens.reserve(input)
+        const reserved = onScreen.console.tokens.reserve(input)
         if (!reserved.ok) throw errors.REFUSED(refusal(reserved.error))
       }),
       change: os.tokens.change.handler(({ input, errors }) => {
-        const changed = tokens.change(input)
+        const changed = onScreen.console.tokens.change(input)
         if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
+      }),
+    },
+    clusters: {
+      aliases: os.clusters.aliases.handler(() => clusters.aliases()),
+      save: os.clusters.save.handler(async ({ input, errors }) => {
+        const saved = await clusters.save(input.cluster, input.replaces)
+        if (!saved.ok) throw errors.REFUSED(refusal(saved.error))
+      }),
+      remove: os.clusters.remove.handler(async ({ input, errors }) => {
+        const removed = await clusters.remove(input.name)
+        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
+      }),
+      connect: os.clusters.connect.handler(({ input, errors }) => {
+        const begun = clusters.connect(input.name)
+        if (!begun.ok) throw errors.REFUSED(refusal(begun.error))
+      }),
+      disconnect: os.clusters.disconnect.handler(async ({ input, errors }) => {
+        const ended = await clusters.disconnect(input.name)
+        if (!ended.ok) throw errors.REFUSED(refusal(ended.error))
+      }),
+      show: os.clusters.show.handler(({ input, errors }) => {
+        const shown = clusters.show(input.name)
+        if (!shown.ok) throw errors.REFUSED(refusal(shown.error))
+      }),
+      check: os.clusters.check.handler(({ input, signal }) => clusters.check(input, signal)),
+      trust: os.clusters.trust.handler(({ input, errors }) => {
+        const trusted = clusters.trust(input)
+        if (!trusted.ok) throw errors.REFUSED(refusal(trusted.error))
+      }),
+      passphrase: os.clusters.passphrase.handler(({ input, errors }) => {
+        const answered = clusters.asks.answer(input.id, input.passphrase)
+        if (!answered.ok) throw errors.REFUSED(refusal(answered.error))
+      }),
+      setProbe: os.clusters.setProbe.handler(async ({ input, errors }) => {
+        const set = await clusters.setProbe(input.name, input.probe, input.on)
+        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      }),
+      setSafeMode: os.clusters.setSafeMode.handler(async ({ input, errors }) => {
+        const set = await clusters.setSafeMode(input.name, input.safeMode)
+        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      }),
+      clean: os.clusters.clean.handler(async ({ input, errors }) => {
+        const cleaned = await clusters.clean(input.name, input.keys, input.typed)
+        if (!cleaned.ok) throw errors.REFUSED(refusal(cleaned.error))
+        return { nodes: [...cleaned.value] }
       }),
     },
     papers: {

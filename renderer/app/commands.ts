@@ -7,8 +7,10 @@ import {
   LayoutDashboard,
   ListChecks,
   Lock,
+  OctagonX,
   Palette,
   Pause,
+  Plug,
   Plus,
   Rows3,
   SlidersHorizontal,
@@ -17,6 +19,8 @@ import {
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
+import { useConnectionsStore } from '../stores/connections.ts'
+import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useLocksStore } from '../stores/locks.ts'
 import { useMetadataStore } from '../stores/metadata.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
@@ -44,6 +48,7 @@ export function useCommands(help: () => void) {
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
   const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
   const [metadata, locks] = [useMetadataStore(), useLocksStore()]
+  const [connections, enforcement] = [useConnectionsStore(), useEnforcementStore()]
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Command[] => {
@@ -103,8 +108,27 @@ export function useCommands(help: () => void) {
         'r',
       ),
       ...(['observe', 'advise', 'enforce'] as const).map((m) =>
-        verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => void source.setMode(m)),
+        verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
       ),
+      ...connections.clusters
+        .filter((card) => !card.onScreen)
+        .map((card) =>
+          verb(`show-${card.name}`, `Show cluster ${card.name} (${card.env})`, Plug, () => void connections.show(card)),
+        ),
+      verb(
+        'cluster-add',
+        'Add a cluster',
+        Plus,
+        () => void router.push({ name: 'connections' }).then(() => connections.open('add')),
+        'n',
+      ),
+      ...(enforcement.needsUnlock
+        ? [
+            verb('unlock', 'Unlock writing on this cluster', Lock, () => enforcement.openUnlock()),
+            verb('lock', 'Lock writing on this cluster', Lock, () => void enforcement.lock()),
+          ]
+        : []),
+      verb('stop-all', 'Stop and remove all my rules', OctagonX, () => void enforcement.openStop()),
       ...(['adaptbf', 'static', 'none'] as const).map((c) =>
         verb(`controller-${c}`, `Controller: ${controllerNames[c]}`, FlaskConical, () => void source.setController(c)),
       ),

@@ -14,6 +14,7 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['4'], does: 'Locks' },
       { keys: ['5'], does: 'Metadata QoS' },
       { keys: ['6'], does: 'Tokens' },
+      { keys: ['0'], does: 'Connections' },
       { keys: ['Ctrl', 'K'], does: 'Command palette' },
       { keys: ['?'], does: 'These keys' },
     ],
@@ -78,6 +79,17 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['j', 'k'], does: 'Next client, client before' },
       { keys: ['e'], does: 'Edit its reservation and limit; Esc puts them away and keeps what was typed' },
       { keys: ['Enter'], does: 'The client in full; Backspace closes the inspector' },
+    ],
+  },
+  {
+    title: 'Connections',
+    keys: [
+      { keys: ['j', 'k'], does: 'Next cluster, cluster before' },
+      { keys: ['Enter'], does: 'Put it on screen' },
+      { keys: ['t'], does: 'Test it, read only' },
+      { keys: ['c'], does: 'Connect it, or disconnect it' },
+      { keys: ['n'], does: 'Add a cluster' },
+      { keys: ['e'], does: 'Edit it; Esc closes the panel and keeps what was typed' },
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** Which view is on screen; in the hash, because the desktop shell serves one file. */
 import { createRouter, createWebHashHistory } from 'vue-router'
+import ConnectionsView from '../views/connections/ConnectionsView.vue'
 import JobsView from '../views/jobs/JobsView.vue'
 import LocksView from '../views/locks/LocksView.vue'
 import MetadataView from '../views/metadata/MetadataView.vue'
@@ -17,6 +18,7 @@ export const router = createRouter({
     { path: '/locks', name: 'locks', component: LocksView },
     { path: '/metadata', name: 'metadata', component: MetadataView },
     { path: '/tokens', name: 'tokens', component: TokensView },
+    { path: '/connections', name: 'connections', component: ConnectionsView },
     { path: '/papers', name: 'papers', component: PapersView },
     { path: '/:rest(.*)*', redirect: '/overview' },
   ],

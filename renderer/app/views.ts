@@ -34,6 +34,6 @@ export const views: readonly ViewEntry[] = [
   { id: 'sandbox', title: 'Sandbox', key: '7', icon: FlaskConical, isHere: false },
   { id: 'history', title: 'History', key: '8', icon: History, isHere: false },
   { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: false },
-  { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: false },
+  { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: true },
   { id: 'papers', title: 'Papers', key: '', icon: BookOpenText, isHere: true },
 ]

@@ -1,4 +1,5 @@
 /** The streams of the contract under one name each: what they take, what they send, how they are opened. */
+import type { ConnectionsFrame } from '#core/api/clusters.ts'
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
@@ -27,6 +28,7 @@ export interface Queries {
   metadata: Input<Views['metadata']>
   locks: Input<Views['locks']>
   tokens: Input<Views['tokens']>
+  connections: Record<never, never>
 }
 /** What each stream sends. */
 export interface Frames {
@@ -40,6 +42,7 @@ export interface Frames {
   metadata: MetadataFrame
   locks: LocksFrame
   tokens: TokensFrame
+  connections: ConnectionsFrame
 }
 export type StreamName = keyof Frames
 
@@ -61,4 +64,5 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   metadata: (client, input, options) => client.views.metadata(input, options),
   locks: (client, input, options) => client.views.locks(input, options),
   tokens: (client, input, options) => client.views.tokens(input, options),
+  connections: (client, input, options) => client.views.connections(input, options),
 }

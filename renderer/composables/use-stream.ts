@@ -2,13 +2,14 @@
  * One stream of the host for as long as the component lives.
  *
  * The stream restarts when its query, the cursor, the update rate or the connection changes; the old frame stays on screen
- * until the new stream's first one. Frames are applied once per animation frame, newest wins, and acknowledged only then:
+ * until the new stream's first one, unless it is of another source. Frames are applied once per animation frame, newest wins, and acknowledged only then:
  * a window that cannot keep up is thereby sent less. A hidden page holds no stream.
  */
 import { useDocumentVisibility } from '@vueuse/core'
 import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useSettingsStore } from '../stores/settings.ts'
+import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { onAnimationFrame } from './animation-frame.ts'
 import { openers, type Frames, type Queries, type StreamName } from './streams.ts'
@@ -18,6 +19,8 @@ const AGAIN_MS = 1000
 let streams = 0
 /** Last frame of each stream by its query, so that a view that comes back is not empty for its first moment. */
 const kept = new Map<StreamName, { query: string; frame: unknown }>()
+/** Streams that tell of the window's host; every other one is of the source on screen. */
+const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections'])
 
 export interface StreamOptions {
   /** Most frames a second, below the chosen update rate. */
@@ -39,7 +42,7 @@ export function useStream<N extends StreamName>(
   query: () => Queries[N] | null,
   options: StreamOptions = {},
 ): Stream<Frames[N]> {
-  const [connection, settings, time] = [useConnectionStore(), useSettingsStore(), useTimeStore()]
+  const [connection, settings, time, source] = [useConnectionStore(), useSettingsStore(), useTimeStore(), useSourceStore()]
   const visibility = useDocumentVisibility()
   const frame = shallowRef(null) as ShallowRef<Frames[N] | null>
   const error = ref<string | null>(null)
@@ -52,7 +55,9 @@ export function useStream<N extends StreamName>(
     if (asked === null || connection.host === null || visibility.value === 'hidden') return null
     const hz = Math.min(settings.hz, options.maxHz ?? 10)
     const at = options.followNewest ? null : time.at
-    return { host: connection.host, query: JSON.stringify(asked), key: JSON.stringify([asked, hz, at]), asked, hz, at }
+    const text = JSON.stringify(asked)
+    const key = JSON.stringify([asked, hz, at, ofHost.has(name) ? 0 : source.switches])
+    return { host: connection.host, query: text, key, asked, hz, at }
   })
   type Plan = NonNullable<typeof plan.value>
 
@@ -108,6 +113,17 @@ export function useStream<N extends StreamName>(
   const [first] = [plan.value]
   const before = kept.get(name)
   if (first !== null && before?.query === first.query) frame.value = before.frame as Frames[N]
+  // What one source has shown is nothing of another.
+  watch(
+    () => source.switches,
+    () => {
+      if (ofHost.has(name)) return
+      kept.delete(name)
+      abort?.abort()
+      frame.value = null
+    },
+    { flush: 'sync' },
+  )
   watch([() => plan.value?.key, () => plan.value?.host], restart)
   start()
   onScopeDispose(() => {

@@ -125,6 +125,14 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     applied.value = 0
     ask()
   }
+  /** Nothing is being written: the drafts were of another source. */
+  function reset(): void {
+    asked++
+    clearTimeout(timer)
+    kept.clear()
+    draft.value = check.value = notice.value = inForce.value = null
+    isChecking.value = false
+  }
   function discard(): void {
     if (draft.value === null) return
     const text = inForce.value ?? draft.value.base
@@ -180,6 +188,6 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
   )
   return {
     ...{ draft, check, checkedText, notice, isChecking, isApplying, isFresh, isSame, isOvertaken, canApply, errors },
-    ...{ inForce, applied, open, follow, edit, discard, apply, recheck },
+    ...{ inForce, applied, open, follow, edit, reset, discard, apply, recheck },
   }
 })

@@ -28,10 +28,22 @@ export const useSourceStore = defineStore('source', () => {
   const refusals = shallowRef<readonly Notice[]>([])
   const dismissed = shallowRef<ReadonlySet<string>>(new Set())
 
-  let agreed: { change: Change; untilMs: number } = { change: () => ({}), untilMs: 0 }
+  const NOTHING_AGREED = { change: (): Partial<StatusFrame> => ({}), untilMs: 0 }
+  let agreed: { change: Change; untilMs: number } = NOTHING_AGREED
+  let identity = ''
+  /** How often another source has come on screen: what was shown and chosen on one says nothing of the next. */
+  const switches = ref(0)
 
   function apply(next: StatusFrame): void {
     receivedMs.value = Date.now()
+    const name = `${next.source.kind} ${next.source.cluster}`
+    if (identity !== '' && name !== identity) {
+      agreed = NOTHING_AGREED
+      refusals.value = []
+      dismissed.value = new Set()
+      switches.value++
+    }
+    identity = name
     frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
   }
   /** What the host has agreed to holds at once: frames under way are older, and a source that stands still sends none. */
@@ -77,6 +89,15 @@ export const useSourceStore = defineStore('source', () => {
       }),
     )
 
+  /** The host has unlocked enforce mode until then. */
+  const unlocked = (untilMs: number): void => agree(() => ({ unlockedUntilMs: untilMs }))
+  const lock = (): Promise<void> =>
+    ask(
+      'The cluster was not locked',
+      (client) => client.source.lock(),
+      () => ({ unlockedUntilMs: null }),
+    )
+
   const textOf = (n: Notice): string => `${n.code} ${n.what} ${n.why ?? ''}`
   const notices = computed(() => [
     ...refusals.value,
@@ -93,6 +114,7 @@ export const useSourceStore = defineStore('source', () => {
   return {
     frame,
     receivedMs,
+    switches,
     notices,
     isEmulated,
     isHatched,
@@ -101,6 +123,8 @@ export const useSourceStore = defineStore('source', () => {
     setMode,
     setController,
     setControllerOptions,
+    unlocked,
+    lock,
     dismiss,
   }
 })

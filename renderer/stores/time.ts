@@ -51,6 +51,10 @@ export const useTimeStore = defineStore('time', () => {
   const live = (): void => {
     at.value = null
   }
+  /** Another source: its samples have other numbers. */
+  function reset(): void {
+    at.value = noted.value = null
+  }
   const toggle = (): void => (isPaused.value ? live() : pause())
   function goTo(target: number): void {
     at.value = Math.max(oldest.value, Math.min(newest.value, Math.round(target)))
@@ -74,6 +78,7 @@ export const useTimeStore = defineStore('time', () => {
     note,
     pause,
     live,
+    reset,
     toggle,
     step,
     goTo,

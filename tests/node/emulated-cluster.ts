@@ -1,6 +1,7 @@
 /** A monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
+import { MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
 import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
@@ -8,7 +9,7 @@ import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
 import { History } from '#electron/history/history.ts'
-import { demoScenario, readScenario } from '#electron/host/host.ts'
+import { demoScenario, readScenario } from '#electron/host/scenario-file.ts'
 
 export interface JobLine {
   readonly id: string
@@ -71,6 +72,8 @@ export interface Setup {
   readonly session?: string
   readonly mode?: Mode
   readonly controller?: ControllerName
+  /** Those of a model by default, so that a controller is seen as it decides. */
+  readonly fences?: Fences
   readonly seed?: number
   /** Put between the console and every node: to fail, or to do something first. */
   readonly around?: (node: NodeConnection, nowNs: () => number) => NodeConnection
@@ -89,6 +92,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     return {
       host: node.host,
       role: node.role,
+      timers: inner.timers,
       exec: (command) => {
         sent.push({ host: node.host, command, atNs: source.nowNs() })
         return inner.exec(command)
@@ -122,6 +126,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     mode: setup.mode ?? scenario.control.mode,
     controller: setup.controller ?? scenario.control.controller,
     options: loopOptionsOf(scenario),
+    fences: setup.fences ?? MODEL_FENCES,
     metadata: metadataSettingsOf(scenario),
   })
   return {

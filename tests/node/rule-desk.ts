@@ -4,7 +4,7 @@ import type { Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '#electron/cluster/connection.ts'
-import { RuleDesk } from '#electron/host/rules/desk.ts'
+import { RuleDesk, type DeskOptions } from '#electron/host/rules/desk.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
 import { stagedFrame } from '#electron/host/views/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from './emulated-cluster.ts'
@@ -18,11 +18,14 @@ export type Around = (node: NodeConnection) => NodeConnection
 /** Two servers on which next to nothing happens. */
 export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 4 }], { period_ms: 500 })
 
+/** A desk that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
+export const QUICK: DeskOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
+
 /** A desk three seconds into a run without a controller. */
-export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet()) {
+export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet(), options: DeskOptions = {}) {
   const c = emulatedCluster(scenario, { controller: 'none', mode: 'enforce', ...setup })
   await c.run(3)
-  return { c, desk: new RuleDesk(c.monitor) }
+  return { c, desk: new RuleDesk(c.monitor, { ...QUICK, ...options }) }
 }
 
 /** Stages a value of nrs_tbf_rule; returns its id. */

@@ -17,6 +17,8 @@ const frame = (seq: number): StatusFrame => ({
   oldest: 1,
   clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 },
   mode: 'observe',
+  safeMode: 'review',
+  unlockedUntilMs: null,
   controller: 'none',
   adaptbf: {
     options: {

@@ -8,6 +8,8 @@ import type { Parameter } from '../parameter.ts'
 export interface NodeUser {
   readonly name: string
   readonly uid: number
+  /** Entries of sudoers for it, all without a password; none where nothing is said. */
+  readonly sudo?: readonly string[]
 }
 
 export const ROOT: NodeUser = { name: 'root', uid: 0 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 /** What stands around lctl in a command line: pipes, redirections, the text tools, and who runs it. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
@@ -55,7 +56,56 @@ describe('a pipe', () => {
       stderr: 'bash: line 1: nosuch: command not found\n',
       code: 127,
     })
-    expect(node.exec('echo b; (echo a)').code).toBe(2)
+  })
+})
+
+describe('a subshell', () => {
+  it('answers as a real sh: exit, eval, cd and assignments end with it', () => {
+    const { node } = oss()
+    const lines = [
+      `printf 'a b\\n'; printf err >&2; X=1; cd /; exit 7`,
+      '(exit 3); echo $?',
+      '(echo a; exit 3; echo b) || echo "<$?>"',
+      'false; eval "echo \\$?"; eval exit 4; echo c',
+      '(echo a; (echo b >&2; false)) 2>&1 | grep -c . ; echo $?',
+      'eval \'echo "a;b"\' c; true && (false) || echo no',
+      'exit 2 | true; echo $?',
+      "(eval ' exit 9') </dev/null; echo e$?; echo '$?' \\$\\$",
+    ]
+    for (const line of lines) {
+      const real = spawnSync('sh', ['-c', line], { encoding: 'latin1' })
+      expect(node.exec(line), line).toEqual({ stdout: real.stdout, stderr: real.stderr, code: real.status })
+    }
+  })
+})
+
+describe('a shell that reads its input', () => {
+  it('takes whole commands as they come, and tells them apart as a real sh does', () => {
+    const { node } = oss()
+    const text =
+      "echo a; X=1\nfalse\necho $?\n(eval 'echo \"b\nc\"; exit 5')</dev/null;echo e''x $?;echo e''y 0 >&2\nexit 3\necho no\n"
+    const real = spawnSync('sh', [], { input: text, encoding: 'latin1' })
+    for (const size of [1, 7, text.length]) {
+      const shell = node.inputShell()
+      const ran = { stdout: '', stderr: '' }
+      for (let at = 0; at < text.length; at += size) {
+        const { stdout, stderr } = shell.push(text.slice(at, at + size))
+        ran.stdout += stdout
+        ran.stderr += stderr
+      }
+      expect({ ...ran, code: shell.code }).toEqual({ stdout: real.stdout, stderr: real.stderr, code: 3 })
+      expect(shell.isOver).toBe(true)
+    }
+  })
+
+  it('ends with its input, with the exit code of the last command', () => {
+    const { node } = oss()
+    const shell = node.inputShell()
+    shell.push('false\necho left')
+    expect(shell.end()).toEqual({ stdout: 'left\n', stderr: '', code: 0 })
+    const broken = node.inputShell()
+    broken.push("echo 'a\n")
+    expect(broken.end()).toMatchObject({ code: 2, stderr: expect.stringContaining('Unterminated') as string })
   })
 })
 
@@ -217,7 +267,7 @@ describe('who runs it', () => {
     })
     expect(node.exec('/usr/sbin/lctl get_param version', user).stdout).toBe('version=2.17.57\n')
     expect(node.exec('/usr/sbin/lctl get_param version').stdout).toBe('version=2.17.57\n')
-    expect(node.exec('systemd-run --unit=x --on-active=1 true', user).code).toBe(127)
+    expect(node.exec('systemd-run --unit=x --on-active=1 true', user).stderr).toMatch(/authentication required/)
   })
 
   it('knows itself', () => {

@@ -8,7 +8,7 @@ import { errnoText, type Errno } from '../../lustre/errno.ts'
 import type { ByteText } from '../../lustre/text.ts'
 import { exitWith, type ExecResult, type Program } from '../exec.ts'
 import type { ReadFile } from './text-input.ts'
-import { parseCommandLine, type PathGlob, type ShellCommand, type ShellStep } from '../words.ts'
+import { parseCommandLine, PID_MARK, STATUS_MARK, type PathGlob, type ShellCommand, type ShellStep } from '../words.ts'
 
 /** What a shell needs of its node. */
 export interface ShellHost {
@@ -28,52 +28,98 @@ export type ShellFlavour = 'bash' | 'sh'
 
 const PREFIX: Readonly<Record<ShellFlavour, string>> = { bash: 'bash: line 1', sh: 'sh: 1' }
 
+/** `$?` and `$$` in a word. */
+const expanded = (word: string, { status, pid }: { status: number; pid: number }): string =>
+  word.replaceAll(STATUS_MARK, String(status)).replaceAll(PID_MARK, String(pid))
+
 type Target = 'stdout' | 'stderr' | WriteFile
+
+/** What a list of commands left behind; `isOver`: by `exit`, so nothing after it runs. */
+export interface Ran extends ExecResult {
+  readonly isOver?: boolean
+}
+
+/** Where a list of commands runs. */
+interface Scope {
+  readonly flavour: ShellFlavour
+  readonly input: ByteText
+  readonly pid: number
+  /** `$?` before its first command. */
+  readonly status: number
+}
+
+const EVAL_MOST = 16
+/** Of a shell that was given its one line. */
+const LINE_PID = 4242
+
+/** What the parser says of a line that another one may complete. */
+const isUnfinished = (why: string): boolean => /^Unterminated quoted|^end of file unexpected/.test(why)
 
 export class Shell {
   readonly #host: ShellHost
+  #evals = 0
 
   constructor(host: ShellHost) {
     this.#host = host
   }
 
   /** Runs one command line. Never throws: what the shell cannot do, it says on stderr. */
-  run(line: string, flavour: ShellFlavour = 'bash'): ExecResult {
-    const steps = parseCommandLine(line, this.#host.glob)
-    if (!steps.ok) return exitWith(2, `${PREFIX[flavour]}: Syntax error: ${steps.error}\n`)
-    let stdout = ''
-    let stderr = ''
-    let code = 0
-    for (const step of steps.value) {
-      if ((step.after === '&&' && code !== 0) || (step.after === '||' && code === 0)) continue
-      const r = this.#step(step, flavour)
-      stdout += r.stdout
-      stderr += r.stderr
-      code = r.code
-    }
+  run(line: string, flavour: ShellFlavour = 'bash', status = 0): ExecResult {
+    const { stdout, stderr, code } = this.#line(line, { flavour, input: '', pid: LINE_PID, status })
     return { stdout, stderr, code }
   }
 
-  #step(step: ShellStep, flavour: ShellFlavour): ExecResult {
-    let result = this.#command(step, '', flavour)
+  /** One line of many that a shell reads from its input; `undefined`: it goes on in the next one. */
+  read(line: string, pid: number, status: number): Ran | undefined {
+    const steps = parseCommandLine(line, this.#host.glob)
+    if (!steps.ok && isUnfinished(steps.error)) return undefined
+    if (steps.ok && steps.value.length === 0) return exitWith(status, '')
+    return this.#line(line, { flavour: 'sh', input: '', pid, status })
+  }
+
+  #line(line: string, scope: Scope): Ran {
+    const steps = parseCommandLine(line, this.#host.glob)
+    if (steps.ok) return this.#list(steps.value, scope)
+    return { ...exitWith(2, `${PREFIX[scope.flavour]}: Syntax error: ${steps.error}\n`), isOver: true }
+  }
+
+  #list(steps: readonly ShellStep[], scope: Scope): Ran {
+    let stdout = ''
+    let stderr = ''
+    let code = scope.status
+    for (const step of steps) {
+      if ((step.after === '&&' && code !== 0) || (step.after === '||' && code === 0)) continue
+      const r = this.#step(step, { ...scope, status: code })
+      stdout += r.stdout
+      stderr += r.stderr
+      code = r.code
+      if (r.isOver) return { stdout, stderr, code, isOver: true }
+    }
+    return { stdout, stderr, code: steps.length > 0 ? code : 0 }
+  }
+
+  #step(step: ShellStep, scope: Scope): Ran {
+    let result = this.#command(step, scope)
     let stderr = result.stderr
     for (const next of step.pipe ?? []) {
-      result = this.#command(next, result.stdout, flavour)
+      // Every part of a pipe is a subshell.
+      result = { ...this.#command(next, { ...scope, input: result.stdout }), isOver: false }
       stderr += result.stderr
     }
     return { ...result, stderr }
   }
 
   /** One command with its redirections; stdout of the result is what goes into the pipe or to the caller. */
-  #command({ words, redirections = [] }: ShellCommand, input: ByteText, flavour: ShellFlavour): ExecResult {
+  #command({ words, redirections = [], group }: ShellCommand, scope: Scope): Ran {
+    const { flavour } = scope
     const prefix = PREFIX[flavour]
-    let stdin = input
+    let { input } = scope
     const targets: [Target, Target] = ['stdout', 'stderr']
     for (const { fd, to } of redirections) {
       if (fd === 0) {
         const read = to === '/dev/null' ? ({ ok: true, value: '' } as const) : this.#host.readFile(to)
         if (!read.ok) return exitWith(1, `${prefix}: ${to}: ${errnoText(read.error)}\n`)
-        stdin = read.value
+        input = read.value
       } else if (to === '&1' || to === '&2') targets[fd - 1] = targets[Number(to[1]) - 1] as Target
       else {
         const opened = to === '/dev/null' ? ok(() => undefined) : this.#host.openFile(to)
@@ -81,14 +127,44 @@ export class Shell {
         targets[fd - 1] = opened.value
       }
     }
-    const [name = '', ...args] = words
+    if (group) {
+      const { stdout, stderr, code } = this.#list(group, { ...scope, input })
+      return this.#deliver({ stdout, stderr, code }, targets, '', prefix)
+    }
+    const [name = '', ...args] = words.map((w) => expanded(w, scope))
+    const ran = this.#builtin(name, args, { ...scope, input }) ?? this.#program(name, args, flavour, input)
+    return { ...this.#deliver(ran, targets, name, prefix), ...(ran.isOver ? { isOver: true } : {}) }
+  }
+
+  #program(name: string, args: readonly string[], flavour: ShellFlavour, input: ByteText): Ran {
     const program = name === '' ? undefined : this.#host.find(name)
-    const ran = program
-      ? program(args, stdin)
-      : name === ''
-        ? exitWith(0, '')
-        : exitWith(127, `${prefix}: ${name}: ${flavour === 'bash' ? 'command not found' : 'not found'}\n`)
-    return this.#deliver(ran, targets, name, prefix)
+    if (program) return program(args, input)
+    if (name === '') return exitWith(0, '')
+    return exitWith(127, `${PREFIX[flavour]}: ${name}: ${flavour === 'bash' ? 'command not found' : 'not found'}\n`)
+  }
+
+  /** What only a shell itself can do. */
+  #builtin(name: string, args: readonly string[], scope: Scope): Ran | undefined {
+    const prefix = PREFIX[scope.flavour]
+    if (name === 'exit') {
+      const text = args[0] ?? String(scope.status)
+      if (/^\d{1,9}$/.test(text)) return { ...exitWith(Number(text) & 0xff, ''), isOver: true }
+      const why = scope.flavour === 'bash' ? `${text}: numeric argument required` : `Illegal number: ${text}`
+      return { ...exitWith(2, `${prefix}: exit: ${why}\n`), isOver: true }
+    }
+    if (name === 'eval') {
+      if (this.#evals >= EVAL_MOST) return exitWith(2, `${prefix}: eval: too deep for this emulated shell\n`)
+      this.#evals++
+      const ran = this.#line(args.join(' '), scope)
+      this.#evals--
+      return ran
+    }
+    if (name !== 'cd') return undefined
+    // There are no relative paths here, so where one stands makes no difference.
+    const to = args[0] ?? '/'
+    if (to === '/' || to === '/root' || to === '/tmp') return exitWith(0, '')
+    const why = scope.flavour === 'bash' ? `${to}: ${errnoText('ENOENT')}` : `can't cd to ${to}`
+    return exitWith(scope.flavour === 'bash' ? 1 : 2, `${prefix}: cd: ${why}\n`)
   }
 
   /** Sends both streams where the redirections want them. stderr is not buffered, so it comes before stdout. */

@@ -126,7 +126,8 @@ export class NaiveNode {
 
   post(client: NaiveClient, posted: Posted): void {
     client.posted.push(posted)
-    this.#issue(client)
+    // Behind what waits already it waits, too: that goes when it is the NIC's turn among all of this instant, not before.
+    if (client.posted.length === 1) this.#issue(client)
   }
 
   #issue(client: NaiveClient): void {

@@ -9,7 +9,15 @@ import * as c from './life-columns.ts'
 import type { AbsorbedLock } from './life.ts'
 import type { LifeStore, ResourceLives } from './life-store.ts'
 import type { LifeTable } from './life-table.ts'
-import { FLUSH_REPLY, FLUSH_REQUEST, LOCK_REQUEST, MessageLog, READ_REPLY, SIZE_REPLY } from './message-log.ts'
+import {
+  FLUSH_REPLY,
+  FLUSH_REQUEST,
+  LOCK_REQUEST,
+  MessageLog,
+  READ_REPLY,
+  SIZE_REPLY,
+  type SnBytes,
+} from './message-log.ts'
 import { MessageFeed } from './message-feed.ts'
 import { NONE } from './slots.ts'
 import * as step from './step-log.ts'
@@ -83,23 +91,33 @@ export class Feed implements TraceFeed {
 
   readonly arrived = (message: number, at: number): void => {
     const slot = this.messages.arrive(message, at)
-    if (slot === NONE) return
+    if (slot === NONE) {
+      const late = this.messages.arriveForgotten(message)
+      if (late !== undefined) this.#flushed(late.resource, late.flushed, at)
+      return
+    }
     const kind = this.messages.kindOf(slot)
     if (kind < FLUSH_REQUEST) return
-    const here = this.#lives.resources.get(this.messages.resourceOf(slot))
-    if (here === undefined) return
-    if (kind === FLUSH_REQUEST) {
-      for (const { sn, bytes } of this.messages.flushedOf(slot)) {
-        const life = this.#lives.snOf(here, sn)
-        if (life !== NONE) this.#table.arrived(life, at, bytes)
-      }
-    } else if (kind === FLUSH_REPLY || kind === READ_REPLY || kind === SIZE_REPLY) this.#told.answered(slot)
+    const resource = this.messages.resourceOf(slot)
+    if (kind === FLUSH_REQUEST) this.#flushed(resource, this.messages.flushedOf(slot), at)
+    else if (kind === FLUSH_REPLY || kind === READ_REPLY || kind === SIZE_REPLY) {
+      if (this.#lives.resources.has(resource)) this.#told.answered(slot)
+    }
   }
 
   readonly wrote = (resource: ResourceId, sn: number, bytes: number, at = this.#now): void => {
     const here = this.#lives.resources.get(resource)
     const life = here === undefined ? NONE : this.#lives.snOf(here, sn)
     if (life !== NONE) this.#table.written(life, at, bytes)
+  }
+
+  #flushed(resource: ResourceId, flushed: readonly SnBytes[], at: number): void {
+    const here = this.#lives.resources.get(resource)
+    if (here === undefined) return
+    for (const { sn, bytes } of flushed) {
+      const life = this.#lives.snOf(here, sn)
+      if (life !== NONE) this.#table.arrived(life, at, bytes)
+    }
   }
 
   /** Takes a life out of the counts that is followed no longer. */

@@ -16,6 +16,12 @@ export interface SnBytes {
   readonly bytes: number
 }
 
+/** What a flush brings to its server. */
+export interface Flushed {
+  readonly resource: ResourceId
+  readonly flushed: readonly SnBytes[]
+}
+
 /** A message as readers see its row. */
 export interface MessageRecord {
   readonly number: number
@@ -81,6 +87,11 @@ export class MessageLog {
   readonly #flushed = new Map<number, readonly SnBytes[]>()
   /** What is not answered yet. */
   readonly #pending = new SlotIndex()
+  /**
+   * Flushes that were forgotten before they arrived, by number: their data still count when they do. At most as many as there
+   * are messages, the latest; of one that never arrives nobody is told.
+   */
+  readonly #underWay = new Map<number, Flushed>()
   #next = 0
   #nextSlot = 0
   #orderNs = -Infinity
@@ -112,7 +123,8 @@ export class MessageLog {
     else if (this.#orderNs - sentNs > this.#lateNs) this.#lateNs = this.#orderNs - sentNs
     const slot = this.#nextSlot
     this.#nextSlot = slot + 1 === this.#most ? 0 : slot + 1
-    if (this.#next++ >= this.#most) this.#forget(slot)
+    const number = this.#next++
+    if (number >= this.#most) this.#forget(slot, number - this.#most)
     else if (slot === this.#kind.length) this.#grow()
     const rows = this.#rows
     const at = slot * WIDTH
@@ -250,6 +262,13 @@ export class MessageLog {
     return slot
   }
 
+  /** A flush that was forgotten before it arrived, and now has; undefined for every other message, and the next time. */
+  arriveForgotten(number: number): Flushed | undefined {
+    const flush = this.#underWay.get(number)
+    if (flush !== undefined) this.#underWay.delete(number)
+    return flush
+  }
+
   /** Numbers of the messages of a resource that were sent in [from, to], in order of sending. */
   sentIn(resource: ResourceId, from: number, to: number): number[] {
     const found: number[] = []
@@ -295,8 +314,12 @@ export class MessageLog {
     return low
   }
 
-  #forget(slot: number): void {
+  #forget(slot: number, number: number): void {
     const sentNs = this.#rows[slot * WIDTH + SENT]!
+    if (this.#kind[slot] === FLUSH_REQUEST && this.#rows[slot * WIDTH + ARRIVED] === Infinity) {
+      this.#underWay.set(number, { resource: this.resourceOf(slot), flushed: this.flushedOf(slot) })
+      if (this.#underWay.size > this.#most) this.#underWay.delete(this.#underWay.keys().next().value as number)
+    }
     if (sentNs > this.#since) this.#since = sentNs
     this.#pending.remove(slot)
     if (this.#pieces.size > 0) this.#pieces.delete(slot)

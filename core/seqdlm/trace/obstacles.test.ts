@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isCompatible } from '../modes.ts'
 import { DLM_BASIC, DLM_LUSTRE, SEQDLM, type DlmPolicy } from '../policy.ts'
 import { overlaps } from '../ranges.ts'
 import { LockTrace } from './lock-trace.ts'
@@ -83,14 +84,26 @@ describe('what stands in the way', () => {
           for (const o of livesAt(trace, w.askedNs, w.askedNs).get(w.id)!.behind) {
             const later = w.behind.find((b) => b.life === o.life)
             const of = lives.get(o.life)!
-            // A request that could merge with its own locks asked for more than it was granted in the end,
+            // A request that could merge with a lock of its own asked for more than it was granted in the end,
+            const isAt = (ns: number | undefined): boolean => ns !== undefined && ns <= w.askedNs
             const own = [...lives.values()].some(
-              (l) => l.client === w.client && l.id < w.id && overlaps(l.range, w.required),
+              (l) =>
+                l.client === w.client &&
+                overlaps(l.range, w.required) &&
+                isAt(l.grantedNs) &&
+                ![l.revokedNs, l.cancelingNs, l.endedNs].some(isAt),
             )
-            if (later === undefined && own) continue
-            // and one that was cancelled already became an NBW that may be passed.
-            if (o.until === 'release' && later?.until === 'canceling' && (own || of.downgradedTo === 'NBW')) continue
+            if (own && (later === undefined || (o.until === 'release' && later.until === 'canceling'))) continue
             atTheRequest++
+            // and a downgrade that came before the release lets those pass who are compatible with what is left: an NBW, or a
+            // PR where a PW was held by readers only.
+            const { earlyGrant } = options.policy
+            const left = of.downgradedTo
+            const isPassed = left !== undefined && isCompatible(w.askedMode, left, earlyGrant ? 'CANCELING' : 'GRANTED')
+            if (o.until === 'release' && later?.until === 'canceling' && isPassed) {
+              expect(of.downgradedNs).toBeLessThanOrEqual(w.grantedNs)
+              continue
+            }
             expect(reachedNs(o)).toBeLessThanOrEqual(w.grantedNs)
           }
         }

@@ -13,8 +13,9 @@ import type { LockRange } from '../ranges.ts'
  * Why one life waits for another: it cannot go on before that one is CANCELING, or before it is released.
  *
  * Of one that is still in the way it is what is to be expected: a BW or PW is taken to become NBW when it is cancelled, if the
- * lock manager downgrades; one that is CANCELING and still in the way is told as `release`, though a downgrade may let NBW
- * and BW pass before.
+ * lock manager downgrades; a PR that waits for a PW is told `release`, though a PW held by readers only becomes PR and may be
+ * passed before; one that is CANCELING and still in the way is told as `release`, though a downgrade may let NBW and BW pass
+ * before.
  */
 export interface Obstacle {
   readonly life: number

@@ -5,8 +5,12 @@ import { queuesOf } from '#core/control/edit-check.ts'
 import { planEdits, type EditPlan } from '#core/control/edit-plan.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
+import { standingHash } from '#core/control/standing.ts'
+import { gatesOf, type GateHit } from '#core/control/version-gates.ts'
+import type { LustreVersion } from '#core/lustre/version.ts'
+import type { TimerKind } from '../../cluster/connection.ts'
 import { SERVICES } from '../../cluster/service.ts'
-import { commandsOf, type ExpiryTimer, type ServerChange } from '../../enforce/change.ts'
+import { commandsOf, type ExpiryTimer, type ServerChange } from '../../enforce/server-change.ts'
 import type { OperatorRules, RulePlace } from './operator-rules.ts'
 import { isFor, type StagedChange } from './staged-changes.ts'
 
@@ -18,13 +22,22 @@ export interface NewTerms {
 
 export interface DeskChange extends ServerChange {
   readonly terms: readonly NewTerms[]
+  /** Release as the server names it; empty where it could not be read. */
+  readonly version: string
+  readonly gates: readonly GateHit[]
+}
+
+/** What is known of a server besides its rules. */
+export interface DeskServer {
+  readonly version: LustreVersion | undefined
+  readonly keeps: TimerKind
 }
 
 /** The staged changes of a service as they would be sent now. */
 export interface DeskPlan {
   readonly staged: readonly StagedChange[]
   readonly changes: readonly DeskChange[]
-  /** Names exactly these commands on these servers. */
+  /** Names exactly these commands on these servers as they stand: their releases, policies and rules. */
   readonly planId: string
 }
 
@@ -89,6 +102,7 @@ function changeOf(
   staged: readonly StagedChange[],
   found: ServerRules,
   rules: OperatorRules,
+  { version, keeps }: DeskServer,
 ): DeskChange {
   const mine = staged.filter((s) => isFor(s, found.server))
   const plan = planEdits(
@@ -96,7 +110,18 @@ function changeOf(
     mine.map((s) => s.edit),
   )
   const terms = newTerms(service, plan, found.hp, mine)
-  return { plan, found, terms, timers: timersOf(terms, found.hp), endTimers: endTimersOf(terms, rules) }
+  const gates = gatesOf(version, found, plan.commands)
+  const timers = timersOf(terms, found.hp)
+  return {
+    plan,
+    found,
+    terms,
+    timers,
+    endTimers: endTimersOf(terms, rules),
+    keeps,
+    version: version?.text ?? '',
+    gates,
+  }
 }
 
 /** Whether a server gets anything at all. */
@@ -108,9 +133,15 @@ export function planStaged(
   staged: readonly StagedChange[],
   servers: readonly ServerRules[],
   rules: OperatorRules,
+  factsOf: (host: string) => DeskServer,
 ): DeskPlan {
-  const changes = servers.map((found) => changeOf(service, staged, found, rules))
-  const commands = changes.map((c) => [c.plan.server, commandsOf(SERVICES[service], c)])
+  const changes = servers.map((found) => changeOf(service, staged, found, rules, factsOf(found.server)))
+  const commands = changes.map((c) => [
+    c.plan.server,
+    commandsOf(SERVICES[service], c),
+    // Where a server can keep no timer, nothing in its commands tells how long a rule stands.
+    ...(isWork(c) ? [standingHash(c.found), c.version, c.keeps === 'none' ? c.timers : []] : []),
+  ])
   const planId = createHash('sha256')
     .update(JSON.stringify([service, commands]))
     .digest('hex')
@@ -120,7 +151,7 @@ export function planStaged(
 
 /** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
 export function settleTerms({ changes }: DeskPlan, { host, state }: NodeEnd, rules: OperatorRules, atMs: number): void {
-  if (state === 'not sent' || state === 'rolled back') return
+  if (state === 'not sent' || state === 'rolled back' || state === 'pending') return
   const change = changes.find((c) => c.plan.server === host)
   for (const { place, start } of change?.terms ?? []) {
     const timer = start && change?.timers.find((t) => t.unit === unitOf(start))
@@ -129,7 +160,11 @@ export function settleTerms({ changes }: DeskPlan, { host, state }: NodeEnd, rul
     rules.keep(place, {
       reason: start.terms.reason,
       createdMs: atMs,
-      timer: timer && { unit: timer.unit, expiresMs: atMs + timer.seconds * 1000 },
+      timer: timer && {
+        unit: timer.unit,
+        expiresMs: atMs + timer.seconds * 1000,
+        ...(change?.keeps === 'none' ? { stop: timer.value } : {}),
+      },
       realtime: start.edit.realtime ?? false,
     })
   }

@@ -3,6 +3,7 @@ import type { RuleForm } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '../../cluster/connection.ts'
 import { demo, emulatedCluster, twoJobs, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
+import { QUICK } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { rulesFrame } from '../views/rules.ts'
 import { checkDraft } from './check.ts'
@@ -16,7 +17,7 @@ const terms = { expiresS: null, reason: 'ticket 7' }
 async function desk(setup: Setup = {}): Promise<{ c: Emulated; desk: RuleDesk }> {
   const c = emulatedCluster(twoJobs(), { controller: 'none', ...setup })
   await c.run(3)
-  return { c, desk: new RuleDesk(c.monitor) }
+  return { c, desk: new RuleDesk(c.monitor, QUICK) }
 }
 const stage = (d: RuleDesk, value: string, more: Partial<typeof terms> | { expiresS: number } = {}): string => {
   const staged = d.stage('ost_io', formOfValue(value), { ...terms, ...more })
@@ -43,10 +44,10 @@ describe('a change from draft to servers and back', () => {
     expect(done).toMatchObject({ ok: true, value: { nodes: [{ state: 'done' }, { state: 'done' }] } })
     for (const node of shown?.nodes ?? []) {
       for (const host of [node.host, ...node.alike]) {
-        const sent = c.sent.slice(before).filter((s) => s.host === host && !s.command.includes('get_param'))
+        const sent = c.sent.slice(before).filter((s) => s.host === host && !/get_param|systemctl show/.test(s.command))
         expect(sent.map((s) => s.command)).toEqual(node.commands)
         expect(sent[0]?.command).toMatch(
-          /^systemd-run --on-active=600s --unit=sluice-\w+ lctl set_param .*reg stop hog_cap/,
+          /^systemd-run --on-active=600s \S+ --unit=sluice-\w+ --collect lctl set_param .*reg stop hog_cap/,
         )
         expect(lists(c, host)).toContain('hog_cap jobid={1.hog.u1} 20')
       }
@@ -188,8 +189,17 @@ describe('a server that fails midway', () => {
     expect(c.writes().filter((w) => /start one/.test(w.command))).toEqual([])
   })
 
-  it('is called unknown when it does not answer, never done', async () => {
-    const { desk: d } = await desk({ around: failing('oss02', /start one/, 'silent') })
+  it('is called unknown when it does not answer any more, never done', async () => {
+    let isGone = false
+    const around = (node: NodeConnection): NodeConnection => ({
+      ...node,
+      exec: async (command) => {
+        if (node.host === 'oss02' && command.includes('start one')) isGone = true
+        if (node.host === 'oss02' && isGone) throw new Error('connection lost')
+        return node.exec(command)
+      },
+    })
+    const { desk: d } = await desk({ around })
     stage(d, 'start one jobid={1.*} rate=9')
     expect(await commit(d)).toMatchObject({
       ok: true,
@@ -299,7 +309,7 @@ describe('metadata', () => {
   it('is limited on the MDS, where the rule counts opens and not closes', async () => {
     const c = emulatedCluster(demo(), { controller: 'none' })
     await c.run(8)
-    const d = new RuleDesk(c.monitor)
+    const d = new RuleDesk(c.monitor, QUICK)
     const tar = '4733.tar.u512'
     const before = rateOf(c.monitor, 'mdt', tar)
     expect(before).toBeGreaterThan(100)

@@ -3,36 +3,49 @@
  * cluster, shared by all of its windows.
  */
 import { randomBytes } from 'node:crypto'
-import type { NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
+import type { CommitProgress, NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { PolicyChoice } from '#core/control/policy-plan.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
-import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { placeOf, SERVICES } from '../../cluster/service.ts'
-import { commitChange, readServer } from '../../enforce/change.ts'
-import { isWork, planStaged, settleTerms, type DeskPlan } from './desk-plan.ts'
+import { CANARY_S, commitChange, commitTasks, type CommitParts } from '../../enforce/change.ts'
+import { policyTask } from '../../enforce/policy-commit.ts'
+import { readServer, readVersion } from '../../enforce/read-server.ts'
+import { CommitRun } from './commit-run.ts'
+import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
+import { SampleGuard } from './guard-watch.ts'
+import { KeptPlans } from './kept-plans.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
-import { pastChange, whyOf, type PastChange } from './past-change.ts'
+import { pastChange, policyPast, whyOf, type PastChange } from './past-change.ts'
+import { newPolicy, planPolicies, policyRefusal, wordsOf, type PolicyDeskPlan, type PolicyRead, type StagedPolicy } from './policy-desk.ts'
+import { PendingUndos } from './pending-undo.ts'
+import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
 import { undoEdits } from './undo.ts'
+import { Upkeep } from './upkeep.ts'
 
 /** Committed changes that are remembered. */
 const CHANGES_KEPT = 20
-/** How often it is looked for rules that are gone, on the source's clock. */
-const LOOK_MS = 1_000
+/** Longest time that a rule may stand without a second confirmation, s. */
+const LONG_S = 86_400
 
-const failure = (code: string, what: string, why: string, next: string): Failure => ({
-  code,
-  what,
-  why,
-  unaffected: 'Nothing was sent; what is staged stays.',
-  next,
-})
+/** How a desk guards and sends; what is not given is as in operation. */
+export interface DeskOptions {
+  /** Why nothing may be written now: a cluster that is locked, or read-only. */
+  readonly mayWrite?: (() => Failure | undefined) | undefined
+  /** Seconds that the first server of a commit is watched; 0: not at all. @default 10 */
+  readonly canaryS?: number | undefined
+  readonly sending?: Pick<CommitParts, 'answerMs' | 'pausesMs'> | undefined
+  /** For a command that commits and ends: the mode of the controllers, which stay as they are, has no part in it. */
+  readonly alone?: boolean | undefined
+}
 
 const tooMany = (what: string): Failure =>
   failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
@@ -41,37 +54,50 @@ export class RuleDesk {
   readonly monitor: ClusterMonitor
   readonly staged = new StagedChanges()
   readonly rules = new OperatorRules()
+  readonly pending = new PendingUndos()
+  readonly options: DeskOptions
   #changes: readonly PastChange[] = []
+  readonly #kept = new KeptPlans()
+  readonly #upkeep: Upkeep
+  #run: CommitRun | undefined
+  readonly #policies = new Map<ServiceName, StagedPolicy>()
   readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = {
     ost_io: new Paced(100),
     mdt: new Paced(100),
     mdt_readpage: new Paced(100),
   }
-  #isCommitting = false
   /** Commits so far: after one, plans are made anew. */
   #sent = 0
-  #lookedMs = 0
 
-  constructor(monitor: ClusterMonitor) {
+  constructor(monitor: ClusterMonitor, options: DeskOptions = {}) {
     this.monitor = monitor
-    monitor.onChange(() => this.#look())
+    this.options = options
+    this.#upkeep = new Upkeep(this)
+    monitor.onChange(() => this.#upkeep.look())
   }
 
-  /** Forgets the terms of rules that are no longer there. */
-  #look(): void {
-    const { monitor } = this
-    const nowMs = monitor.nowMs()
-    if (nowMs - this.#lookedMs < LOOK_MS) return
-    this.#lookedMs = nowMs
-    const names = new Map<string, Set<string>>()
-    this.rules.forgetGone(nowMs, ({ service, host, queue, name }) => {
-      const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
-      if (!reading) return undefined
-      const place = placeOf(host, service)
-      let of = names.get(place)
-      if (!of) names.set(place, (of = new Set(reading.rules.map((r) => `${r.queue} ${r.name}`))))
-      return of.has(`${queue} ${name}`)
-    })
+  /** Rules that only this console would stop are stopped; others have their timers. */
+  async close(): Promise<void> {
+    await this.#upkeep.stopBound(Infinity)
+  }
+
+  /** Changes that were committed, newest first. */
+  get changes(): readonly PastChange[] {
+    return this.#changes
+  }
+
+  /** The commit that is sent now, or was sent last. */
+  progressOf(service: ServiceName): CommitProgress | null {
+    return this.#run?.service === service ? this.#run.progress : null
+  }
+
+  get isCommitting(): boolean {
+    return this.#run !== undefined && !this.#run.isOver
+  }
+
+  /** Cancels what is being sent: the first server is brought back while it is watched, the rest get nothing. */
+  cancel(): void {
+    if (this.isCommitting) this.#run?.cancel()
   }
 
   changesOf(service: ServiceName): readonly PastChange[] {
@@ -85,17 +111,35 @@ export class RuleDesk {
 
   /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
   plan(service: ServiceName): DeskPlan {
-    return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () =>
-      this.#planOn(service, this.servers(service)),
-    )
+    return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
+      const plan = this.#planOn(service, this.servers(service), (host) => this.serverFacts(host))
+      if (plan.staged.length > 0) this.#kept.keep(plan)
+      return plan
+    })
   }
 
-  #planOn(service: ServiceName, servers: readonly ServerRules[]): DeskPlan {
-    return planStaged(service, this.staged.of(service), servers, this.rules)
+  /** What the newest reading tells of a server. */
+  serverFacts(host: string): DeskServer {
+    const { monitor } = this
+    return { version: monitor.reading(host)?.version, keeps: monitor.node(host)?.timers ?? 'systemd' }
+  }
+
+  #planOn(service: ServiceName, servers: readonly ServerRules[], factsOf: (host: string) => DeskServer): DeskPlan {
+    return planStaged(service, this.staged.of(service), servers, this.rules, factsOf)
+  }
+
+  /** What is different since a plan was shown; empty while it is the plan. */
+  since(service: ServiceName, planId: string): string[] {
+    const now = this.plan(service)
+    return now.planId === planId ? [] : (this.#kept.since(planId, now) ?? ['the plan that was shown is not known any more'])
   }
 
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
   stage(service: ServiceName, form: RuleForm, terms: ChangeTerms, replaces?: string): Result<string> {
+    if (this.#policies.has(service)) {
+      const next = 'Commit it first, or take it back.'
+      return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a change of policy is staged', next))
+    }
     const { command, faults } = diagnoseDraft(
       this.servers(service),
       this.othersThan(service, form, replaces),
@@ -139,90 +183,97 @@ export class RuleDesk {
     return ok(id)
   }
 
+  /** Stages a change of policy, which stands alone: rules go with the policy. Failures: OTHERS_STAGED. */
+  stagePolicy(
+    service: ServiceName,
+    to: PolicyChoice,
+    reason: string,
+    restores?: StagedPolicy['restores'],
+  ): Result<string> {
+    if (this.staged.of(service).length > 0) {
+      const next = 'Commit them, or take them back.'
+      return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
+    }
+    const staged = newPolicy({ service, to, reason, restores, stagedMs: this.monitor.nowMs() })
+    this.#policies.set(service, staged)
+    this.monitor.changed()
+    return ok(staged.id)
+  }
+
+  /** The staged change of policy as it would be sent now; undefined where none is staged. */
+  policyPlan(service: ServiceName): PolicyDeskPlan | undefined {
+    const staged = this.#policies.get(service)
+    if (!staged) return undefined
+    const servers = this.servers(service).map((s): PolicyRead => {
+      return { ...s, policies: this.monitor.serviceReading(s.server, service)?.policies ?? [] }
+    })
+    return planPolicies(staged, servers, (host) => this.serverFacts(host))
+  }
+
+  /** Why a change of policy cannot be committed now. */
+  policyRefusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
+    const { monitor } = this
+    const missing = monitor.serversOf(service).filter((h) => monitor.missing.has(h) || !monitor.reading(h))
+    return this.guard() ?? this.#busy() ?? policyRefusal(plan, missing)
+  }
+
   unstage(service: ServiceName, id: string | null): void {
+    if (id === null || this.#policies.get(service)?.id === id) this.#policies.delete(service)
     this.staged.remove(service, id)
     this.monitor.changed()
   }
 
-  /** What the operator types to commit: the one rule that is staged, else the cluster. */
+  /** What the operator types to commit: the one rule that is staged, else the cluster; a rule of days asks for its time, too. */
   typedTarget(service: ServiceName): string {
-    const names = new Set(this.staged.of(service).map((s) => s.edit.name))
+    const staged = this.staged.of(service)
+    const names = new Set(staged.map((s) => s.edit.name))
     const [only] = names
-    return names.size === 1 && only !== undefined ? only : this.monitor.source.cluster
+    const target = names.size === 1 && only !== undefined ? only : this.monitor.source.cluster
+    const longest = Math.max(0, ...staged.map((s) => s.terms.expiresS ?? 0))
+    return longest > LONG_S ? `${target} for ${Math.ceil(longest / 3600)} h` : target
+  }
+
+  /** What stands against any write now. */
+  guard(): Failure | undefined {
+    const { mode } = this.monitor.loop
+    if (mode !== 'enforce' && !this.options.alone) {
+      const what = 'The change cannot be sent'
+      return failure('MODE', what, `the mode is ${mode}`, 'Choose Enforce, then review again.')
+    }
+    return this.options.mayWrite?.()
   }
 
   /** Why a plan cannot be committed now; undefined when it can. */
   refusal(service: ServiceName, plan: DeskPlan): Failure | undefined {
-    const { monitor } = this
-    if (monitor.loop.mode !== 'enforce') {
-      return failure(
-        'MODE',
-        'The change cannot be sent',
-        `the mode is ${monitor.loop.mode}`,
-        'Choose Enforce, then review again.',
-      )
-    }
-    if (this.#isCommitting)
-      return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
-    const missing = monitor.serversOf(service).filter((h) => monitor.missing.has(h) || !monitor.reading(h))
-    if (missing.length > 0) {
-      return failure(
-        'SERVER_MISSING',
-        'The change cannot be sent',
-        `${missing.join(', ')} does not answer`,
-        'Wait until every server answers.',
-      )
-    }
-    const blind = plan.changes.filter(({ found }) => {
-      return found.rules.length === 0 && QUEUES.some((q) => found.tbf[q] !== undefined)
-    })
-    if (blind.length > 0) {
-      return failure(
-        'RULES_UNREADABLE',
-        'The change cannot be sent',
-        `${blind.map((c) => c.plan.server).join(', ')} runs TBF and does not show its rules`,
-        'Servers show them only while both queues run TBF: run it on reg and hp.',
-      )
-    }
-    const refused = plan.changes.flatMap((c) => c.plan.refused)[0]
-    if (refused) {
-      const hosts = plan.changes.filter((c) => c.plan.refused.some((r) => r.text === refused.text))
-      const where = hosts.length === plan.changes.length ? '' : ` (${hosts.map((c) => c.plan.server).join(', ')})`
-      const why = `${refused.text}${where}`
-      return failure('EDIT_REFUSED', 'The change cannot be sent', why, 'Take the change back or correct it.')
-    }
-    if (!plan.changes.some(isWork)) {
-      return failure(
-        'NO_CHANGE',
-        'There is nothing to send',
-        'every server is as the changes want it',
-        'Take the changes back.',
-      )
-    }
-    return undefined
+    return planRefusal(this.monitor, service, plan, this.guard() ?? this.#busy())
   }
 
-  /** Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD. */
+  #busy(): Failure | undefined {
+    if (!this.isCommitting && !this.#upkeep.isSending) return undefined
+    return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
+  }
+
+  /**
+   * Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD.
+   *
+   * @param canaryS  seconds that the first server is watched.
+   */
   async commit(
     service: ServiceName,
     planId: string,
     typed: string,
+    canaryS = this.options.canaryS ?? CANARY_S,
   ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const refused = this.refusal(service, this.plan(service))
+    const policy = this.policyPlan(service)
+    const refused = policy ? this.policyRefusal(service, policy) : this.refusal(service, this.plan(service))
     if (refused) return fail(refused)
     if (typed !== this.typedTarget(service)) {
-      return fail(
-        failure(
-          'NOT_TYPED',
-          'The change was not sent',
-          'what was typed is not the target',
-          'Type the target as shown.',
-        ),
-      )
+      const why = 'what was typed is not the target'
+      return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
     }
-    this.#isCommitting = true
+    const run = (this.#run = new CommitRun(service, planId, () => this.monitor.changed()))
     try {
-      return await this.#commitFresh(service, planId)
+      return policy ? await this.#commitPolicy(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
     } catch (e) {
       const why = e instanceof Error ? e.message : String(e)
       return fail({
@@ -232,72 +283,146 @@ export class RuleDesk {
         next: 'Free space for the history; look at the rules before trying again.',
       })
     } finally {
-      this.#isCommitting = false
+      run.end()
       this.#sent++
       this.monitor.changed()
     }
   }
 
-  async #commitFresh(service: ServiceName, planId: string): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
+  /** The servers of a service as they are read right now; those that do not answer are not among them. */
+  async #readNow(service: ServiceName): Promise<{ now: PolicyRead[]; factsOf: (host: string) => DeskServer }> {
     const { monitor } = this
+    const { answerMs } = this.options.sending ?? {}
+    const facts = new Map<string, DeskServer>()
     const now = await Promise.all(
       this.servers(service).map(async (s) => {
         const node = monitor.node(s.server)
-        return node ? readServer(node, SERVICES[service], s) : undefined
+        if (!node) return undefined
+        const version = await readVersion(node, answerMs)
+        facts.set(s.server, { version, keeps: node.timers ?? 'systemd' })
+        return readServer(node, SERVICES[service], s, answerMs)
       }),
     )
-    const plan = this.#planOn(
-      service,
-      now.filter((s) => s !== undefined),
-    )
+    const factsOf = (host: string): DeskServer => facts.get(host) ?? { version: undefined, keeps: 'none' }
+    return { now: now.filter((s) => s !== undefined), factsOf }
+  }
+
+  async #commitPolicy(
+    run: CommitRun,
+    staged: StagedPolicy,
+    canaryS: number,
+  ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
+    const { monitor } = this
+    const { service, planId } = run
+    const { now, factsOf } = await this.#readNow(service)
+    const plan = planPolicies(staged, now, factsOf)
     if (plan.planId !== planId) {
-      return fail(
-        failure(
-          'PLAN_CHANGED',
-          'The change was not sent',
-          'the servers, or what is staged, changed since the review',
-          'Look at the review again; it shows the new commands.',
-        ),
-      )
+      const why = 'the servers, their policies or their rules changed since the review'
+      return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
     }
+    const late = policyRefusal(plan, []) ?? this.guard()
+    if (late) return fail(late)
+    const work = plan.servers.filter((s) => s.plan.steps.length > 0)
+    const atMs = monitor.nowMs()
+    const changeId = randomBytes(4).toString('hex')
+    const title = `policy ${wordsOf(staged.to)}`
+    const text = `change ${changeId}, plan ${planId}: ${title} on ${service}; reason: ${staged.reason}`
+    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    const tasks = work.map((s) => policyTask(SERVICES[service], s))
+    const ends = await commitTasks(tasks, this.sendingParts(canaryS, run))
+    const past = policyPast(service, plan, { id: changeId, atMs, title, reason: staged.reason, nodes: ends })
+    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
+    const isDone = ends.every((n) => n.state === 'done')
+    if (isDone && this.#policies.get(service) === staged) this.#policies.delete(service)
+    const where = `${ends.filter((n) => n.state === 'done').length} of ${ends.length} servers`
+    monitor.events.add({ atMs, kind: 'change', level: isDone ? 'ok' : 'bad', subject: 'Rule', text: title, where })
+    return ok({ changeId, nodes: ends })
+  }
+
+
+  /** How a commit of this desk is sent. */
+  sendingParts(canaryS: number, run?: CommitRun, changes: readonly DeskChange[] = []): CommitParts {
+    const { monitor } = this
+    return {
+      nodeOf: (h) => monitor.node(h),
+      audit: monitor.audit,
+      nowMs: () => monitor.nowMs(),
+      stop: () => this.guard()?.why,
+      canaryS,
+      ...this.options.sending,
+      ...(run && {
+        guard: (host) => {
+          const change = changes.find((c) => c.plan.server === host)
+          return change && new SampleGuard(monitor, run.service, change)
+        },
+        signal: run.signal,
+        onServer: run.onServer,
+        onWatch: run.onWatch,
+      }),
+    }
+  }
+
+  async #commitFresh(run: CommitRun, canaryS: number): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
+    const { monitor } = this
+    const { service, planId } = run
+    const { now, factsOf } = await this.#readNow(service)
+    const plan = this.#planOn(service, now, factsOf)
+    if (plan.planId !== planId) {
+      const differs = this.#kept.since(planId, plan) ?? ['the servers, or what is staged, changed since the review']
+      const next = 'Look at the review again; it shows the new commands.'
+      return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
+    }
+    const late = planRefusal(monitor, service, plan, this.guard())
+    if (late) return fail(late)
     const changes = plan.changes.filter(isWork)
+    const waiting = isUndo(plan) ? missingFor(monitor, service, plan) : []
     const atMs = monitor.nowMs()
     const changeId = randomBytes(4).toString('hex')
     const why = whyOf(plan)
     // Why is on record, too, before anything is sent.
-    const text = `change ${changeId}: ${why.title}; reason: ${why.reason}`
+    const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
-    const nodes = await commitChange(SERVICES[service], changes, {
-      nodeOf: (h) => monitor.node(h),
-      audit: monitor.audit,
-      nowMs: () => monitor.nowMs(),
-      mayGoOn: () => monitor.loop.mode === 'enforce',
-    })
+    const ends = await commitChange(SERVICES[service], changes, this.sendingParts(canaryS, run, changes))
+    const nodes: NodeEnd[] = [
+      ...ends,
+      ...waiting.map((host) => ({ host, state: 'pending' as const, detail: 'sent when the server answers again' })),
+    ]
     const past = pastChange(service, plan, this.rules, { id: changeId, atMs, ...why, nodes })
     for (const end of nodes) settleTerms(plan, end, this.rules, atMs)
     this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
-    const done = nodes.filter((n) => n.state === 'done').map((n) => n.host)
+    for (const host of waiting) this.#wait(plan, host, changeId)
+    const done = nodes.filter((n) => n.state === 'done' || n.state === 'pending').map((n) => n.host)
     const isDone = done.length === nodes.length
-    if (isDone) this.#end(service, plan)
+    if (isDone) this.#end(service, plan, waiting.length > 0)
     else this.staged.sent(new Set(plan.staged.map((s) => s.id)), done)
-    const where = `${done.length} of ${nodes.length} servers`
+    const where = `${ends.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
     const level = isDone ? 'ok' : 'bad'
     monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: why.title, where })
     return ok({ changeId, nodes })
   }
 
+  /** What undoes on a server that does not answer waits for it. */
+  #wait({ staged }: DeskPlan, host: string, changeId: string): void {
+    const edits = staged.filter((s) => s.hosts?.includes(host) ?? true)
+    const [first] = edits
+    if (!first) return
+    const { service, undoes = '' } = first
+    this.pending.put({ service, host, changeId, undoes, edits, why: 'the server does not answer' })
+  }
+
   /** What is through leaves the staged changes; what was staged meanwhile stays. */
-  #end(service: ServiceName, { staged }: DeskPlan): void {
+  #end(service: ServiceName, { staged }: DeskPlan, isWaiting: boolean): void {
     for (const { id, undoes } of staged) {
       this.staged.remove(service, id)
       const past = this.#changes.find((c) => c.id === undoes)
-      if (past) past.undone = true
+      if (past && !isWaiting) past.undone = true
     }
   }
 
   /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#changes.find((c) => c.id === changeId)
+    if (past?.policy) return this.#undoPolicy(past, past.policy)
     const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
     const refuse = (code: string, why: string): Result<undefined> =>
       fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
@@ -313,5 +438,11 @@ export class RuleDesk {
       if (!put.ok) return put
     }
     return ok(undefined)
+  }
+
+  /** Stages the policy of before, and the rules that went with it. */
+  #undoPolicy({ service, title }: PastChange, { was, restores }: NonNullable<PastChange['policy']>): Result<undefined> {
+    const staged = this.stagePolicy(service, was, `undo of ${title}`, restores)
+    return staged.ok ? ok(undefined) : staged
   }
 }

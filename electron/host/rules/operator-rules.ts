@@ -2,11 +2,18 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 
+export interface RuleTimer {
+  readonly unit: string
+  readonly expiresMs: number
+  /** The value that stops the rule, where the server keeps no timer and this console stops it. */
+  readonly stop?: string | undefined
+}
+
 export interface OperatorRule {
   readonly reason: string
   readonly createdMs: number
   /** Timer on the server that stops it; undefined for a rule without one. */
-  readonly timer: { readonly unit: string; readonly expiresMs: number } | undefined
+  readonly timer: RuleTimer | undefined
   readonly realtime: boolean
 }
 
@@ -38,6 +45,19 @@ export class OperatorRules {
 
   forget(place: RulePlace): void {
     this.#rules.delete(keyOf(place))
+  }
+
+  /** Rules that this console must stop, whose time has come. */
+  due(nowMs: number): { readonly place: RulePlace; readonly stop: string }[] {
+    return [...this.#rules.values()].flatMap(({ place, rule: { timer } }) =>
+      timer?.stop !== undefined && timer.expiresMs <= nowMs ? [{ place, stop: timer.stop }] : [],
+    )
+  }
+
+  /** Timers of rules on a server. */
+  unitsOn(host: string): string[] {
+    const on = [...this.#rules.values()].filter(({ place }) => place.host === host)
+    return [...new Set(on.flatMap(({ rule }) => rule.timer?.unit ?? []))]
   }
 
   /** Places whose rule this timer stops. */

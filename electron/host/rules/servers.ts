@@ -7,7 +7,7 @@ import { profileOf } from '#core/lustre/profile.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type RuleText } from '../../cluster/recent.ts'
 import { placeOf } from '../../cluster/service.ts'
-import { orZero, RATE_SAMPLES } from '../views/position.ts'
+import { orZero, rateSamples } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
 /** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */
@@ -45,7 +45,7 @@ export function presentServers(monitor: ClusterMonitor, service: ServiceName, ru
  */
 export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: string): number {
   const column = jobColumn(service === 'ost_io' ? 'rpcs' : 'mdops')
-  return orZero(monitor.recent.raw.jobs.mean(jobId, column, monitor.sample, RATE_SAMPLES))
+  return orZero(monitor.recent.raw.jobs.mean(jobId, column, monitor.sample, rateSamples(monitor)))
 }
 
 /** Jobs with RPCs on a service in the last second. */
@@ -70,6 +70,7 @@ export function liveJobs(monitor: ClusterMonitor, service: ServiceName): LiveJob
       servers: [...new Set(targets.map((t) => hostOf.get(t) as string))],
       targets,
       rpcs,
+      ...(job.hosts.length > 0 ? { hosts: job.hosts } : {}),
     })
   }
   return out

@@ -7,6 +7,8 @@ export interface ChangeTerms {
   /** Seconds after which a timer on the server stops a started rule; null = none. */
   readonly expiresS: number | null
   readonly reason: string
+  /** Accepts that this console stops the rule where a server keeps no timers. */
+  readonly laptopBound?: boolean | undefined
 }
 
 export interface StagedChange {

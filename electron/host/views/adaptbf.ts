@@ -4,7 +4,7 @@ import type { StatusFrame } from '#core/api/frames.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { CYCLE_COLUMNS, TOTAL } from '../../cluster/recent.ts'
-import { RATE_SAMPLES } from './position.ts'
+import { rateSamples } from './position.ts'
 
 export function adaptbfStatus(monitor: ClusterMonitor): StatusFrame['adaptbf'] {
   const { controllers } = monitor.loop
@@ -18,7 +18,7 @@ export function adaptbfStatus(monitor: ClusterMonitor): StatusFrame['adaptbf'] {
 /** Mean over the cycles of the last second up to a sample. */
 export function cycleFrame(monitor: ClusterMonitor, sample: number): CycleFrame | null {
   const { cycles } = monitor.recent
-  const of = (name: string): number[] => CYCLE_COLUMNS.map((_, c) => cycles.mean(name, c, sample, RATE_SAMPLES))
+  const of = (name: string): number[] => CYCLE_COLUMNS.map((_, c) => cycles.mean(name, c, sample, rateSamples(monitor)))
   const parts = ([collect = 0, parse = 0, allocate = 0, apply = 0]: number[]) => ({ collect, parse, allocate, apply })
   const all = of(TOTAL)
   if (sample === 0 || all.some(Number.isNaN)) return null

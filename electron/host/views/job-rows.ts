@@ -6,7 +6,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
 import { ruleFinder, RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
 import type { FilterRow } from '../job-filter.ts'
-import { isPresent, orNull, orZero, RATE_SAMPLES, THROTTLED_SAMPLES } from './position.ts'
+import { isPresent, orNull, orZero, rateSamples, throttledSamples } from './position.ts'
 
 export interface JobRow extends FilterRow {
   readonly colour: number
@@ -68,9 +68,9 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number, t
   for (const job of monitor.jobs.all) {
     if (job.firstSeenMs > atMs) continue
     const mean = (column: number, n: number): number => jobs.mean(job.jobId, column, sample, n)
-    const rpcs = orZero(mean(C.rpcs, RATE_SAMPLES))
-    const readBps = orZero(mean(C.readBps, RATE_SAMPLES))
-    const writeBps = orZero(mean(C.writeBps, RATE_SAMPLES))
+    const rpcs = orZero(mean(C.rpcs, rateSamples(monitor)))
+    const readBps = orZero(mean(C.readBps, rateSamples(monitor)))
+    const writeBps = orZero(mean(C.writeBps, rateSamples(monitor)))
     const ops = [...(isNow ? job.lastSecond.ops : [])].sort((a, b) => b[1] - a[1])
     const rule = ruleOf(job.jobId)
     rows.push({
@@ -84,9 +84,9 @@ export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number, t
       rpcs,
       readBps,
       writeBps,
-      mdops: orZero(mean(C.mdops, RATE_SAMPLES)),
+      mdops: orZero(mean(C.mdops, rateSamples(monitor))),
       ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
-      throttled: orZero(mean(C.throttled, THROTTLED_SAMPLES)),
+      throttled: orZero(mean(C.throttled, throttledSamples(monitor))),
       record: orNull(recordOf(job.jobId)),
       rule: rule?.name ?? (isKnown ? 'default' : ''),
       ruleRate: rule?.rate ?? null,

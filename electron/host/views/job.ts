@@ -6,7 +6,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure, type SHARE_COLUMNS, shareColumn, shareName } from '../../cluster/recent.ts'
 import { jobRows, ruleLookup, rulesAt } from './job-rows.ts'
 import { debtsAt, ledgerOf, pairsOf } from './pairs.ts'
-import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
+import { isPresent, orNull, orZero, rateSamples, stand } from './position.ts'
 
 const POINTS = 150
 const LEDGER = 40
@@ -33,7 +33,7 @@ function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undef
   for (const host of monitor.servers) {
     for (const t of monitor.reading(host)?.targets ?? []) {
       const entry = t.target === target ? t.entries.find((e) => e.jobId === jobId) : undefined
-      if (entry) return t.text.slice(...entry.span)
+      if (entry) return t.rawOf(entry)
     }
   }
   return ''
@@ -56,12 +56,12 @@ function shares(
     let [tokens, nodes] = [0, 0]
     for (const job of monitor.jobs.all) {
       if (!job.targets.has(name)) continue
-      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, RATE_SAMPLES))
+      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, rateSamples(monitor)))
       if (has === 0) continue
       tokens += has
       nodes += nodesOf(job.jobId)
     }
-    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, RATE_SAMPLES))
+    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, rateSamples(monitor)))
     total += tokens
     if (has === 0) continue
     mine += has
@@ -112,8 +112,8 @@ export function jobFrame(
       const name = shareName(jobId, t.target)
       return {
         ...t,
-        rpcs: orZero(table.mean(name, 0, sample, RATE_SAMPLES)),
-        tokens: orNull(table.mean(name, TOKENS, sample, RATE_SAMPLES)),
+        rpcs: orZero(table.mean(name, 0, sample, rateSamples(monitor))),
+        tokens: orNull(table.mean(name, TOKENS, sample, rateSamples(monitor))),
         record: orNull(table.value(name, RECORD, sample)),
       }
     })
@@ -123,6 +123,7 @@ export function jobFrame(
   const ops = [...(second?.ops ?? [])].sort((a, b) => b[1] - a[1])
   const opsTotal = ops.reduce((s, [, n]) => s + n, 0)
   const rules = rulesAt(monitor, sample)
+  const unmapped = monitor.unmapped(jobId)
   return {
     seq,
     sample,
@@ -134,6 +135,7 @@ export function jobFrame(
     nodes: job?.nodes ?? null,
     colour: job?.colour ?? 0,
     firstSeenMs: job?.firstSeenMs ?? null,
+    ...(unmapped && job?.nodes === undefined ? { unmapped: `${unmapped.kind}: ${unmapped.why}` } : {}),
     target,
     record: row?.record ?? null,
     ...shares(monitor, jobId, sample, target),

@@ -10,7 +10,6 @@ import { alarmsOf } from './locks-alarms.ts'
 import { emptyLocks, type LocksHead } from './locks-empty.ts'
 import { resourceAt, type Clock, type ResourceQuery } from './locks-resource.ts'
 import { emptyRows, RATE_NS, rowsAt, type RowsQuery } from './locks-rows.ts'
-import { RATE_SAMPLES } from './position.ts'
 
 const SERIES_POINTS = 300
 
@@ -31,6 +30,9 @@ function forgotten(source: SourceClock, { countedSince }: TraceReader): Notice {
   }
 }
 
+/** Samples behind a displayed rate: one second at 10 Hz. */
+const SHOWN_SAMPLES = 10
+
 export function seqdlmFrame(
   source: SourceClock,
   locks: LockWatch,
@@ -47,8 +49,8 @@ export function seqdlmFrame(
   const storms = locks.storms(sample, STORM_SAMPLES)
   const measured = {
     held: series.value('held', sample),
-    grants: series.mean('grants', sample, RATE_SAMPLES),
-    cancels: series.mean('cancels', sample, RATE_SAMPLES),
+    grants: series.mean('grants', sample, SHOWN_SAMPLES),
+    cancels: series.mean('cancels', sample, SHOWN_SAMPLES),
     series: series.window(sample, head.windowMs, SERIES_POINTS),
     alarms: alarmsOf(world, atNs, storms, locks.alarms(sample, 1)),
   }

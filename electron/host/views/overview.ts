@@ -4,7 +4,7 @@ import { STORM_SAMPLES, type LockWatch } from '../../cluster/lock-watch.ts'
 import { resourceName } from '../../cluster/lock-words.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
-import { isPresent, orNull, orZero, RATE_SAMPLES, stand } from './position.ts'
+import { isPresent, orNull, orZero, rateSamples, stand } from './position.ts'
 import { stackFrame } from './stack.ts'
 
 const SPARK_POINTS = 60
@@ -40,14 +40,15 @@ function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[
   )
   const { tier, to } = monitor.recent.tierFor(sample, windowMs)
   const { from, step } = tier.totals.window(to, windowMs, SPARK_POINTS)
-  const locks = monitor.locks ? [locksTile(monitor.locks, sample, windowMs)] : []
+  const locks = monitor.locks ? [locksTile(monitor, monitor.locks, sample, windowMs)] : []
   const measured = (Object.keys(TILES) as (keyof typeof TILES)[]).map((id): Tile => {
     const column = totalColumn(TILES[id])
     // Rules are counted, not measured: a mean of them would be a rule and a half.
     const isCount = id === 'rules'
-    const value = orNull(
-      isCount ? totals.value(TOTAL, column, sample) : totals.mean(TOTAL, column, sample, RATE_SAMPLES),
-    )
+    const at = (table: typeof totals): number | null =>
+      orNull(isCount ? table.value(TOTAL, column, sample) : table.mean(TOTAL, column, sample, rateSamples(monitor)))
+    const whole = at(totals)
+    const value = whole ?? at(monitor.recent.partials)
     const earlier = past.to - n
     const mean = earlier >= past.tier.totals.oldest ? orNull(past.tier.totals.mean(TOTAL, column, earlier, n)) : null
     const before = isCount && mean !== null ? Math.round(mean) : mean
@@ -57,18 +58,19 @@ function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[
       before,
       spark: tier.totals.downsample(TOTAL, column, from, to, step),
       level: tileLevel(id, value, before),
+      ...(whole === null && value !== null ? { partial: true } : {}),
     }
   })
   return [...measured, ...locks]
 }
 
 /** Requests that wait for a lock; amber while there is a storm, which the note names. */
-function locksTile(locks: LockWatch, sample: number, windowMs: number): Tile {
+function locksTile(monitor: ClusterMonitor, locks: LockWatch, sample: number, windowMs: number): Tile {
   const { world, series } = locks
   const worst = locks.storms(sample, STORM_SAMPLES)[0]
   return {
     id: 'locks',
-    value: series.mean('waiting', sample, RATE_SAMPLES),
+    value: series.mean('waiting', sample, rateSamples(monitor)),
     before: series.meanBefore('waiting', sample, windowMs),
     spark: series.window(sample, windowMs, SPARK_POINTS).waiting,
     level: worst ? 'watch' : 'ok',
@@ -78,7 +80,7 @@ function locksTile(locks: LockWatch, sample: number, windowMs: number): Tile {
 
 function targets(monitor: ClusterMonitor, sample: number): OverviewFrame['targets'] {
   const { targets: table } = monitor.recent.raw
-  const mean = (name: string, column: number): number => table.mean(name, column, sample, RATE_SAMPLES)
+  const mean = (name: string, column: number): number => table.mean(name, column, sample, rateSamples(monitor))
   const rates = monitor.targets.map((t) => mean(t.target, 0))
   const average = rates.reduce((s, v) => s + orZero(v), 0) / Math.max(1, rates.length)
   return {

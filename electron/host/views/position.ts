@@ -1,10 +1,13 @@
 /** Where a view stands: the sample it shows, and the small sums every view takes from there. */
+import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 
-/** Samples behind a displayed rate: one second at 10 Hz, so that numbers can be read. */
-export const RATE_SAMPLES = 10
+const perSecond = (monitor: ClusterMonitor): number => NS_PER_S / monitor.source.periodNs
+
+/** Samples behind a displayed rate: one second, so that numbers can be read; at least one. */
+export const rateSamples = (monitor: ClusterMonitor): number => Math.max(1, Math.round(perSecond(monitor)))
 /** Samples behind "throttled": ten seconds. */
-export const THROTTLED_SAMPLES = 100
+export const throttledSamples = (monitor: ClusterMonitor): number => Math.max(1, Math.round(10 * perSecond(monitor)))
 
 export interface Position {
   readonly sample: number
@@ -23,7 +26,8 @@ export function stand(monitor: ClusterMonitor, at: number | null): Position {
  * Whether a sample is of the last second. What is kept of the present only (operations of the last second, sizes, the raw
  * text, timers) is shown there and nowhere else: an old picture never holds a new number.
  */
-export const isPresent = (monitor: ClusterMonitor, sample: number): boolean => monitor.sample - sample <= RATE_SAMPLES
+export const isPresent = (monitor: ClusterMonitor, sample: number): boolean =>
+  monitor.sample - sample <= rateSamples(monitor)
 
 /** null for a gap. */
 export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)

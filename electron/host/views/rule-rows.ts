@@ -7,9 +7,10 @@ import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure } from '../../cluster/recent.ts'
 import { placeOf } from '../../cluster/service.ts'
+import { SlotWatch } from '../../cluster/slots.ts'
 import type { LeaseState } from '../../enforce/lease.ts'
 import type { RuleDesk } from '../rules/desk.ts'
-import { isPresent, orNull, RATE_SAMPLES } from './position.ts'
+import { isPresent, orNull, rateSamples } from './position.ts'
 
 const SPARK_POINTS = 40
 const SPARK_MS = 20_000
@@ -77,7 +78,7 @@ function bound(
 ): Pick<RulesFrame['rows'][number], 'ceilingBps' | 'used' | 'spark'> {
   if (jobId === undefined || sample === 0 || ceiling === 0) return { ceilingBps: null, used: null, spark: [] }
   const { jobs } = monitor.recent.raw
-  const mean = (m: JobMeasure): number => jobs.mean(jobId, jobColumn(m), sample, RATE_SAMPLES)
+  const mean = (m: JobMeasure): number => jobs.mean(jobId, jobColumn(m), sample, rateSamples(monitor))
   const measure = service === 'ost_io' ? 'rpcs' : 'mdops'
   const served = mean(measure)
   // On OSTs what the rules allow is kept with the sample, where each server may have its own rate.
@@ -89,6 +90,21 @@ function bound(
     used: allowed > 0 ? orNull(served / allowed) : null,
     spark: jobs.downsample(jobId, jobColumn(measure), from, sample, step),
   }
+}
+
+/**
+ * RPCs queued at the service on the servers of a rule whose job runs at its limit: the only place where its wait is seen, since the
+ * times of job_stats do not contain it.
+ */
+function waiting(
+  monitor: ClusterMonitor,
+  jobId: string | undefined,
+  { sample, service }: RowPlace,
+  hosts: readonly string[],
+): Pick<RulesFrame['rows'][number], 'queued'> {
+  if (jobId === undefined || !isPresent(monitor, sample) || !SlotWatch.waits(monitor.recent, jobId)) return {}
+  const policies = hosts.flatMap((h) => monitor.serviceReading(h, service)?.policies ?? [])
+  return { queued: policies.reduce((n, p) => n + p.queued, 0) }
 }
 
 const hostsOf = (rule: MergedRule, name: string): string[] => [
@@ -144,6 +160,7 @@ export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): Rule
     rateMax: isNew ? (mark?.rate ?? 0) : Math.max(...rates),
     ceiling,
     ...bound(monitor, jobId, place, ceiling),
+    ...waiting(monitor, jobId, place, hosts),
     ref: rule.lines.reduce((n, l) => n + l.line.ref, 0),
     refZeroMs: !isNow || isNew || idle.some((i) => i === undefined) ? null : Math.max(...(idle as number[])),
     owner: rule.name === 'default' ? 'lustre' : isOur ? 'sluice' : operator || isNew ? 'operator' : 'other',

@@ -9,6 +9,7 @@ import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { writtenLines } from '../../cluster/rule-matcher.ts'
 import { placeOf, SERVICES } from '../../cluster/service.ts'
+import { SlotWatch } from '../../cluster/slots.ts'
 import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { Paced } from '../rules/paced.ts'
@@ -70,6 +71,7 @@ function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints'
     service,
     jobs: liveJobs(monitor, service),
     isPrivate: isOurs,
+    isLimited: (jobId) => SlotWatch.waits(monitor.recent, jobId),
     unboundMs: (name) => {
       const hosts = servers.filter((s) => s.rules.some((r) => r.name === name)).map((s) => s.server)
       const since = monitor.idleRules.since(

@@ -4,20 +4,25 @@ import type { DiffLine } from '#core/control/plan.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { tryAgainstLive } from '#core/control/trial.ts'
-import { commandsOf, inverseOf, type ServerChange } from '../../enforce/change.ts'
+import { CANARY_S } from '../../enforce/change.ts'
+import { commandsOf, inverseOf, type ServerChange } from '../../enforce/server-change.ts'
 import { SERVICES, type Service } from '../../cluster/service.ts'
 import { isWork, type DeskPlan } from '../rules/desk-plan.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import type { PastChange } from '../rules/past-change.ts'
+import { isUndo, missingFor } from '../rules/refusal.ts'
 import { toLint, toTrial } from '../rules/check.ts'
 import { Paced } from '../rules/paced.ts'
 import { isFor, type StagedChange } from '../rules/staged-changes.ts'
 import { liveJobs } from '../rules/servers.ts'
 import { stand } from './position.ts'
+import { policyPart } from './staged-policy.ts'
 import { toNotice } from './status.ts'
 
 export interface StagedQuery {
   readonly service: ServiceName
+  /** Plan that is being looked at. */
+  readonly reviewed?: string | undefined
 }
 
 /** Lines of a list that a review carries; changed ones are always among them. */
@@ -28,9 +33,9 @@ const kindOf = { start: 'add', change: 'mod', stop: 'del' } as const
 /** Commands of the first server that are about one rule, its timer included. */
 function commandsFor(service: Service, change: ServerChange | undefined, rule: string): string[] {
   if (!change) return []
-  const { plan, timers, found } = change
+  const { plan, timers, found, keeps } = change
   const own = { ...plan, commands: plan.commands.filter((c) => c.rule === rule) }
-  return commandsOf(service, { plan: own, found, timers: timers.filter((t) => t.rule === rule), endTimers: [] })
+  return commandsOf(service, { plan: own, found, keeps, timers: timers.filter((t) => t.rule === rule), endTimers: [] })
 }
 
 const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
@@ -100,6 +105,9 @@ function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
     refillTokens: plan.changes.reduce((n, c) => n + c.plan.refillTokens, 0),
     typed: desk.typedTarget(query.service),
     expiresS: seconds.length === 0 ? null : Math.min(...seconds),
+    timers: changes.some((c) => c.keeps === 'none' && c.timers.length > 0) ? 'laptop' : 'server',
+    canaryS: desk.options.canaryS ?? CANARY_S,
+    pending: isUndo(plan) ? missingFor(monitor, query.service, plan) : [],
     refused: refused ? toNotice(refused) : null,
   }
 }
@@ -112,26 +120,25 @@ function lintsOf(desk: RuleDesk, query: StagedQuery, { changes, staged }: DeskPl
   const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isOurs })
   const notes = new Map(changes.flatMap((c) => c.plan.notes).map((n) => [n.text, n]))
   const refused = new Map(changes.flatMap((c) => c.plan.refused).map((r) => [r.text, r]))
+  const gates = new Map(changes.flatMap((c) => c.gates).map((g) => [g.text, g]))
   return [
+    ...[...gates.values()].map((g): Lint => {
+      return { code: g.id, level: g.action === 'refuse' ? 'bad' : 'watch', rule: '', text: g.text }
+    }),
     ...[...refused.keys()].map((text): Lint => ({ code: 'REFUSED', level: 'bad', rule: '', text })),
     ...found.filter((l) => names.has(l.rule)).map(toLint),
     ...[...notes.values()].map((n): Lint => ({ code: n.code, level: 'info', rule: '', text: n.text })),
   ]
 }
 
-const pastOf = ({
-  id,
-  atMs,
-  title,
-  reason,
-  nodes,
-  inverse,
-  expiresMs,
-  undone,
-}: PastChange): StagedFrame['changes'][number] => ({
+const pastOf = (
+  { pending }: RuleDesk,
+  { id, atMs, title, reason, nodes, inverse, expiresMs, undone }: PastChange,
+): StagedFrame['changes'][number] => ({
   ...{ id, atMs, title, reason, expiresMs, undone },
   nodes: [...nodes],
   inverse: [...inverse],
+  pending: pending.of(id).map(({ host, why }) => ({ host, why })),
 })
 
 /** Review and remarks, which try every live job on every server. */
@@ -148,7 +155,8 @@ function judged(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Judged {
     mdt_readpage: new Paced<Judged>(400),
   }
   kept.set(desk, of)
-  const key = `${plan.planId} ${desk.monitor.loop.mode} ${desk.monitor.missing.size}`
+  const guard = desk.guard()?.code ?? ''
+  const key = `${plan.planId} ${guard} ${desk.isCommitting ? 1 : 0} ${desk.monitor.missing.size}`
   return of[query.service].get(key, () => ({
     lints: lintsOf(desk, query, plan),
     review: reviewOf(desk, query, plan),
@@ -159,6 +167,7 @@ export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): St
   const { sample, atMs } = stand(desk.monitor, null)
   const service = SERVICES[query.service]
   const plan = desk.plan(query.service)
+  const policy = desk.policyPlan(query.service)
   const isAny = plan.staged.length > 0
   const first = plan.changes.find(isWork)
   return {
@@ -167,9 +176,13 @@ export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): St
     atMs,
     service: query.service,
     items: plan.staged.map((s) => itemOf(service, plan, s)),
+    policy: null,
     inverse: first ? inverseOf(service, first) : [],
     lints: isAny ? judged(desk, query, plan).lints : [],
     review: isAny ? judged(desk, query, plan).review : null,
-    changes: desk.changesOf(query.service).map(pastOf),
+    ...(policy && policyPart(desk, query.service, policy)),
+    changes: desk.changesOf(query.service).map((c) => pastOf(desk, c)),
+    commit: desk.progressOf(query.service),
+    since: query.reviewed === undefined || policy ? [] : desk.since(query.service, query.reviewed),
   }
 }

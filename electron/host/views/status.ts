@@ -1,19 +1,10 @@
 /** What the frame of the window always shows: the source, its clock, the mode, what reading costs, what is wrong. */
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { Console } from '../on-screen.ts'
 import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
 import { orZero, stand } from './position.ts'
-
-/** What the host knows of the source beyond its samples. */
-export interface SourceFacts {
-  readonly scenario: string
-  readonly seed: number
-  readonly sinceMs: number
-  readonly speed: () => number
-  readonly achieved: () => number
-}
 
 export const toNotice = (f: Failure): Notice => ({
   code: f.code,
@@ -23,12 +14,7 @@ export const toNotice = (f: Failure): Notice => ({
   ...(f.next === undefined ? {} : { next: f.next }),
 })
 
-export function statusFrame(
-  monitor: ClusterMonitor,
-  facts: SourceFacts & { readonly staged: number },
-  query: { at: number | null },
-  seq: number,
-): StatusFrame {
+export function statusFrame({ monitor, facts, desk }: Console, query: { at: number | null }, seq: number): StatusFrame {
   const { sample, atMs } = stand(monitor, query.at)
   const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
   return {
@@ -38,9 +24,9 @@ export function statusFrame(
     source: {
       kind: monitor.source.kind,
       cluster: monitor.source.cluster,
-      env: monitor.source.kind === 'EMULATED' ? 'DEMO' : 'PROD',
-      scenario: facts.scenario,
-      seed: facts.seed,
+      env: facts.env,
+      ...(facts.scenario === undefined ? {} : { scenario: facts.scenario }),
+      ...(facts.seed === undefined ? {} : { seed: facts.seed }),
       sinceMs: facts.sinceMs,
     },
     oldest: sample === 0 ? 0 : monitor.recent.raw.totals.oldest,
@@ -51,6 +37,8 @@ export function statusFrame(
       sampleAgeMs: monitor.sampledWallMs === undefined ? null : performance.now() - monitor.sampledWallMs,
     },
     mode: monitor.loop.mode,
+    safeMode: facts.safeMode(),
+    unlockedUntilMs: facts.unlockedUntilMs(),
     controller: monitor.loop.controller,
     adaptbf: adaptbfStatus(monitor),
     cycle: cycleFrame(monitor, sample),
@@ -66,7 +54,7 @@ export function statusFrame(
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,
-    staged: facts.staged,
+    staged: desk.staged.count,
     history: {
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),

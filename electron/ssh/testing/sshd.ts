@@ -76,6 +76,8 @@ export interface SshdOptions {
   readonly authorized: readonly string[]
   /** Lines of sshd_config. */
   readonly lines?: readonly string[]
+  /** A free one without. */
+  readonly port?: number
 }
 
 export interface Sshd {
@@ -87,6 +89,8 @@ export interface Sshd {
   log(): string
   /** Ends its connections at once, as a server that loses its power. */
   killSessions(): void
+  /** Stops it and its sessions in their tracks (SIGSTOP), or lets them go on. */
+  stall(isStalled: boolean): void
   stop(): void
 }
 
@@ -105,9 +109,9 @@ const childrenOf = (pid: number): number[] => {
   return found.flatMap((child) => [child, ...childrenOf(child)])
 }
 
-const kill = (pid: number): void => {
+const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // It has ended.
   }
@@ -125,7 +129,7 @@ async function answers(port: number): Promise<boolean> {
 export async function startSshd(o: SshdOptions): Promise<Sshd> {
   const folder = scratch()
   const hostKeys = o.hostKeys ?? [makeKey(join(folder, 'host_ed25519'))]
-  const port = await freePort()
+  const port = o.port ?? (await freePort())
   writeFileSync(join(folder, 'authorized'), `${o.authorized.join('\n')}\n`)
   const config = [
     // First: the first value of a setting wins.
@@ -154,13 +158,17 @@ export async function startSshd(o: SshdOptions): Promise<Sshd> {
     if (i > 200 || child.exitCode !== null) throw new Error(`sshd does not answer: ${log}`)
     await new Promise((done) => setTimeout(done, 25))
   }
-  const killSessions = (): void => childrenOf(child.pid ?? 0).forEach(kill)
+  const killSessions = (): void => childrenOf(child.pid ?? 0).forEach((pid) => kill(pid))
   return {
     port,
     hostKeys,
     knownLines: (host = '127.0.0.1') => hostKeys.map((k) => `[${host}]:${port} ${publicHalf(k)}\n`).join(''),
     log: () => log,
     killSessions,
+    stall: (isStalled) => {
+      const signal = isStalled ? 'SIGSTOP' : 'SIGCONT'
+      for (const pid of [child.pid ?? 0, ...childrenOf(child.pid ?? 0)]) kill(pid, signal)
+    },
     stop: () => {
       killSessions()
       child.kill('SIGKILL')

@@ -33,7 +33,7 @@ export function tileFace(tile: Tile, windowMs: number) {
   return {
     id,
     label: labels[id],
-    value: measure.text,
+    value: tile.partial === true ? `≥ ${measure.text}` : measure.text,
     unit: measure.unit,
     level,
     // Amber says how many times, a calm tile by how much.

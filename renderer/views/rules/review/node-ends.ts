@@ -12,9 +12,10 @@ export const endLevels: Readonly<Record<State, Level>> = {
   'rolled back': 'watch',
   unknown: 'unknown',
   'not sent': 'idle',
+  pending: 'watch',
 }
 /** In the order of what an operator must look at. */
-const states: readonly State[] = ['failed', 'unknown', 'rolled back', 'not sent', 'done']
+const states: readonly State[] = ['failed', 'unknown', 'pending', 'rolled back', 'not sent', 'done']
 
 /** One entry for each state that occurs: `2 failed`, with the hosts. */
 export const endsOf = (nodes: readonly NodeEnd[]): { state: State; text: string; hosts: string }[] =>

@@ -1,0 +1,102 @@
+/** Programs that tell about a node itself: its clock, its kernel, its processors, its user. */
+import type { ByteText } from '../lustre/text.ts'
+import { done, exitWith, type ExecResult, type Program } from './exec.ts'
+import type { NodeUser } from './lctl/host.ts'
+
+const RELEASE = '5.14.0-427.31.1_lustre.el9.x86_64'
+const NS_PER_CENTISECOND = 10_000_000
+
+/** What a node's clocks say. */
+export interface NodeClock {
+  /** The simulation's own instant. */
+  nowNs(): number
+  unixNs(): bigint
+  /** Since its start. */
+  upNs(): number
+}
+
+/** `/proc/uptime` of a node whose processors do nothing else. */
+export function uptime(clock: NodeClock, processors: number): ByteText {
+  const text = (ns: number): string => (Math.floor(ns / NS_PER_CENTISECOND) / 100).toFixed(2)
+  return `${text(clock.upNs())} ${text(clock.upNs() * processors)}\n`
+}
+
+/** `date [-u] [+FORMAT]` with the sequences that a program asks for; a node's time zone is UTC. */
+function date(args: readonly string[], clock: NodeClock): ExecResult {
+  const rest = args[0] === '-u' ? args.slice(1) : args
+  const [format = '+%a %b %e %H:%M:%S %Z %Y'] = rest
+  if (rest.length > 1) return exitWith(1, `date: extra operand '${rest[1] ?? ''}'\n`)
+  if (!format.startsWith('+')) return exitWith(1, `date: invalid date '${format}'\n`)
+  const unixNs = clock.unixNs()
+  const at = new Date(Number(unixNs / 1_000_000n))
+  const iso = at.toISOString()
+  const [, month = '', day = ''] = /^\w+, (\d+) (\w+)/.exec(at.toUTCString()) ?? []
+  const parts: Readonly<Record<string, string>> = {
+    s: String(unixNs / 1_000_000_000n),
+    N: String(unixNs % 1_000_000_000n).padStart(9, '0'),
+    F: iso.slice(0, 10),
+    T: iso.slice(11, 19),
+    Y: iso.slice(0, 4),
+    m: iso.slice(5, 7),
+    d: iso.slice(8, 10),
+    e: String(at.getUTCDate()).padStart(2, ' '),
+    H: iso.slice(11, 13),
+    M: iso.slice(14, 16),
+    S: iso.slice(17, 19),
+    a: at.toUTCString().slice(0, 3),
+    b: /[A-Z]/.test(day) ? day : month,
+    Z: 'UTC',
+    z: '+0000',
+    n: '\n',
+    '%': '%',
+  }
+  const unknown = [...format.matchAll(/%(.)/gs)].find(([, c]) => !Object.hasOwn(parts, c ?? ''))
+  if (unknown) return exitWith(1, `date: ${unknown[0]} is not known to this emulated shell\n`)
+  return done(`${format.slice(1).replace(/%(.)/gs, (_, c: string) => parts[c] ?? '')}\n`)
+}
+
+function uname(args: readonly string[], hostname: string): ExecResult {
+  const letters = args.length === 0 ? 's' : args.map((a) => a.slice(1)).join('')
+  const fields: Readonly<Record<string, string>> = { s: 'Linux', n: hostname, r: RELEASE, m: 'x86_64' }
+  const wrong = args.find((a) => !/^-[snrm]+$/.test(a))
+  if (wrong !== undefined) return exitWith(1, `uname: ${wrong} is not known to this emulated shell\n`)
+  const asked = Object.entries(fields).filter(([letter]) => letters.includes(letter))
+  return done(`${asked.map(([, field]) => field).join(' ')}\n`)
+}
+
+function id({ name, uid }: NodeUser, args: readonly string[]): ExecResult {
+  if (args.length === 0) return done(`uid=${uid}(${name}) gid=${uid}(${name}) groups=${uid}(${name})\n`)
+  if (args.length === 1 && args[0] === '-u') return done(`${uid}\n`)
+  if (args.length === 1 && args[0] === '-un') return done(`${name}\n`)
+  return exitWith(1, 'id: only -u and -un are known to this emulated shell\n')
+}
+
+/** No process of an emulated node lives long enough to be sent a signal: a command takes no time. */
+function kill(args: readonly string[]): ExecResult {
+  const [, pid] = /^(?:-s \w+ |-\w+ )?(?:-- )?(-?\d{1,10})$/.exec(args.join(' ')) ?? []
+  if (pid === undefined) return exitWith(2, 'kill: usage: kill [-s SIGNAL] [--] PID\n')
+  return exitWith(1, `kill: (${pid}) - No such process\n`)
+}
+
+/** The tools of a node for one user. */
+export function systemTools(
+  { hostname, clock, processors }: { hostname: string; clock: NodeClock; processors: () => number },
+  user: NodeUser,
+): Record<string, Program> {
+  return {
+    hostname: (args) =>
+      args.length === 0 || args[0] === '-s' ? done(`${hostname}\n`) : exitWith(1, 'hostname: only -s is known here\n'),
+    whoami: () => done(`${user.name}\n`),
+    id: (args) => id(user, args),
+    date: (args) => date(args, clock),
+    uname: (args) => uname(args, hostname),
+    nproc: () => done(`${processors()}\n`),
+    kill,
+    true: () => done(),
+    false: () => exitWith(1, ''),
+    sleep: ([span = '']) =>
+      /^0*(\.0*)?$/.test(span) && span !== ''
+        ? done()
+        : exitWith(1, 'sleep: a command line takes no time on this emulated node\n'),
+  }
+}

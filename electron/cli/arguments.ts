@@ -1,0 +1,26 @@
+/** Arguments that several commands take. */
+import { existsSync } from 'node:fs'
+import { InvalidArgumentError } from 'commander'
+import { EXPIRY_MAX_S } from '#core/api/rule-edits.ts'
+import { demoScenario } from '../host/scenario-file.ts'
+
+/** The file of a scenario named on the command line: a path, or `demo` for the built-in one. */
+export const scenarioFile = (name: string): string => (name === 'demo' && !existsSync(name) ? demoScenario() : name)
+
+export const seconds = (text: string): number => {
+  const n = Number(text)
+  if (!(n > 0 && n <= 1e6)) throw new InvalidArgumentError('Seconds above 0 and up to 1000000.')
+  return n
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** A time that a rule stands, in seconds: `30m`, `90s`, `2h`; from 5 s to a week. */
+export const expiry = (text: string): number => {
+  const [, number = '', unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?)([smhd])$/.exec(text) ?? []
+  const n = Math.round(Number(number) * (UNITS[unit] ?? NaN))
+  if (number === '' || !(n >= 5 && n <= EXPIRY_MAX_S)) {
+    throw new InvalidArgumentError('A number and s, m, h or d: from 5s to 7d.')
+  }
+  return n
+}

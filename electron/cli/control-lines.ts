@@ -1,0 +1,90 @@
+/** What a controller did in one period, as a line. */
+import { isOurs } from '#core/control/desired-rule.ts'
+import { placeOf } from '../cluster/service.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { shareColumn, shareName } from '../cluster/recent.ts'
+import { rulesIn } from '../host/rules/servers.ts'
+import { plain } from './output.ts'
+
+type Missing = readonly { readonly host: string; readonly reason: string }[]
+
+interface Allocated {
+  readonly job_id: string
+  /** Tokens of the next period; absent for a job that got none. */
+  readonly tokens?: number
+  readonly record?: number
+}
+
+function allocatedOn(monitor: ClusterMonitor, target: string): Allocated[] {
+  const { shares } = monitor.recent
+  const value = (jobId: string, column: 'tokens' | 'record'): number =>
+    shares.value(shareName(jobId, target), shareColumn(column), monitor.sample)
+  return [...monitor.jobs.all].flatMap(({ jobId }) => {
+    const [tokens, record] = [value(jobId, 'tokens'), value(jobId, 'record')]
+    if (Number.isNaN(tokens) && (Number.isNaN(record) || record === 0)) return []
+    return [
+      {
+        job_id: jobId,
+        ...(Number.isNaN(tokens) ? {} : { tokens }),
+        ...(Number.isNaN(record) ? {} : { record }),
+      },
+    ]
+  })
+}
+
+/** Rules of controllers in force on a server after the period, and the newest plan that had anything to do. */
+function rulesOn(monitor: ClusterMonitor, host: string): object {
+  const place = placeOf(host, 'ost_io')
+  const text = monitor.recent.rulesAt(place, monitor.sample)
+  const rules = (text ? rulesIn(monitor, place, text) : []).filter(
+    (r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name),
+  )
+  const outcome = monitor.loop.outcome(host)
+  return {
+    host,
+    rules: rules.map(({ name, conditions: match, rate }) => ({ name, match, rate })),
+    ...(outcome && {
+      plan: {
+        ...{ t: outcome.atMs / 1000, state: outcome.state, detail: outcome.detail },
+        commands: outcome.plan.commands.map((c) => c.value),
+      },
+    }),
+  }
+}
+
+export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
+  const { loop, targets, sample } = monitor
+  const records = new Map<string, number>()
+  const decisions = targets.map(({ target, node }) => {
+    const allocations = allocatedOn(monitor, target)
+    for (const a of allocations) records.set(a.job_id, (records.get(a.job_id) ?? 0) + (a.record ?? 0))
+    return { target, node, allocations }
+  })
+  return {
+    ...{ t: monitor.nowMs() / 1000, sample, source: monitor.source.kind, mode: loop.mode, controller: loop.controller },
+    ...(loop.shadowLeftNs > 0 ? { shadow_left_s: Math.round(loop.shadowLeftNs / 1e8) / 10 } : {}),
+    decisions: loop.mode === 'observe' ? [] : decisions,
+    rules: monitor.servers.map((host) => rulesOn(monitor, host)),
+    records: loop.mode === 'observe' ? {} : Object.fromEntries(records),
+    ...(missing.length === 0 ? {} : { partial: true, missing }),
+    ...(monitor.failures.length === 0
+      ? {}
+      : { failures: monitor.failures.map(({ code, what, why }) => ({ code, what, why })) }),
+  }
+}
+
+/** For a terminal: one line a period. */
+export function periodText(monitor: ClusterMonitor, missing: Missing): string {
+  const { loop, servers } = monitor
+  const time = new Date(monitor.nowMs()).toISOString().slice(11, 21)
+  const per = servers.map((host) => {
+    const { rules } = rulesOn(monitor, host) as { rules: unknown[] }
+    const outcome = loop.outcome(host)
+    const plan = outcome ? `, ${outcome.plan.commands.length} ${outcome.state}` : ''
+    return `${host} ${rules.length} rules${plan}`
+  })
+  const shadow = loop.shadowLeftNs > 0 ? `, shown only for ${Math.ceil(loop.shadowLeftNs / 1e9)} s` : ''
+  const silent = missing.map((m) => `${m.host} missing`)
+  const failures = monitor.failures.map((f) => f.what)
+  return plain(`${time}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`)
+}

@@ -1,0 +1,157 @@
+/**
+ * A controller without a window: it decides every period, says so, and writes where the mode is enforce. However it ends, short of
+ * being killed, it takes its rules away and looks whether they are gone; killed, the leases on the servers do.
+ */
+import type { Command } from 'commander'
+import type { ControllerName, Mode } from '#core/control/controller.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { flagsOf } from './clusters-flags.ts'
+import { periodLine, periodText } from './control-lines.ts'
+import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
+import { EXIT, line, plain, stopJson, type ExitCode } from './output.ts'
+
+export interface ControlOptions {
+  readonly json?: true
+  readonly controller: ControllerName
+  readonly mode: Mode
+  readonly target?: string
+  readonly for?: number
+}
+
+/** The unlock is renewed this often, as long as nothing ended it: it holds for 15 minutes. */
+const RENEW_MS = 60_000
+/** Longest wait for its rules to be gone at the end; the leases end them in a minute anyway. */
+const GONE_MS = 20_000
+
+class Run {
+  readonly #cluster: OpenCluster
+  readonly #options: ControlOptions
+  #monitor: ClusterMonitor | undefined
+  #off: () => void = () => undefined
+  #end: (why: Failure | undefined) => void = () => undefined
+  #sample = 0
+  /** Servers on which it may have rules. */
+  readonly #written = new Set<string>()
+  readonly #ended: Promise<Failure | undefined>
+
+  constructor(cluster: OpenCluster, options: ControlOptions) {
+    this.#cluster = cluster
+    this.#options = options
+    this.#ended = new Promise((resolve) => (this.#end = resolve))
+  }
+
+  /** Until it is told to end, or cannot go on. @returns why it could not. */
+  async run(): Promise<Failure | undefined> {
+    const entered = this.#enter()
+    if (!entered.ok) return entered.error
+    for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(s, () => this.#end(undefined))
+    const time = this.#options.for
+    if (time !== undefined) setTimeout(() => this.#end(undefined), time * 1000)
+    const renew = setInterval(() => this.#renew(), RENEW_MS)
+    // A cluster whose servers are all refused sends no more samples.
+    const look = setInterval(() => this.#look(), 250)
+    const why = await this.#ended
+    clearInterval(renew)
+    clearInterval(look)
+    return why
+  }
+
+  /** Takes over the present connection: its monitor is another one when a server came in that nobody knew. */
+  #enter(): Result<undefined> {
+    const { console } = this.#cluster
+    const { controller, mode } = this.#options
+    const { monitor, guard } = console
+    this.#monitor = monitor
+    this.#off()
+    if (mode === 'enforce' && guard) {
+      const may = guard.mayEnter(mode)
+      const opened = may.ok || may.error.code !== 'LOCKED' ? may : guard.unlock(this.#cluster.name)
+      if (!opened.ok) return opened
+    }
+    const chosen = monitor.setController(controller)
+    const set = chosen.ok ? monitor.setMode(mode) : chosen
+    if (!set.ok) return set
+    this.#off = monitor.onChange(() => this.#onSample(monitor))
+    return ok(undefined)
+  }
+
+  #look(): void {
+    if (isHopeless(this.#cluster)) this.#end(undefined)
+    if (this.#cluster.console.monitor === this.#monitor) return
+    const entered = this.#enter()
+    if (!entered.ok) this.#end(entered.error)
+  }
+
+  #renew(): void {
+    const { guard } = this.#cluster.console
+    if (this.#options.mode === 'enforce' && guard?.mayEnter('enforce').ok) guard.unlock(this.#cluster.name)
+  }
+
+  #onSample(monitor: ClusterMonitor): void {
+    const { mode } = monitor.loop
+    if (this.#options.mode === 'enforce' && mode !== 'enforce') {
+      const may = this.#cluster.console.guard?.mayEnter('enforce')
+      const why = may && !may.ok ? may.error.why : undefined
+      this.#end({ code: 'LOCKED', what: 'The controller left enforce', why, unaffected: 'Its rules are taken away.' })
+    }
+    for (const host of monitor.servers) if (monitor.loop.lease(host)?.state) this.#written.add(host)
+    if (monitor.sample === this.#sample) return
+    this.#sample = monitor.sample
+    const missing = this.#cluster.missing()
+    line(this.#options.json ? JSON.stringify(periodLine(monitor, missing)) : periodText(monitor, missing))
+  }
+
+  /** Takes its rules away, and waits until they are seen to be gone. */
+  async withdraw(): Promise<ExitCode> {
+    this.#off()
+    const { monitor } = this.#cluster.console
+    if (this.#written.size === 0) return EXIT.done
+    monitor.setMode('observe')
+    const untilMs = performance.now() + GONE_MS
+    const left = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
+    const isOver = (): boolean => left().length === 0 || performance.now() > untilMs
+    await new Promise<void>((resolve) => {
+      const look = setInterval(() => {
+        if (!isOver()) return
+        clearInterval(look)
+        resolve()
+      }, 50)
+    })
+    const hosts = left()
+    if (hosts.length === 0) return EXIT.done
+    const why = `${hosts.join(', ')}: its rules were not seen to go; their leases end them within a minute`
+    process.stderr.write(`sluice: ${plain(why)}\n`)
+    return hosts.length < this.#written.size ? EXIT.partial : EXIT.unknown
+  }
+}
+
+/** Whether a server that answers shows no rule of a controller, and keeps no lease of this one. */
+function isGone(monitor: ClusterMonitor, host: string): boolean {
+  if (monitor.missing.has(host) || monitor.loop.lease(host)?.state) return false
+  return !(monitor.serviceReading(host, 'ost_io')?.rules ?? []).some((r) => isOurs(r.name))
+}
+
+const notTyped = (name: string, target: string | undefined): Failure => ({
+  code: 'NOT_TYPED',
+  what: 'The controller was not started',
+  why: target === undefined ? 'enforce needs the name of the cluster' : `${target} is not the name of the cluster`,
+  unaffected: 'Nothing was sent.',
+  next: `Type --target ${name}.`,
+})
+
+export async function control(name: string, options: ControlOptions, command: Command): Promise<void> {
+  const { json, mode, target } = options
+  if (mode === 'enforce' && target !== name) return stopJson(notTyped(name, target), json, EXIT.usage)
+  const opened = await openCluster(name, flagsOf(command), { comesBack: true })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const run = new Run(cluster, options)
+  const why = await run.run()
+  const left = await run.withdraw()
+  if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
+  if (why && json) line(JSON.stringify({ error: { code: why.code, message: formatFailure(why) } }))
+  process.exitCode = left !== EXIT.done ? left : why ? EXIT.failed : worstOf(cluster)
+  await cluster.close()
+}

@@ -1,0 +1,182 @@
+/** A cluster opened for one command: connected, sampled, and closed again. */
+import { formatFailure, fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { ClusterInput } from '#core/api/clusters.ts'
+import type { LiveServer } from '../cluster/live/live-server.ts'
+import { openHost, type Host } from '../host/host.ts'
+import type { Console } from '../host/on-screen.ts'
+import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
+import { dataFolder, findCluster, sshOptions, type ClustersFlags } from './clusters-flags.ts'
+import { EXIT, line, plain, type ExitCode } from './output.ts'
+
+/** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
+const SAMPLE_MS = 20_000
+/** Failing servers that are named one by one. */
+const NAMED = 16
+
+export interface OpenOptions {
+  /** Whether lost sessions are brought again: for commands that go on until somebody ends them. */
+  readonly comesBack: boolean
+  /** What the emulator plays. */
+  readonly scenarioFile?: string | undefined
+}
+
+/** What could not be opened, and the code to end with. */
+export interface OpenFailure {
+  readonly failures: readonly Failure[]
+  readonly code: ExitCode
+}
+
+export interface OpenCluster {
+  readonly name: string
+  readonly host: Host
+  /** Of its present connection: it is another one when a server that nobody knew came in. */
+  readonly console: Console
+  /** As written down; undefined for the emulator. */
+  readonly input: ClusterInput | undefined
+  /** Servers over SSH; none for the emulator. */
+  readonly servers: readonly LiveServer[]
+  /** Servers that are not read now, with the reason. */
+  missing(): { readonly host: string; readonly reason: string }[]
+  close(): Promise<void>
+}
+
+const failureOf = (s: LiveServer): Failure | undefined => {
+  if (s.refusal) return s.refusal
+  const { state } = s
+  return state.kind === 'refused' || state.kind === 'lost' ? state.failure : undefined
+}
+
+/** One code for many servers: what a person must settle first comes first. */
+export function worstCode(failures: readonly Failure[]): ExitCode {
+  const codes = failures.map(exitCodeOf)
+  return ([EXIT.hostKey, EXIT.authentication, EXIT.usage] as const).find((c) => codes.includes(c)) ?? EXIT.failed
+}
+
+const reasonOf = (s: LiveServer): string => {
+  const f = failureOf(s)
+  return f ? plain(f.why === undefined ? f.what : `${f.what}: ${f.why}`) : s.state.kind
+}
+
+function failuresOf(servers: readonly LiveServer[]): Failure[] {
+  const named = servers.flatMap((s) => {
+    const f = failureOf(s)
+    return f ? [f] : s.isReady ? [] : [{ code: 'NOT_READY', what: `${s.host} did not answer in time` }]
+  })
+  return named
+}
+
+/** Says on stderr which servers do not take part, and why. */
+function sayMissing(servers: readonly LiveServer[]): void {
+  const failures = failuresOf(servers)
+  for (const f of failures.slice(0, NAMED)) process.stderr.write(`sluice: ${plain(formatFailure(f))}\n`)
+  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} servers more\n`)
+}
+
+/** Ends the command: every failure as a line on stderr, and as one JSON line where that was asked for. */
+export function stopOpening({ failures, code }: OpenFailure, json: true | undefined): never {
+  for (const f of failures.slice(0, NAMED)) {
+    process.stderr.write(`sluice: ${plain(formatFailure(f))}\n`)
+    if (json) line(JSON.stringify({ error: errorOf(f) }))
+  }
+  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} servers more\n`)
+  process.exit(code)
+}
+
+function errorOf(f: Failure): object {
+  const { hostKey } = f as SshFailure
+  const { host, port, type, fingerprint, verdict } = hostKey ?? {}
+  return { code: f.code, message: formatFailure(f), ...(hostKey ? { host, port, type, fingerprint, verdict } : {}) }
+}
+
+const isRefused = (s: LiveServer): boolean => s.state.kind === 'refused'
+
+/** Whether no server will ever answer again without a person doing something first. */
+export const isHopeless = ({ servers }: OpenCluster): boolean => servers.length > 0 && servers.every(isRefused)
+
+/** What a command ends with that went on for a while: done, unless nothing is left to read. */
+export const worstOf = ({ servers }: OpenCluster): ExitCode =>
+  servers.length === 0 || servers.some((s) => s.isReady) ? EXIT.done : worstCode(failuresOf(servers))
+
+/** Partial where one of these servers is not read. */
+export function worstOfMissing(cluster: OpenCluster, hosts: readonly string[]): ExitCode {
+  return cluster.missing().some((m) => hosts.includes(m.host)) ? EXIT.partial : EXIT.done
+}
+
+function firstSample(of: () => Console | undefined, waitMs: number): Promise<boolean> {
+  const isThere = (): boolean => (of()?.monitor.sample ?? 0) > 0
+  const untilMs = performance.now() + waitMs
+  return new Promise((resolve) => {
+    const look = setInterval(() => {
+      if (!isThere() && performance.now() < untilMs) return
+      clearInterval(look)
+      resolve(isThere())
+    }, 20)
+  })
+}
+
+async function openEmulator(host: Host): Promise<OpenCluster> {
+  await firstSample(() => host.onScreen.console, SAMPLE_MS)
+  return {
+    name: host.source.cluster,
+    host,
+    get console() {
+      return host.onScreen.console
+    },
+    ...{ input: undefined, servers: [] },
+    missing: () => [...host.monitor.missing].map(([name, { reason }]) => ({ host: name, reason })),
+    close: () => host.close(),
+  }
+}
+
+/**
+ * Opens `emulator`, or a cluster over SSH, and waits for its first sample. Servers that do not answer are named on stderr; where none
+ * does, that is the failure.
+ */
+export async function openCluster(
+  name: string,
+  flags: ClustersFlags,
+  { comesBack, scenarioFile }: OpenOptions,
+): Promise<Result<OpenCluster, OpenFailure>> {
+  const refused = (failure: Failure, code: ExitCode): Result<never, OpenFailure> => fail({ failures: [failure], code })
+  const isEmulator = name === 'emulator'
+  const input = isEmulator ? undefined : findCluster(flags, name)
+  if (input && !input.ok) return refused(input.error, EXIT.usage)
+  const opened = await openHost({
+    ...{ shell: 'terminal', historyFile: ':memory:', scenarioFile, paced: isEmulator },
+    ...(input ? { dataDir: dataFolder(flags), clusters: [input.value], ssh: sshOptions(flags, comesBack) } : {}),
+  })
+  if (!opened.ok) return refused(opened.error, EXIT.failed)
+  const host = opened.value
+  if (!input) return ok(await openEmulator(host))
+  const live = host.clusters.find(name)
+  if (!live) throw new Error(`the host has no cluster called ${name}`)
+  await live.cluster.connect()
+  const { servers } = live.cluster
+  if (!servers.some((s) => s.isReady)) {
+    const failures = failuresOf(servers)
+    await host.close()
+    return fail({ failures, code: worstCode(failures) })
+  }
+  sayMissing(servers)
+  const { console } = live
+  if (!console) {
+    await host.close()
+    const why = 'none of the servers that answer is an OSS or an MDS'
+    return refused({ code: 'NO_SERVERS', what: `${name} has nothing to read`, why }, EXIT.failed)
+  }
+  host.clusters.show(name)
+  await firstSample(() => live.console, SAMPLE_MS + 2 * input.value.intervalMs)
+  return ok({
+    ...{ name, host, servers, input: input.value },
+    get console() {
+      return live.console ?? console
+    },
+    missing: () => {
+      const silent = servers.filter((s) => !s.isReady).map((s) => ({ host: s.host, reason: reasonOf(s) }))
+      const known = new Set(silent.map((s) => s.host))
+      const unread = [...(live.console?.monitor.missing ?? [])].filter(([h]) => !known.has(h))
+      return [...silent, ...unread.map(([h, { reason }]) => ({ host: h, reason: plain(reason) }))]
+    },
+    close: () => host.close(),
+  })
+}

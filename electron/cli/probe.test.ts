@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { startStandIn, type StandIn } from '../cluster/discovery/testing/stand-in.ts'
+import { fingerprint, makeKey, me, noSshd } from '../ssh/testing/sshd.ts'
+
+const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
+const home = tempFolder()
+const env = { ...process.env, HOME: home, NODE_COMPILE_CACHE: tempFolder(), SSH_AUTH_SOCK: '' }
+
+async function sluice(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [LAUNCHER, 'probe', ...args], { stdio: 'pipe', cwd: home, env })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
+  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
+  child.stdin.end()
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}
+
+const devices =
+  '  2 UP ost OSS OSS_uuid 2\n  3 UP obdfilter testfs-OST0000 testfs-OST0000_UUID 6\n  4 UP mgs MGS MGS 4\n'
+const policies =
+  '\nregular_requests:\n  - name: fifo\n    state: started\n    fallback: yes\n    queued: 0\n    active: 0\n\n' +
+  '  - name: tbf jobid\n    state: started\n    fallback: no\n    queued: 3\n    active: 1\n\n'
+const params = {
+  version: 'version=2.15.8\n',
+  jobid_var: 'jobid_var=SLURM_JOB_ID\n',
+  jobid_name: 'jobid_name=%j\n',
+  cpu_partition_table: 'cpu_partition_table=0\t: 0 1\n',
+  'ost.OSS.ost_io.nrs_policies': `ost.OSS.ost_io.nrs_policies=\n${policies}`,
+  'ost.OSS.ost_io.nrs_tbf_rule':
+    'ost.OSS.ost_io.nrs_tbf_rule=\nregular_requests:\nCPT 0:\nsl_a {4690.*} 50, ref 1\ndefault {*} 10000, ref 0\n',
+  'obdfilter.*.job_stats': `obdfilter.testfs-OST0000.job_stats=\njob_stats:\n${'x'.repeat(3000)}\n`,
+  'mgs.MGS.live.*': 'mgs.MGS.live.testfs=\nfsname: testfs\nflags: 0x20     gen: 15\ntestfs-OST0000\ntestfs-OST0001\n',
+}
+
+describe.skipIf(noSshd !== '')('sluice probe', () => {
+  let server: StandIn
+  let known: string
+  let at: readonly string[]
+  beforeAll(async () => {
+    server = await startStandIn({ params, devices })
+    known = join(home, 'known')
+    writeFileSync(known, server.sshd.knownLines())
+    at = ['127.0.0.1', '-p', String(server.sshd.port), '-u', me, '-i', server.key]
+  })
+  afterAll(() => server?.sshd.stop())
+
+  it('tells as JSON what a server is and what a reading of it costs', async () => {
+    const ended = await sluice(...at, '--known-hosts', known, '--json')
+    expect(ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/none of these hosts serves: testfs-OST0001/) as string,
+    })
+    const lines = ended.stdout.trim().split('\n')
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] as string)).toMatchObject({
+      ok: true,
+      host_key: { type: 'ssh-ed25519', fingerprint: fingerprint(server.sshd.hostKeys[0] as string) },
+      ...{ strict_kex: true, channel: 'framed', hostname: 'oss01', version: '2.15.8', roles: ['mgs', 'oss'] },
+      ...{ targets: ['testfs-OST0000'], expected_targets: ['testfs-OST0000', 'testfs-OST0001'], cpts: 1 },
+      services: [
+        {
+          service: 'ost_io',
+          policy: 'tbf jobid',
+          reads_rules: true,
+          rules: [{ name: 'sl_a', rate: 50 }, { name: 'default' }],
+        },
+      ],
+      sudo: { kind: 'root' },
+      jobid: { variable: 'SLURM_JOB_ID', name: '%j' },
+      cost: [
+        {
+          role: 'oss',
+          runs: 10,
+          exit: 0,
+          cpu_step_ms: 1,
+          command: expect.stringMatching(/^lctl get_param 'obdfilter/) as string,
+        },
+      ],
+      steps: expect.arrayContaining([
+        expect.objectContaining({ id: 'sudo', command: 'id -u; id -un; hostname' }),
+      ]) as unknown,
+    })
+    const { cost } = JSON.parse(lines[0] as string) as { cost: { bytes: number; ms: number; cpu_ms: number }[] }
+    expect(cost[0]?.bytes).toBeGreaterThan(3000)
+    expect(cost[0]?.ms).toBeGreaterThan(0)
+    expect(cost[0]?.cpu_ms).toBeGreaterThan(0)
+  })
+
+  it('prints the checklist for a person, each command before its answer', async () => {
+    const ended = await sluice(...at, '--known-hosts', known)
+    expect(ended.code).toBe(0)
+    const lines = ended.stdout.split('\n')
+    const asked = lines.findIndex((l) => l.endsWith('lctl     $ lctl get_param -n version'))
+    const answered = lines.findIndex((l) => /ok +lctl .* ms {2}lctl: Lustre 2\.15\.8$/.test(l))
+    expect(asked).toBeGreaterThan(0)
+    expect(answered).toBeGreaterThan(asked)
+    expect(ended.stdout).toMatch(/reading +oss: \d+ bytes, [\d.]+ ms, [\d.]+ ms CPU/)
+  })
+
+  it('ends with 3 and the fingerprint at an unknown host key, before any authentication', async () => {
+    const ended = await sluice(...at, '--json')
+    const shown = fingerprint(server.sshd.hostKeys[0] as string)
+    expect(ended.code).toBe(3)
+    expect(ended.stderr).toContain(shown)
+    expect(JSON.parse(ended.stdout)).toMatchObject({ ok: false, error: { code: 'SSH_HOST_KEY_UNKNOWN' } })
+    const before = server.sshd.log().split('Accepted publickey').length
+    expect((await sluice(...at, '--trust', shown, '--no-cost', '--json')).code).toBe(0)
+    expect(server.sshd.log().split('Accepted publickey').length).toBe(before + 1)
+  })
+
+  it('ends with 4 where the login is refused, with 1 where nobody listens, with 5 where one of two is', async () => {
+    const other = makeKey(join(home, 'other'))
+    const wrong = at.map((a) => (a === server.key ? other : a))
+    expect(await sluice(...wrong, '--known-hosts', known, '--json')).toMatchObject({ code: 4 })
+    const locked = makeKey(join(home, 'locked'), 'ed25519', 'secret')
+    const asks = await sluice(...at.map((a) => (a === server.key ? locked : a)), '--known-hosts', known, '--json')
+    expect(asks.code).toBe(4)
+    const nobody = ['127.0.0.1:1', ...at.slice(1), '--known-hosts', known, '--json']
+    expect(await sluice(...nobody)).toMatchObject({ code: 1 })
+    const two = await sluice(...nobody, '127.0.0.1', '--no-cost')
+    expect(two.code).toBe(5)
+    expect(
+      two.stdout
+        .trim()
+        .split('\n')
+        .map((l) => (JSON.parse(l) as { ok: boolean }).ok),
+    ).toEqual([false, true])
+  })
+
+  it.each([[[]], [['a b']], [['-p', '0', 'h']], [['h', '--trust', 'MD5:x']], [['$(reboot)']], [['u;x@h']]])(
+    'ends with 2 for %j',
+    async (args) => {
+      expect(await sluice(...args)).toMatchObject({ code: 2, stdout: '' })
+    },
+  )
+
+  it('exploit: an output of a server that would write to the terminal is printed as text', async () => {
+    const evil = await startStandIn({ params: { ...params, version: 'version=2.15.8\x1b]0;owned\x07\n' }, devices })
+    try {
+      const flags = ['-u', me, '-i', evil.key, '--trust', fingerprint(evil.sshd.hostKeys[0] as string), '--no-cost']
+      const ended = await sluice(`127.0.0.1:${evil.sshd.port}`, ...flags)
+      expect(ended.code).toBe(0)
+      expect(ended.stdout + ended.stderr).toMatch(/^[\x20-\x7e\n]*$/)
+    } finally {
+      evil.sshd.stop()
+    }
+  })
+})

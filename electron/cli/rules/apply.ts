@@ -1,0 +1,124 @@
+/**
+ * `sluice rules apply PLAN_ID --target NAME`: sends a plan that was kept. One process at a time takes a plan; it is planned anew on the
+ * servers as they are now, and refused with the difference when that gives another plan.
+ */
+import type { Command } from 'commander'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { RuleDesk } from '../../host/rules/desk.ts'
+import { plansDiffer } from '../../host/rules/kept-plans.ts'
+import type { StagedChange } from '../../host/rules/staged-changes.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { flagsOf } from '../clusters-flags.ts'
+import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, must, stopJson } from '../output.ts'
+import { commandDesk, openStore, unlockFor } from './command-desk.ts'
+import { readPlanDocument, stagedOf, toCompare, type PlanDocument } from './documents.ts'
+import { sendStaged, type Sent } from './send.ts'
+
+export interface ApplyOptions {
+  readonly json?: true
+  readonly target: string
+  readonly expire?: number
+  readonly reason?: string
+  readonly canary: number
+  readonly over24h?: true
+  readonly yesLaptopBound?: true
+}
+
+const DAY_S = 86_400
+
+const refused = (code: string, why: string, next: string): Result<never> =>
+  fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
+
+interface KeptPlan {
+  readonly cluster: string
+  readonly document: PlanDocument
+}
+
+function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
+  const kept = store.plans.find(id)
+  const document = kept && readPlanDocument(kept.document)
+  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Make one: sluice rules plan.')
+  if (!document) return refused('PLAN_UNREADABLE', 'another release of Sluice made it', 'Plan again.')
+  return ok({ cluster: kept.cluster, document })
+}
+
+/** The names that say what a plan is about: the cluster, or the one rule or the one job in it. */
+function targetsOf(cluster: string, typed: string, { staged }: PlanDocument): string[] {
+  const starts = staged.flatMap(({ edit }) => (edit.verb === 'start' ? [edit.conditions] : []))
+  const job = starts.length === 1 ? /^jobid=\{([^{}\s,]+)\}$/.exec(starts[0] ?? '')?.[1] : undefined
+  return [cluster, typed, ...(job === undefined ? [] : [job])]
+}
+
+/** With the terms of this command in place of the plan's. */
+function withTerms(change: StagedChange, o: ApplyOptions): StagedChange {
+  const { terms, edit } = change
+  const expiresS = edit.verb === 'start' ? (o.expire ?? terms.expiresS) : terms.expiresS
+  return {
+    ...change,
+    terms: { ...terms, expiresS, reason: o.reason ?? terms.reason, laptopBound: o.yesLaptopBound === true },
+  }
+}
+
+/** What stands against these options; undefined when nothing does. */
+function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure | undefined {
+  const no = (code: string, why: string, next: string): Failure | undefined => {
+    const r = refused(code, why, next)
+    return r.ok ? undefined : r.error
+  }
+  if (!targetsOf(cluster, document.typed, document).includes(o.target)) {
+    return no('NOT_TYPED', `--target ${o.target} is not what it is about`, `Type --target ${document.typed}.`)
+  }
+  const longest = Math.max(0, ...stagedOf(document).map((s) => withTerms(s, o).terms.expiresS ?? 0))
+  if (longest <= DAY_S || o.over24h) return undefined
+  return no('TOO_LONG', 'a rule would stand for more than 24 h', 'Say so: --over-24h.')
+}
+
+/** The plan as it is on the servers now; refused with what is different. */
+function replanned(desk: RuleDesk, { document }: KeptPlan, id: string): Result<undefined> {
+  for (const s of stagedOf(document)) desk.staged.put(s)
+  const now = desk.plan(document.service)
+  if (now.planId === id) return ok(undefined)
+  const why = plansDiffer(toCompare(document), now).join('; ')
+  return refused('PLAN_CHANGED', `the servers changed since the plan: ${why}`, 'Plan again, and look at it.')
+}
+
+async function send(
+  cluster: OpenCluster,
+  store: EnforcementStore,
+  kept: KeptPlan,
+  id: string,
+  o: ApplyOptions,
+): Promise<Result<Sent>> {
+  const { service } = kept.document
+  const desk = commandDesk(cluster, store)
+  const same = replanned(desk, kept, id)
+  if (!same.ok) return same
+  for (const s of stagedOf(kept.document)) desk.staged.put(withTerms(s, o), s.id)
+  const unlocked = unlockFor(cluster)
+  if (!unlocked.ok) return unlocked
+  return sendStaged(cluster, desk, store, { service, planId: id, canaryS: o.canary })
+}
+
+export async function apply(id: string, options: ApplyOptions, command: Command): Promise<void> {
+  const { json } = options
+  const flags = flagsOf(command)
+  const store = must(openStore(flags))
+  const kept = keptPlan(store, id)
+  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
+  const fault = optionFault(kept.value, options)
+  if (fault) return stopJson(fault, json, EXIT.failed)
+  const opened = await openCluster(kept.value.cluster, flags, { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const isMine = store.plans.turn(id, 'planned', 'applying')
+  const state = store.plans.find(id)?.state
+  const taken = refused('PLAN_TAKEN', `its state is ${state}`, 'Plan again.')
+  const sent = isMine ? await send(cluster, store, kept.value, id, options) : taken
+  if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
+  if (sent.ok) await sent.value.end(json)
+  await cluster.close()
+  store.close()
+  if (!sent.ok) stopJson(sent.error, json, EXIT.failed)
+  process.exitCode = sent.value.code
+}

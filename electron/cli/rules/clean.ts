@@ -1,0 +1,83 @@
+/** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import { servicesOf } from '../../cluster/service.ts'
+import { ownership } from '../../enforce/own-names.ts'
+import { stopScriptText, type ScriptServer } from '../../enforce/stop-script.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { stopAll, stopScript } from '../../host/clusters/stop.ts'
+import { findCluster, flagsOf, type ClustersFlags } from '../clusters-flags.ts'
+import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, line, must, plain, stopJson, type ExitCode } from '../output.ts'
+import { openStore } from './command-desk.ts'
+import { codeOfEnds } from './send.ts'
+
+export interface CleanOptions {
+  readonly json?: true
+}
+export interface StopOptions extends CleanOptions {
+  /** Where a script is written; true: to stdout. */
+  readonly script?: string | true
+}
+
+/** A server that got nothing is left: that is partial, whatever the others are. */
+function codeOf(nodes: readonly NodeEnd[]): ExitCode {
+  const code = codeOfEnds(nodes)
+  return code === EXIT.failed && nodes.some((n) => n.state === 'done') ? EXIT.partial : code
+}
+
+async function remove(cluster: OpenCluster, json: true | undefined): Promise<ExitCode> {
+  const { console, name } = cluster
+  const stopped = await stopAll(console)
+  if (!stopped.ok) return stopJson(stopped.error, json, EXIT.failed)
+  const { removed, nodes } = stopped.value
+  for (const l of console.store?.leases.of(name) ?? []) {
+    if (nodes.some((n) => n.host === l.host && n.state === 'done')) console.store?.leases.end(name, l.host, l.unit)
+  }
+  if (json) line(JSON.stringify({ cluster: name, removed, nodes }))
+  else line([...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `${removed} removed`].map(plain).join('\n'))
+  return codeOf(nodes)
+}
+
+export async function clean(name: string, { json }: CleanOptions, command: Command): Promise<void> {
+  const opened = await openCluster(name, flagsOf(command), { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  process.exitCode = await remove(opened.value, json)
+  await opened.value.close()
+}
+
+/** A script from what is on record alone: for when no server can be reached from here. */
+function scriptFromRecord(
+  flags: ClustersFlags,
+  name: string,
+  store: EnforcementStore,
+): { text: string; rules: number } {
+  const input = must(findCluster(flags, name), EXIT.usage)
+  const isOwn = ownership(name, store)
+  const servers = input.servers.flatMap(({ host, roles }): ScriptServer[] => {
+    const known = store.rules.of(name, host).filter(isOwn)
+    const role =
+      known.some((r) => r.service !== 'ost_io') || (roles.includes('mds') && !roles.includes('oss')) ? 'mds' : 'oss'
+    const services = new Set(servicesOf(role).map((s) => s.name))
+    const rules = known.filter((r) => services.has(r.service))
+    const units = [...rules.map((r) => r.unit), ...store.leases.of(name).map((l) => (l.host === host ? l.unit : ''))]
+    return [{ host, role, rules, units: [...new Set(units.filter((u) => u !== ''))] }]
+  })
+  return stopScriptText(name, servers, Date.now())
+}
+
+async function script(name: string, to: string | true, flags: ClustersFlags): Promise<void> {
+  const opened = await openCluster(name, flags, { comesBack: false })
+  const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, must(openStore(flags)))
+  if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
+  if (to === true) process.stdout.write(made.text)
+  else writeFileSync(to, made.text, { mode: 0o700 })
+  if (opened.ok) await opened.value.close()
+}
+
+export async function stopCluster(name: string, { json, script: to }: StopOptions, command: Command): Promise<void> {
+  const flags = flagsOf(command)
+  if (to !== undefined) return script(name, to, flags)
+  return clean(name, { ...(json ? { json } : {}) }, command)
+}

@@ -1,0 +1,35 @@
+/** A desk for one command: rules of ours are known from the store, and the controllers have no part in it. */
+import { ok, type Result } from '#core/base/result.ts'
+import { EnforcementStore, storeFile } from '../../enforce/store.ts'
+import { RuleDesk, type DeskOptions } from '../../host/rules/desk.ts'
+import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
+import type { OpenCluster } from '../live.ts'
+import { takeOwn } from './own-rules.ts'
+
+/** The enforcement store of the data folder. Failures: those of opening it. */
+export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
+  EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
+
+/** A desk over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
+export function commandDesk({ console }: OpenCluster, store: EnforcementStore, options: DeskOptions = {}): RuleDesk {
+  const { guard, monitor } = console
+  const desk = new RuleDesk(monitor, {
+    ...options,
+    alone: true,
+    mayWrite: () => {
+      const may = guard?.mayEnter('enforce')
+      return may && !may.ok ? may.error : undefined
+    },
+  })
+  takeOwn(desk, store)
+  return desk
+}
+
+/** Opens the way to writing for this command, after its target was named. Failures: READ_ONLY, AUDIT_BROKEN and others of the guard. */
+export function unlockFor({ console, name }: OpenCluster): Result<undefined> {
+  const { guard } = console
+  const may = guard?.mayEnter('enforce') ?? ok(undefined)
+  if (may.ok || may.error.code !== 'LOCKED' || !guard) return may
+  const unlocked = guard.unlock(name)
+  return unlocked.ok ? ok(undefined) : unlocked
+}

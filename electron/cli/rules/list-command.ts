@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { flagsOf } from '../clusters-flags.ts'
+import { openCluster, stopOpening } from '../live.ts'
+import { EXIT, line, must } from '../output.ts'
+import type { RulesOptions } from './command.ts'
+import { commandDesk, openStore } from './command-desk.ts'
+import { listedNodes, listTable } from './list.ts'
+
+/** Ends with 5 where some servers did not answer. */
+export async function list(name: string, { json, service }: RulesOptions, command: Command): Promise<void> {
+  const flags = flagsOf(command)
+  const store = must(openStore(flags))
+  const opened = await openCluster(name, flags, { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service)
+  const of = new Set(cluster.console.monitor.serversOf(service))
+  const missing = cluster.missing().filter((m) => !of.has(m.host) || !nodes.some((n) => n.host === m.host))
+  if (json) line(JSON.stringify({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))
+  else line(listTable(nodes))
+  process.exitCode = missing.length > 0 ? EXIT.partial : EXIT.done
+  await cluster.close()
+  store.close()
+}

@@ -1,0 +1,73 @@
+/** Rules of ours as the enforcement store has them: a command begins with what others started, and leaves what it did itself. */
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import type { OwnRule } from '../../enforce/store-rules.ts'
+import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { DeskPlan } from '../../host/rules/desk-plan.ts'
+import type { RulePlace } from '../../host/rules/operator-rules.ts'
+
+/** Tells a desk which rules are ours, until when they stand and under which timers. */
+export function takeOwn(desk: RuleDesk, store: EnforcementStore): void {
+  for (const { service, host, queue, name, ...r } of store.rules.of(desk.monitor.source.cluster)) {
+    const { reason, createdMs, realtime, unit, expiresMs } = r
+    const timer = unit === '' || expiresMs === null ? undefined : { unit, expiresMs }
+    desk.rules.keep({ service, host, queue, name }, { reason, createdMs, realtime, timer })
+  }
+}
+
+/** Notes the rules of a change before they are started, and what became of them afterwards. */
+export class ChangeOnRecord {
+  readonly #store: EnforcementStore
+  readonly #cluster: string
+  readonly #owner: string
+  readonly #places: readonly RulePlace[]
+  /** What was noted of them before. */
+  readonly #before: ReadonlyMap<RulePlace, OwnRule | undefined>
+
+  constructor(store: EnforcementStore, cluster: string, owner: string, plan: DeskPlan) {
+    this.#store = store
+    this.#cluster = cluster
+    this.#owner = owner
+    const terms = plan.changes.flatMap((c) => c.terms.map((t) => ({ ...t, timers: c.timers })))
+    this.#places = terms.map((t) => t.place)
+    this.#before = new Map(terms.map(({ place }) => [place, store.rules.find({ cluster, ...place })]))
+    for (const { place, start, timers } of terms) {
+      if (!start) continue
+      const { reason, expiresS } = start.terms
+      const createdMs = Date.now()
+      const realtime = start.edit.verb === 'start' && start.edit.realtime === true
+      this.#keep(place, {
+        ...{ change: '', reason, createdMs, realtime },
+        unit: timers.find((t) => t.rule === place.name)?.unit ?? '',
+        expiresMs: expiresS === null ? null : createdMs + expiresS * 1000,
+      })
+    }
+  }
+
+  #keep(
+    place: RulePlace,
+    r: Omit<OwnRule, 'cluster' | 'host' | 'service' | 'queue' | 'name' | 'owner' | 'ticket'>,
+  ): void {
+    this.#store.rules.keep({ cluster: this.#cluster, ...place, owner: this.#owner, ticket: '', ...r })
+  }
+
+  /** @param nodes  how the servers ended; none: nothing was sent. */
+  settle(desk: RuleDesk, change: string, nodes: readonly NodeEnd[]): void {
+    for (const place of this.#places) {
+      const state = nodes.find((n) => n.host === place.host)?.state ?? 'not sent'
+      const now = desk.rules.find(place)
+      if (state === 'done' && now) {
+        const { reason, createdMs, realtime, timer } = now
+        const [unit, expiresMs] = [timer?.stop === undefined ? (timer?.unit ?? '') : '', timer?.expiresMs ?? null]
+        this.#keep(place, { change, reason, createdMs, realtime, unit, expiresMs })
+      } else if (state === 'done') this.#store.rules.forget({ cluster: this.#cluster, ...place })
+      else if (state === 'not sent' || state === 'rolled back') this.#restore(place)
+    }
+  }
+
+  #restore(place: RulePlace): void {
+    const was = this.#before.get(place)
+    if (was) this.#store.rules.keep(was)
+    else this.#store.rules.forget({ cluster: this.#cluster, ...place })
+  }
+}

@@ -1,0 +1,84 @@
+/** `sluice rules revert CHANGE_ID`: brings the rules of a change back to what they were, whatever else changed since. */
+import type { Command } from 'commander'
+import { randomBytes } from 'node:crypto'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { formOfEdit } from '../../host/rules/draft.ts'
+import { undoEdits } from '../../host/rules/undo.ts'
+import { flagsOf } from '../clusters-flags.ts'
+import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, must, stopJson } from '../output.ts'
+import { commandDesk, openStore, unlockFor } from './command-desk.ts'
+import { readChangeDocument, type ChangeDocument } from './documents.ts'
+import { sendStaged, type Sent } from './send.ts'
+
+export interface RevertOptions {
+  readonly json?: true
+  readonly canary: number
+  readonly yesLaptopBound?: true
+}
+
+const refused = (code: string, why: string, next: string): Result<never> =>
+  fail({ code, what: 'The change was not taken back', why, unaffected: 'Nothing was sent.', next })
+
+interface KeptChange {
+  readonly id: string
+  readonly cluster: string
+  readonly document: ChangeDocument
+}
+
+function keptChange(store: EnforcementStore, id: string): Result<KeptChange> {
+  const kept = store.changes.find(id)
+  const document = kept && readChangeDocument(kept.document)
+  if (!kept) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list names changes that stand.')
+  if (!document)
+    return refused('CHANGE_UNREADABLE', 'another release of Sluice made it', 'sluice rules clean removes all of ours.')
+  return ok({ id, cluster: kept.cluster, document })
+}
+
+async function takeBack(
+  cluster: OpenCluster,
+  store: EnforcementStore,
+  change: KeptChange,
+  o: RevertOptions,
+): Promise<Result<Sent>> {
+  const { service, title, done } = change.document
+  const desk = commandDesk(cluster, store)
+  const nowMs = desk.monitor.nowMs()
+  const edits = undoEdits(new Map(done), nowMs)
+  if (done.length === 0) return refused('NOTHING_DONE', 'it was not done on any server', 'There is nothing to do.')
+  for (const { edit, hosts, expiresS } of edits) {
+    const terms = { expiresS, reason: `undo of ${title}`, laptopBound: o.yesLaptopBound === true }
+    const id = randomBytes(3).toString('hex')
+    const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs: nowMs }
+    desk.staged.put({ ...head, hosts, undoes: change.id, tries: 0, doneOn: [] })
+  }
+  if (edits.length === 0)
+    return refused('NOTHING_LEFT', 'it wrote no rule that would still stand', 'There is nothing to do.')
+  const unlocked = unlockFor(cluster)
+  if (!unlocked.ok) return unlocked
+  return sendStaged(cluster, desk, store, { service, planId: `undo of ${change.id}`, canaryS: o.canary })
+}
+
+export async function revert(id: string, options: RevertOptions, command: Command): Promise<void> {
+  const { json } = options
+  const flags = flagsOf(command)
+  const store = must(openStore(flags))
+  const kept = keptChange(store, id)
+  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
+  const change = kept.value
+  const state = store.changes.find(id)?.state ?? ''
+  const opened = await openCluster(change.cluster, flags, { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const isMine = state !== 'undone' && store.changes.turn(id, state, 'undoing')
+  const taken = refused('CHANGE_TAKEN', `its state is ${store.changes.find(id)?.state ?? 'gone'}`, 'Look at the rules.')
+  const sent = isMine ? await takeBack(cluster, store, change, options) : taken
+  const isDone = sent.ok && sent.value.code === EXIT.done
+  if (isMine) store.changes.turn(id, 'undoing', isDone ? 'undone' : state)
+  if (sent.ok) await sent.value.end(json)
+  await cluster.close()
+  store.close()
+  if (!sent.ok) stopJson(sent.error, json, EXIT.failed)
+  process.exitCode = sent.value.code
+}

@@ -1,0 +1,98 @@
+/** Sends what a desk has staged, keeps it on record for other processes, and says how every server ended. */
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import { ok, type Result } from '#core/base/result.ts'
+import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
+import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { OpenCluster } from '../live.ts'
+import { EXIT, line, plain, type ExitCode } from '../output.ts'
+import { changeDocumentOf } from './documents.ts'
+import { ChangeOnRecord } from './own-rules.ts'
+
+export interface Sent {
+  readonly code: ExitCode
+  readonly nodes: readonly NodeEnd[]
+  readonly changeId: string
+  /** Says what was done; stays while rules are bound to this command. */
+  readonly end: (json: true | undefined) => Promise<void>
+}
+
+/** One code for all servers: what is not known comes first. */
+export function codeOfEnds(nodes: readonly NodeEnd[]): ExitCode {
+  const states = nodes.map((n) => n.state)
+  if (states.includes('unknown')) return EXIT.unknown
+  if (states.every((s) => s === 'done')) return EXIT.done
+  const isLeft = states.some((s) => s === 'done' || s === 'failed' || s === 'pending')
+  return isLeft ? EXIT.partial : EXIT.failed
+}
+
+/** States of a change as it is kept, by code. */
+const STATE: Readonly<Partial<Record<ExitCode, string>>> = { 0: 'done', 1: 'not done', 5: 'partial', 6: 'unknown' }
+
+const inWords = (changeId: string, nodes: readonly NodeEnd[]): string =>
+  [...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `take it back with: sluice rules revert ${changeId}`]
+    .map(plain)
+    .join('\n')
+
+/** Rules that only this process ends are ended by it, at their time or when it is told to end. */
+async function stay(desk: RuleDesk): Promise<void> {
+  const isBound = (): boolean => desk.rules.due(Infinity).length > 0
+  if (!isBound()) return
+  process.stderr.write('sluice: a server keeps no timers; this command stays until its rules end. Ctrl-C ends them.\n')
+  await new Promise<void>((resolve) => {
+    const look = setInterval(() => !isBound() && end(), 250)
+    const end = (): void => {
+      clearInterval(look)
+      resolve()
+    }
+    for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(s, end)
+  })
+  await desk.close()
+}
+
+export interface SendOptions {
+  readonly service: ServiceName
+  /** The plan, or the change that is taken back; for the record. */
+  readonly planId: string
+  readonly canaryS: number
+}
+
+/** Failures: those of a commit; nothing was sent then. */
+export async function sendStaged(
+  cluster: OpenCluster,
+  desk: RuleDesk,
+  store: EnforcementStore,
+  { service, planId, canaryS }: SendOptions,
+): Promise<Result<Sent>> {
+  const plan = desk.plan(service)
+  const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
+  // A rule that ends while it is watched would look like a failure.
+  const shortest = Math.min(Infinity, ...plan.changes.flatMap((c) => c.timers.map((t) => t.seconds)))
+  const canary = Math.min(canaryS, Math.floor(shortest / 3))
+  const cancel = (): void => desk.cancel()
+  for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
+  const committed = await desk.commit(service, plan.planId, desk.typedTarget(service), canary)
+  for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
+  if (!committed.ok) {
+    record.settle(desk, '', [])
+    return committed
+  }
+  const { changeId, nodes } = committed.value
+  record.settle(desk, changeId, nodes)
+  const [past] = desk.changes
+  const code = codeOfEnds(nodes)
+  if (past) {
+    const document = changeDocumentOf(past, planId)
+    store.changes.keep({ id: changeId, cluster: cluster.name, atMs: past.atMs, state: STATE[code] ?? 'done', document })
+  }
+  const json = {
+    ...{ change: changeId, plan: planId, cluster: cluster.name, service, state: STATE[code], nodes },
+    expires: past?.expiresMs == null ? null : new Date(past.expiresMs).toISOString(),
+  }
+  return ok({
+    ...{ code, nodes, changeId },
+    end: async (asJson) => {
+      line(asJson ? JSON.stringify(json) : inWords(changeId, nodes))
+      await stay(desk)
+    },
+  })
+}

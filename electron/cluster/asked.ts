@@ -1,0 +1,66 @@
+/**
+ * One server that is read again and again, never twice at once: a reading is begun when the one before has come, and taken by
+ * whichever sample comes after it.
+ */
+import type { NodeCollector } from './collector.ts'
+import type { Patience } from './patience.ts'
+import type { Reading } from './reading.ts'
+
+export class Asked {
+  readonly collector: NodeCollector
+  #running: Promise<void> | undefined
+  /** Wall ms of the question that runs. */
+  #sinceMs = 0
+  #tookMs = 0
+  /** The sample that began it was given up on. */
+  #isGivenUp = false
+  #arrived: Reading | undefined
+
+  constructor(collector: NodeCollector) {
+    this.collector = collector
+  }
+
+  /** Whether a question is under way. */
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /**
+   * Asks, unless a question is under way or nothing is due.
+   *
+   * @returns  when it is answered; undefined where this sample need not wait for it.
+   */
+  ask(atNs: number, { waitMs }: Patience): Promise<void> | undefined {
+    if (this.#running || this.#arrived) return undefined
+    const reading = this.collector.begin(atNs)
+    if (!reading) return undefined
+    this.#sinceMs = performance.now()
+    this.#isGivenUp = false
+    this.#running = reading
+      .catch((e: unknown): Reading => ({ ok: false, reason: e instanceof Error ? e.message : String(e) }))
+      .then((r) => {
+        this.#running = undefined
+        this.#tookMs = performance.now() - this.#sinceMs
+        if (!this.#isGivenUp) this.#arrived = r
+        // What it read is old by now.
+        else this.collector.forgetBase()
+      })
+    // One that was too slow the last time most likely is again: the others need not wait to find out.
+    return this.#tookMs > waitMs ? undefined : this.#running
+  }
+
+  /** What has come since the last call; 'late' while it is waited for, 'idle' when it was not asked. */
+  take({ waitMs, silentMs }: Patience): Reading | 'late' | 'idle' {
+    const arrived = this.#arrived
+    this.#arrived = undefined
+    if (arrived) return arrived
+    if (!this.#running) return 'idle'
+    const waitedMs = performance.now() - this.#sinceMs
+    if (!this.#isGivenUp && waitMs < silentMs && waitedMs < silentMs) return 'late'
+    const reason = this.#isGivenUp
+      ? 'an earlier reading is not answered'
+      : `no answer for ${Math.round(Math.max(waitedMs, silentMs) / 1000)} s`
+    this.#isGivenUp = true
+    return { ok: false, reason }
+  }
+}

@@ -1,0 +1,116 @@
+/** What the operator chooses of a cluster: put on record first, then in force. */
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { checkLoopOptions, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
+import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Audit } from '../enforce/audit.ts'
+import type { ClusterSource } from './connection.ts'
+import type { ControlLoop } from './control-loop.ts'
+import type { EventLog } from './event-log.ts'
+import type { MetadataLoop } from './metadata-loop.ts'
+import { choiceOf } from './metadata-settings.ts'
+import type { MetadataChange } from './metadata-state.ts'
+import type { PairJournal } from './pair-journal.ts'
+import type { ProbeBoard } from './probes/board.ts'
+
+export interface ChoiceParts {
+  readonly source: ClusterSource
+  readonly audit: Audit
+  readonly events: EventLog
+  readonly loop: ControlLoop
+  readonly metadata: MetadataLoop
+  readonly journal: PairJournal
+  readonly board: ProbeBoard
+  readonly sample: () => number
+}
+
+export class Choices {
+  readonly #parts: ChoiceParts
+
+  constructor(parts: ChoiceParts) {
+    this.#parts = parts
+  }
+
+  /** What the source can tell beyond `job_stats`. */
+  get knowledge(): SourceKnowledge {
+    const isOwn = this.#parts.source.inside !== undefined
+    return { backlog: isOwn, deviceBusy: isOwn }
+  }
+
+  /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
+  setMode(mode: Mode): Result<undefined> {
+    const { loop, board } = this.#parts
+    if (mode === loop.mode) return ok(undefined)
+    const off = (['job_stats', 'rules'] as const).find((id) => board.has(id) && !board.isOn(id))
+    if (mode === 'enforce' && off !== undefined) {
+      return fail({
+        code: 'PROBE_NEEDED',
+        what: 'Nothing can be enforced',
+        why: `the probe ${off} is off: what is written could not be judged or read back`,
+        next: `Switch ${off} on first.`,
+      })
+    }
+    if (mode !== 'enforce') loop.setMode(mode)
+    const chosen = this.record(`mode ${mode}`)
+    if (chosen.ok) loop.setMode(mode)
+    return chosen
+  }
+
+  /** Fails, and changes nothing, when the choice cannot be put on record. */
+  setController(name: ControllerName): Result<undefined> {
+    const { loop, journal, sample } = this.#parts
+    if (name === loop.controller) return ok(undefined)
+    const chosen = this.record(`controller ${name}`)
+    if (!chosen.ok) return chosen
+    loop.setController(name)
+    journal.clear(sample())
+    return chosen
+  }
+
+  /**
+   * Changes settings of AdapTBF; records and debts go on. Fails, and changes nothing, for what this source cannot be
+   * controlled with (`checkLoopOptions`) and when the choice cannot be put on record.
+   */
+  setControllerOptions(change: Partial<LoopOptions>): Result<undefined> {
+    const { controllers } = this.#parts.loop
+    const checked = checkLoopOptions({ ...controllers.options, ...change }, this.knowledge)
+    if (!checked.ok) return checked
+    const named = Object.entries(change).map(([name, value]) => `${name}=${String(value)}`)
+    if (named.length === 0) return ok(undefined)
+    const chosen = this.record(`adaptbf ${named.join(' ')}`)
+    if (chosen.ok) controllers.setOptions(checked.value)
+    return chosen
+  }
+
+  /**
+   * Changes settings of metadata control. Fails, and changes nothing, for what cannot be used (`changedSettings`) and when
+   * the choice cannot be put on record.
+   */
+  setMetadata(change: MetadataChange): Result<undefined> {
+    const { metadata } = this.#parts
+    const checked = metadata.check(change)
+    if (!checked.ok) return checked
+    const text = choiceOf(change)
+    if (text === '') return ok(undefined)
+    const chosen = this.record(text)
+    if (chosen.ok) metadata.apply(checked.value, text)
+    return chosen
+  }
+
+  /** Puts a choice on record, and shows it. */
+  record(text: string): Result<undefined> {
+    const { source, audit, events } = this.#parts
+    const atMs = source.toUnixMs(source.nowNs())
+    try {
+      audit.write(atMs, source.cluster, 'mode', text)
+    } catch (e) {
+      return fail({
+        code: 'NOT_ON_RECORD',
+        what: `The choice of ${text} could not be put on record`,
+        why: e instanceof Error ? e.message : String(e),
+        next: 'Free space for the history and choose again.',
+      })
+    }
+    events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Mode', text, where: source.cluster })
+    return ok(undefined)
+  }
+}

@@ -1,0 +1,76 @@
+/** The read-only checklist of one server as it goes: every command is on it before it is sent. */
+import type { CheckStep } from '#core/api/clusters.ts'
+import type { ExecResult } from '../connection.ts'
+import { plainLine } from '../../ssh/failures.ts'
+
+export type StepId = Extract<CheckStep['id'], 'sudo' | 'lctl' | 'role' | 'policy' | 'jobs' | 'timer' | 'clock'>
+export const STEP_IDS: readonly StepId[] = ['sudo', 'lctl', 'role', 'policy', 'jobs', 'timer', 'clock']
+
+/** Answers of servers are quoted in details; these bounds keep a card readable. */
+const DETAIL = 600
+const FIX = 16_000
+
+export type Exec = (command: string) => Promise<ExecResult>
+
+export class Checklist {
+  readonly #exec: Exec
+  readonly #onStep: (steps: readonly CheckStep[]) => void
+  readonly #steps: CheckStep[] = STEP_IDS.map((id) => ({
+    ...{ id, state: 'next', command: '', tookMs: null, detail: '', fix: '' },
+  }))
+  /** Shortest time of a command so far, ms. */
+  shortestMs = Infinity
+
+  constructor(exec: Exec, onStep: (steps: readonly CheckStep[]) => void) {
+    this.#exec = exec
+    this.#onStep = onStep
+  }
+
+  get steps(): readonly CheckStep[] {
+    return this.#steps.map((s) => ({ ...s }))
+  }
+
+  #set(id: StepId, change: Partial<CheckStep>): void {
+    const at = this.#steps.findIndex((s) => s.id === id)
+    this.#steps[at] = { ...(this.#steps[at] as CheckStep), ...change }
+    this.#onStep(this.steps)
+  }
+
+  /**
+   * Sends one line as part of a step. A step of several has one line each in `command`.
+   *
+   * @param literal  the very text that is sent.
+   */
+  async ask(id: StepId, literal: string): Promise<ExecResult> {
+    const step = this.#steps.find((s) => s.id === id) as CheckStep
+    this.#set(id, { state: 'now', command: step.command === '' ? literal : `${step.command}\n${literal}` })
+    const began = performance.now()
+    try {
+      return await this.#exec(literal)
+    } catch (e) {
+      const why = e instanceof Error ? plainLine(e.message) : 'the server did not answer'
+      this.end(id, 'bad', why)
+      this.skip('not reached')
+      throw e
+    } finally {
+      const took = performance.now() - began
+      this.shortestMs = Math.min(this.shortestMs, took)
+      this.#set(id, { tookMs: (step.tookMs ?? 0) + took })
+    }
+  }
+
+  end(id: StepId, state: CheckStep['state'], detail: string, fix = ''): void {
+    this.#set(id, { state, detail: detail.slice(0, DETAIL), fix: fix.slice(0, FIX) })
+  }
+
+  /** Everything that was not begun will not be. */
+  skip(why: string): void {
+    for (const s of this.#steps) if (s.state === 'next') this.end(s.id as StepId, 'skipped', why)
+  }
+}
+
+/** What a command said, for a person: the last line of stderr, else of stdout, else its exit code. */
+export function saidBy(r: ExecResult): string {
+  const last = (text: string): string => plainLine(text.trim().split('\n').at(-1) ?? '')
+  return last(r.stderr) || last(r.stdout) || `it ended with ${r.code}`
+}

@@ -1,0 +1,187 @@
+/** What of Lustre is on a server: lctl and its version, targets, services, policies and rules, how jobs are named. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { ServerRole } from '#core/api/clusters.ts'
+import { parseCpuPartitions } from '#core/lustre/cpu-partitions.ts'
+import { parseDevices } from '#core/lustre/devices.ts'
+import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { parseMgsLive } from '#core/lustre/mgs-live.ts'
+import { parseNrsPolicies, primaryPolicy } from '#core/lustre/nrs-policies.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
+import { plainLine } from '../../ssh/failures.ts'
+import type { ExecResult } from '../connection.ts'
+import { SERVICES } from '../service.ts'
+import { saidBy, type StepId } from './checklist.ts'
+import type { NodeFacts, ServiceFacts } from './facts.ts'
+
+/** Asks as part of a step, through the gate: what needs root goes through sudo. */
+export type Ask = (id: StepId, line: string) => Promise<ExecResult>
+
+/** How one step ended. */
+export interface Ended {
+  readonly state: 'ok' | 'watch' | 'bad' | 'skipped'
+  readonly detail: string
+  readonly fix?: string
+}
+
+const NAMES = 512
+const text = (value: string | undefined): string => plainLine(value ?? '', 64)
+const count = (n: number, one: string): string => `${n} ${one}${n === 1 ? '' : 's'}`
+const some = (names: readonly string[], most = 6): string =>
+  names.length <= most ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${names.length - most} more`
+
+/** sudo's own refusal, as against lctl's. */
+export const isSudoRefusal = (r: ExecResult): boolean => r.code === 1 && /^sudo: |^Sorry, user /m.test(r.stderr)
+
+/** Where `command -v lctl` says that it is. */
+export function lctlPath(stdout: string): string | undefined {
+  return stdout.split('\n').find((line) => /^\/[A-Za-z0-9_./-]{1,200}\/lctl$/.test(line))
+}
+
+export interface VersionFound {
+  readonly version: LustreVersion | undefined
+  readonly versionText: string
+}
+
+/** The last line that is a version: a login script may have printed others before. */
+export function readVersion(stdout: string): VersionFound {
+  const lines = stdout.trim().split('\n')
+  const line = lines.findLast((l) => parseVersion(l) !== undefined)
+  return {
+    version: line === undefined ? undefined : parseVersion(line),
+    versionText: plainLine(line ?? lines.at(-1) ?? '', 64),
+  }
+}
+
+export type RolesFound = Pick<NodeFacts, 'roles' | 'targets' | 'expected'>
+
+/** Roles and targets of what is set up, from `lctl dl`; what the MGS has on its books. */
+export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> {
+  const listed = await ask('role', 'lctl dl')
+  const { devices } = parseDevices(listed.stdout)
+  const isOf = (...types: readonly string[]): boolean => devices.some((d) => types.includes(d.type))
+  const roles: ServerRole[] = []
+  if (isOf('mgs')) roles.push('mgs')
+  if (isOf('mds', 'mdt')) roles.push('mds')
+  if (isOf('ost', 'obdfilter')) roles.push('oss')
+  const own = devices.filter((d) => d.type === 'obdfilter' || d.type === 'mdt').slice(0, NAMES)
+  const targets = own.map((d) => text(d.name))
+  const expected = isOf('mgs') ? await findExpected(ask) : []
+  const found = { roles, targets, expected }
+  const end = (state: Ended['state'], detail: string, fix = ''): RolesFound & { end: Ended } => ({
+    ...found,
+    end: { state, detail, fix },
+  })
+  const ill = own.filter((d) => d.status !== 'UP').map((d) => `${text(d.name)} is ${d.status}`)
+  const what = `${roles.join(' + ')}: ${targets.length === 0 ? 'no target' : some(targets)}`
+  if (devices.length === 0) {
+    if (isSudoRefusal(listed)) return end('bad', `the devices cannot be listed: ${saidBy(listed)}`)
+    if (listed.code !== 0 || /\/dev\/obd failed/.test(listed.stderr)) {
+      return end(
+        'bad',
+        `the devices cannot be listed: ${saidBy(listed)}`,
+        'Load Lustre on it (modprobe lustre), and mount its targets.',
+      )
+    }
+    return end(
+      'watch',
+      'nothing is set up: no target is mounted',
+      'Mount its targets; they are found at the next connect.',
+    )
+  }
+  if (roles.length === 0)
+    return end('watch', 'a client: it has devices, and none of a server', 'Leave it out of the cluster.')
+  if (ill.length > 0)
+    return end('watch', `${what}; ${some(ill)}`, 'See dmesg on the server: a target that is not UP serves nobody.')
+  if (targets.length === 0 && !roles.includes('mgs')) {
+    return end('watch', what, 'Mount its targets; they are found at the next connect.')
+  }
+  if (roles.length === 1 && targets.length === 0) {
+    return end('ok', `mgs alone: no target to sample, ${count(expected.length, 'target')} on its books`)
+  }
+  return end('ok', expected.length > 0 ? `${what}; ${count(expected.length, 'target')} on the books of the MGS` : what)
+}
+
+async function findExpected(ask: Ask): Promise<readonly string[]> {
+  const live = await ask('role', getParamCommand('mgs.MGS.live.*'))
+  const names = [...splitParams(live.stdout)].flatMap(([name, value]) =>
+    name.startsWith('mgs.MGS.live.') ? (parseMgsLive(value)?.targets ?? []) : [],
+  )
+  return [...new Set(names)].slice(0, NAMES * 8)
+}
+
+/** Services that servers of these roles have. */
+const servicesFor = (roles: readonly ServerRole[]): readonly ServiceName[] =>
+  Object.values(SERVICES)
+    .filter((s) => (s.role === 'oss' && roles.includes('oss')) || (s.role === 'mds' && roles.includes('mds')))
+    .map((s) => s.name)
+
+export type PoliciesFound = Pick<NodeFacts, 'services' | 'cpts'>
+
+/** Policies and rules of each service, and how many CPTs they are kept on. */
+export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Promise<PoliciesFound & { end: Ended }> {
+  const names = servicesFor(roles)
+  const parameters = names.flatMap((n) => [SERVICES[n].policies, SERVICES[n].rules])
+  const read = await ask('policy', getParamCommand('cpu_partition_table', ...parameters))
+  const values = splitParams(read.stdout)
+  const { partitions } = parseCpuPartitions(values.get('cpu_partition_table') ?? '')
+  const cpts = partitions.length > 0 ? partitions.length : undefined
+  const services = names.flatMap((service): ServiceFacts[] => {
+    const value = values.get(SERVICES[service].policies)
+    if (value === undefined) return []
+    const { policies } = parseNrsPolicies(value)
+    const rulesText = values.get(SERVICES[service].rules)
+    const { rules } = parseNrsTbfRule(rulesText ?? '')
+    return [{ service, policies, readsRules: rulesText !== undefined, rules }]
+  })
+  const found = { services, cpts }
+  const words = services.map((s) => {
+    const policy = primaryPolicy(s.policies, 'reg')
+    const name = policy ? text(`${policy.name}${policy.arg === '' ? '' : ` ${policy.arg}`}`) : 'no policy'
+    const rules = new Set(s.rules.map((r) => r.name)).size
+    return `${s.service} ${name}${s.readsRules ? `, ${count(rules, 'rule')}` : ''}`
+  })
+  const detail = [...words, cpts === undefined ? 'CPTs not readable' : count(cpts, 'CPT')].join('; ')
+  const hidden = services.filter((s) => !s.readsRules && primaryPolicy(s.policies, 'reg')?.name === 'tbf')
+  if (names.length === 0) return { ...found, end: { state: 'ok', detail } }
+  if (services.length === 0) {
+    const why = isSudoRefusal(read) ? 'sudo does not let it be read' : 'the policies cannot be read'
+    return { ...found, end: { state: 'bad', detail: `${why}: ${saidBy(read)}` } }
+  }
+  const missing = names.filter((n) => !services.some((s) => s.service === n))
+  if (missing.length > 0)
+    return { ...found, end: { state: 'watch', detail: `${detail}; not readable: ${missing.join(', ')}` } }
+  if (hidden.length > 0) {
+    const where = hidden.map((s) => s.service).join(', ')
+    return { ...found, end: { state: 'watch', detail: `${detail}; rules not readable: ${where}: ${saidBy(read)}` } }
+  }
+  return { ...found, end: { state: 'ok', detail } }
+}
+
+/** How jobs are named on this server, and whether its targets count by job. */
+export async function findJobs(
+  ask: Ask,
+  roles: readonly ServerRole[],
+): Promise<Pick<NodeFacts, 'jobid'> & { end: Ended }> {
+  const kinds = [...new Set(servicesFor(roles).map((n) => SERVICES[n].jobStats))]
+  // Names alone come first: behind them every line belongs to the value before.
+  const lines = [...kinds.map((k) => `-N '${k}'`), 'jobid_var jobid_name'].map((rest) => `lctl get_param ${rest}`)
+  const read = await ask('jobs', lines.join('; '))
+  const values = splitParams(read.stdout)
+  const variable = values.get('jobid_var')
+  const jobid = variable === undefined ? undefined : { variable: text(variable), name: text(values.get('jobid_name')) }
+  const counted = new Set(read.stdout.match(/^(?:obdfilter|mdt)\.[^\s=]{1,64}\.job_stats$/gm) ?? []).size
+  const end = (state: Ended['state'], detail: string, fix = ''): Pick<NodeFacts, 'jobid'> & { end: Ended } => ({
+    jobid,
+    end: { state, detail, fix },
+  })
+  if (!jobid) return end('bad', `jobid_var cannot be read: ${saidBy(read)}`)
+  const named = `jobid_var=${jobid.variable} jobid_name=${jobid.name}`
+  const enable =
+    'On the MGS: lctl set_param -P jobid_var=SLURM_JOB_ID jobid_name=%j.%e (or another variable of the scheduler).'
+  if (kinds.length > 0 && counted === 0)
+    return end('watch', `${named}; no job_stats is there`, 'Mount a target; without one there is nothing to count.')
+  if (jobid.variable === 'disable')
+    return end('watch', `${named}: jobs are not told apart, unless clients are set otherwise`, enable)
+  return end('ok', `${named}; job_stats of ${count(counted, 'target')}`)
+}

@@ -1,0 +1,80 @@
+/**
+ * What one reading of a server costs: bytes, time, and CPU time on the server.
+ *
+ * CPU: what the kernel has added up for the children of the login's shell (utime, stime, cutime, cstime of /proc/PID/stat), after less
+ * before some readings in a row, over their number. sudo, lctl and what the kernel does for them are in it; sshd is not. The kernel
+ * counts in steps of 10 ms, so the figure is good to 10 ms over the number of readings. It needs the command channel: where every
+ * command has a shell of its own there is nothing to compare.
+ */
+import type { ServerRole } from '#core/api/clusters.ts'
+import { getParamCommand } from '#core/lustre/lctl.ts'
+import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from '../probes/shell-cpu.ts'
+import { servicesOf } from '../service.ts'
+import type { Exec } from './checklist.ts'
+
+export interface ReadingCost {
+  readonly role: 'oss' | 'mds'
+  readonly command: string
+  readonly runs: number
+  /** Of one reading. */
+  readonly bytes: number
+  /** From sending it to its last byte, median. */
+  readonly ms: number
+  /** On the server; undefined where it cannot be told. */
+  readonly cpuMs: number | undefined
+  /** Smallest step of `cpuMs`. */
+  readonly cpuStepMs: number
+  /** Exit code of the last reading. */
+  readonly code: number
+}
+
+const RUNS = 10
+const RUNS_OF_LARGE = 3
+const LARGE_BYTES = 1_000_000
+const STEP_MS = 10
+
+/** The reading of a sample: job_stats of all targets, policies and rules. */
+export function sampleCommand(role: 'oss' | 'mds'): string {
+  const own = servicesOf(role)
+  const jobStats = [...new Set(own.map((s) => s.jobStats))]
+  return getParamCommand(...jobStats, ...own.flatMap((s) => [s.policies, s.rules]))
+}
+
+const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+}
+
+async function shellCpu(exec: Exec): Promise<ShellCpu | undefined> {
+  return parseShellCpu((await exec(READ_SHELL_CPU)).stdout.trim())
+}
+
+/**
+ * @param exec   the gated shell, in its command channel.
+ * @param roles  what the server is; there is no reading of an MGS alone.
+ */
+export async function measureReadings(exec: Exec, roles: readonly ServerRole[]): Promise<ReadingCost[]> {
+  const costs: ReadingCost[] = []
+  for (const role of ['oss', 'mds'] as const) {
+    if (!roles.includes(role)) continue
+    const command = sampleCommand(role)
+    const first = await exec(command)
+    const runs = first.stdout.length > LARGE_BYTES ? RUNS_OF_LARGE : RUNS
+    const tookMs: number[] = []
+    let last = first
+    const before = await shellCpu(exec)
+    for (let i = 0; i < runs; i++) {
+      const began = performance.now()
+      last = await exec(command)
+      tookMs.push(performance.now() - began)
+    }
+    const after = await shellCpu(exec)
+    const isOne = before && after && before.pid === after.pid && after.ms >= before.ms
+    costs.push({
+      ...{ role, command, runs, code: last.code, bytes: last.stdout.length + last.stderr.length, ms: median(tookMs) },
+      cpuMs: isOne ? (after.ms - before.ms) / runs : undefined,
+      cpuStepMs: STEP_MS / runs,
+    })
+  }
+  return costs
+}

@@ -1,0 +1,58 @@
+/**
+ * What the console reads with lctl as root, as sudoers has to allow it: exact arguments, no wildcard of sudoers. One line a parameter
+ * is enough, because a reading of several is then sent in parts; the lines of several save the server a sudo and an lctl each.
+ */
+import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
+import { isUserName } from '../../ssh/names.ts'
+import { SERVICES, servicesOf, statsOf } from '../service.ts'
+
+const jobStats = [...new Set(Object.values(SERVICES).map((s) => s.jobStats))]
+const services = Object.values(SERVICES).flatMap((s) => [s.policies, s.rules])
+const paths = services.filter((name) => name.endsWith('.nrs_policies')).map((name) => name.replace('.nrs_policies', ''))
+
+/** Parameters that are read one at a time or together. */
+export const READ_PARAMETERS: readonly string[] = [
+  'version',
+  'health_check',
+  'jobid_var',
+  'jobid_name',
+  'cpu_partition_table',
+  ...services,
+  ...paths.flatMap((p) => [`${p}.stats`, `${p}.timeouts`]),
+  ...jobStats,
+  'obdfilter.*.stats',
+  'mdt.*.md_stats',
+  'obdfilter.*.brw_stats',
+  'osd-*.*.brw_stats',
+  ...LDLM_PARAMETERS,
+  'mgs.MGS.live.*',
+]
+
+/** Arguments of lctl, one list a line of sudoers. */
+export const READINGS: readonly (readonly string[])[] = [
+  ['dl'],
+  ['get_param', '-n', 'version'],
+  ...READ_PARAMETERS.map((name) => ['get_param', name]),
+  ...jobStats.map((name) => ['get_param', '-N', name]),
+  ['get_param', 'jobid_var', 'jobid_name'],
+  // As a sample reads them: what is due of job_stats, of policies and rules, and of statistics.
+  ...(['oss', 'mds'] as const).flatMap((role) => {
+    const own = servicesOf(role)
+    const [jobs, rules, stats] = [own[0]?.jobStats ?? '', own.flatMap((s) => [s.policies, s.rules]), own.map(statsOf)]
+    return [[jobs, ...rules], [jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
+      'get_param',
+      ...names,
+    ])
+  }),
+  ['get_param', ...LDLM_PARAMETERS],
+]
+
+/** Arguments as sudoers has them: its wildcards and separators are text here. */
+export const sudoersArgs = (args: readonly string[]): string => args.join(' ').replace(/[\\,:=*?[\]]/g, '\\$&')
+
+/** The lines of sudoers that let a login read; the sample in resources/sudoers holds the same. */
+export function sudoersToRead(user: string, lctl: string): string {
+  const name = isUserName(user) ? user : 'LOGIN'
+  const commands = READINGS.map((args) => `    ${lctl} ${sudoersArgs(args)}`)
+  return `Cmnd_Alias SLUICE_READ = \\\n${commands.join(', \\\n')}\n${name} ALL=(root) NOPASSWD: SLUICE_READ`
+}

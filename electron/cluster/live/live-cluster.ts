@@ -1,0 +1,214 @@
+/**
+ * A cluster over SSH: its servers, and the monitor that samples them.
+ *
+ * Connecting brings all servers at once. The monitor begins as soon as every server is known or has had its time, with the servers whose
+ * roles are known; one that does not answer is missing in it, and comes in when it answers. A server of which nothing was
+ * known before is taken in by beginning anew: what was sampled stays in the history.
+ */
+import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { readOnlyWhile } from '../../enforce/read-only.ts'
+import type { NodeConnection } from '../connection.ts'
+import { LiveServer, namesOf } from './live-server.ts'
+import { LiveSource } from './live-source.ts'
+import type { SshAccess } from './ssh-access.ts'
+
+/** Servers that are slow to answer are not waited for longer once another one is ready, ms. */
+const OTHERS_MS = 3000
+/** After a change of one server, others are given this long before the cluster begins anew, ms. */
+const SETTLE_MS = 1000
+
+/** What a sampled cluster is to this room: it can be ended. */
+export interface Sampled {
+  close(): Promise<void>
+}
+
+export interface LiveClusterParts {
+  readonly access: SshAccess
+  /** Begins to sample a source; the nodes in it are shells that may not answer. */
+  readonly begin: (source: LiveSource) => Sampled
+  /** Roles that a server had the last time, where it was not written down and does not answer. */
+  readonly rememberedRoles?: ((host: string) => readonly ServerRole[]) | undefined
+  readonly onRoles?: ((host: string, roles: readonly ServerRole[]) => void) | undefined
+  /** A server answers (again): what was left there can be looked for. */
+  readonly onReady?: ((server: LiveServer) => void) | undefined
+}
+
+export class LiveCluster {
+  readonly #parts: LiveClusterParts
+  #input: ClusterInput
+  #servers: readonly LiveServer[] = []
+  #source: LiveSource | undefined
+  #sampled: Sampled | undefined
+  #wanted = false
+  #connectedMs: number | undefined
+  /** Servers whose nodes are in the source. */
+  #taken: ReadonlySet<LiveServer> = new Set()
+  #anew: NodeJS.Timeout | undefined
+  #turn: Promise<void> = Promise.resolve()
+  readonly #ready = new Set<LiveServer>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(input: ClusterInput, parts: LiveClusterParts) {
+    this.#input = input
+    this.#parts = parts
+    this.#make()
+  }
+
+  get input(): ClusterInput {
+    return this.#input
+  }
+
+  get name(): string {
+    return this.#input.name
+  }
+
+  get servers(): readonly LiveServer[] {
+    return this.#servers
+  }
+
+  /** Whether the operator asked for it to be connected. */
+  get isWanted(): boolean {
+    return this.#wanted
+  }
+
+  /** Unix ms of the first sample's source; undefined before. */
+  get connectedMs(): number | undefined {
+    return this.#connectedMs
+  }
+
+  get source(): LiveSource | undefined {
+    return this.#source
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Takes another description; one that changes servers begins anew. */
+  async change(input: ClusterInput): Promise<void> {
+    const isSame =
+      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate]) ===
+      JSON.stringify([this.#input.servers, this.#input.name, this.#input.intervalMs, this.#input.maxRate])
+    this.#input = input
+    if (isSame) return this.#changed()
+    const wasWanted = this.#wanted
+    await this.disconnect()
+    for (const s of this.#servers) s.forget()
+    this.#make()
+    if (wasWanted) await this.connect()
+  }
+
+  /** Resolves when sampling has begun, or when no server can be read. */
+  async connect(): Promise<void> {
+    this.#wanted = true
+    this.#changed()
+    const brought = this.#servers.map((s) => s.bring())
+    await this.#waitFor(brought)
+    if (this.#wanted && !this.#source) await this.#serial(() => this.#begin())
+  }
+
+  async disconnect(): Promise<void> {
+    this.#wanted = false
+    clearTimeout(this.#anew)
+    this.#anew = undefined
+    await this.#serial(() => this.#end())
+    for (const s of this.#servers) s.leave()
+    this.#ready.clear()
+    this.#changed()
+  }
+
+  /** For a cluster that is removed: nothing of it follows the sessions any more. */
+  forget(): void {
+    for (const s of this.#servers) s.forget()
+  }
+
+  /** All of them, or so many ms after the first that is ready. */
+  async #waitFor(brought: readonly Promise<void>[]): Promise<void> {
+    const all = Promise.allSettled(brought)
+    const first = new Promise<void>((resolve) => {
+      const off = this.onChange(() => {
+        if (!this.#servers.some((s) => s.isReady)) return
+        off()
+        setTimeout(resolve, OTHERS_MS).unref()
+      })
+    })
+    await Promise.race([all, first])
+  }
+
+  #make(): void {
+    const names = namesOf(this.#input.servers)
+    this.#servers = this.#input.servers.map((s, i) => new LiveServer(s, this.#parts.access, names[i]))
+    for (const s of this.#servers) s.onChange(() => this.#followed(s))
+  }
+
+  #rolesOf(s: LiveServer): readonly ServerRole[] {
+    if (s.input.roles.length > 0) return s.input.roles
+    return s.facts?.roles ?? this.#parts.rememberedRoles?.(s.host) ?? []
+  }
+
+  #followed(s: LiveServer): void {
+    if (!s.isReady) this.#ready.delete(s)
+    else if (!this.#ready.has(s)) {
+      this.#ready.add(s)
+      if (s.facts) this.#parts.onRoles?.(s.host, s.facts.roles)
+      this.#parts.onReady?.(s)
+      // Nothing was known of it when sampling began, or nothing was there to sample.
+      if (this.#wanted && this.#connectedMs !== undefined && !this.#taken.has(s) && this.#nodesOf(s).length > 0) {
+        this.#beginAnew()
+      }
+    }
+    this.#changed()
+  }
+
+  #nodesOf(s: LiveServer): NodeConnection[] {
+    // Whatever a verb above does: while it is read-only nothing but readings leaves this machine.
+    return s.nodes(this.#rolesOf(s)).map((n) => readOnlyWhile(n, () => this.#input.safeMode === 'read-only'))
+  }
+
+  #beginAnew(): void {
+    this.#anew ??= setTimeout(() => {
+      this.#anew = undefined
+      void this.#serial(async () => {
+        await this.#end()
+        if (this.#wanted) this.#begin()
+      })
+    }, SETTLE_MS)
+  }
+
+  #begin(): void {
+    const taken = new Map(
+      this.#servers.map((s) => [s, this.#nodesOf(s)] as const).filter(([, nodes]) => nodes.length > 0),
+    )
+    const nodes = [...taken.values()].flat()
+    this.#connectedMs = Date.now()
+    // Without any server there is nothing to sample yet; the first that turns up begins it.
+    if (!nodes.some((n) => n.role === 'oss' || n.role === 'mds')) return this.#changed()
+    this.#taken = new Set(taken.keys())
+    const { name: cluster, maxRate, intervalMs } = this.#input
+    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs: intervalMs * NS_PER_MS })
+    this.#sampled = this.#parts.begin(this.#source)
+    this.#changed()
+  }
+
+  async #end(): Promise<void> {
+    const sampled = this.#sampled
+    this.#sampled = undefined
+    this.#taken = new Set()
+    this.#connectedMs = undefined
+    await this.#source?.stop()
+    this.#source = undefined
+    await sampled?.close()
+  }
+
+  /** Begins and ends come one after the other. */
+  #serial(work: () => Promise<void> | void): Promise<void> {
+    this.#turn = this.#turn.then(work, work)
+    return this.#turn
+  }
+
+  #changed(): void {
+    for (const l of [...this.#listeners]) l()
+  }
+}

@@ -1,0 +1,74 @@
+/** A live cluster as a source of samples: its servers, the wall clock, and the pace at which they are read. */
+import { NS_PER_MS } from '#core/base/units.ts'
+import type { ClusterSource, NodeConnection } from '../connection.ts'
+
+/** Longest step of the clock between two looks that is not taken for a sleep of this machine, ms. */
+const SLEPT_MS = 30_000
+
+export class LiveSource implements ClusterSource {
+  readonly kind = 'LIVE'
+  readonly cluster: string
+  readonly nodes: readonly NodeConnection[]
+  readonly maxRate: number
+  readonly periodNs: number
+  readonly #startMs: number
+  #nowNs = 0
+  #timer: NodeJS.Timeout | undefined
+  #turn: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  /** @param startMs  Unix ms that ns are counted from. */
+  constructor(
+    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs'> & {
+      readonly startMs?: number | undefined
+    },
+  ) {
+    this.cluster = parts.cluster
+    this.nodes = parts.nodes
+    this.maxRate = parts.maxRate
+    this.periodNs = parts.periodNs
+    this.#startMs = parts.startMs ?? Date.now()
+  }
+
+  /** The wall clock; one that was set back stands still until it is where it was. */
+  nowNs(): number {
+    this.#nowNs = Math.max(this.#nowNs, Math.round((Date.now() - this.#startMs) * NS_PER_MS))
+    return this.#nowNs
+  }
+
+  toUnixMs(ns: number): number {
+    return this.#startMs + ns / NS_PER_MS
+  }
+
+  /**
+   * Takes a sample every period until `stop`. A sample that takes longer than a period is not overtaken: the next one comes when
+   * it is due after that.
+   *
+   * @param onSlept  this machine was asleep for so many ms: whoever writes must ask again.
+   */
+  start(onTick: (atNs: number) => Promise<void>, onSlept: (ms: number) => void = () => undefined): void {
+    const periodMs = this.periodNs / NS_PER_MS
+    let dueMs = performance.now()
+    let lastWallMs = Date.now()
+    const turn = async (): Promise<void> => {
+      const wallMs = Date.now()
+      if (wallMs - lastWallMs > SLEPT_MS + periodMs) onSlept(wallMs - lastWallMs)
+      lastWallMs = wallMs
+      await onTick(this.nowNs())
+      if (this.#isStopped) return
+      dueMs = Math.max(dueMs + periodMs, performance.now())
+      next(dueMs - performance.now())
+    }
+    const next = (ms: number): void => {
+      this.#timer = setTimeout(() => (this.#turn = turn()), Math.max(0, ms))
+    }
+    next(0)
+  }
+
+  /** Resolves when a sample that was being taken is done. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#turn
+  }
+}

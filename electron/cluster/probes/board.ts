@@ -1,0 +1,156 @@
+/**
+ * The probes of one cluster: which are on, when each is due on each server, and what slows one down. Together they may cost so
+ * many bytes a second; over it, the one that costs most is read half as often, again and again, until it fits, and says so.
+ */
+import type { ProbeId } from '#core/api/clusters.ts'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { ClusterSource } from '../connection.ts'
+import { CostBook, type CostSeries } from './cost-book.ts'
+import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
+
+export const DEFAULT_BUDGET = 100_000
+/** No probe is made slower than this, s. */
+const SLOWEST_S = 60
+/** A slower probe becomes quicker again when all of them would then stay below this part of the budget. */
+const EASE = 0.7
+
+const kb = (bytes: number): string => `${Math.round(bytes / 1000)} KB/s`
+
+export class ProbeBoard {
+  readonly #source: ClusterSource
+  readonly #on: Set<ProbeId>
+  readonly #available: readonly Probe[]
+  /** Times that the interval was doubled. */
+  readonly #doubled = new Map<ProbeId, number>()
+  readonly #notes = new Map<ProbeId, string>()
+  readonly #why = new Map<ProbeId, string>()
+  /** By probe and server: when it is due, and when it was last taken. */
+  readonly #next = new Map<string, number>()
+  readonly #taken = new Map<string, number>()
+  readonly book = new CostBook()
+  readonly budgetBytesPerSec: number
+  /** Points until a change has shown in the figures. */
+  #settle = 0
+  /** Probes that must be read at every sample now. */
+  readonly #isHeld: (id: ProbeId) => boolean
+
+  /** @param isHeld  whether a probe may not be slowed down now: rules that are enforced are read back. */
+  constructor(
+    source: ClusterSource,
+    options: {
+      readonly off?: readonly ProbeId[] | undefined
+      readonly budgetBytesPerSec?: number | undefined
+      readonly isHeld?: (id: ProbeId) => boolean
+    } = {},
+  ) {
+    this.#source = source
+    const roles = new Set(source.nodes.map((n) => n.role))
+    this.#available = PROBES.filter((p) =>
+      p.id === 'batch' ? roles.has('scheduler') : roles.has('oss') || roles.has('mds'),
+    )
+    this.#on = new Set(this.#available.map((p) => p.id).filter((id) => !options.off?.includes(id)))
+    this.budgetBytesPerSec = options.budgetBytesPerSec ?? DEFAULT_BUDGET
+    this.#isHeld = options.isHeld ?? (() => false)
+  }
+
+  has(id: ProbeId): boolean {
+    return this.#available.some((p) => p.id === id)
+  }
+
+  isOn(id: ProbeId): boolean {
+    return this.#on.has(id)
+  }
+
+  set(id: ProbeId, on: boolean): void {
+    if (!this.has(id)) return
+    if (on) this.#on.add(id)
+    else this.#on.delete(id)
+    this.#doubled.delete(id)
+    this.#why.delete(id)
+    for (const key of [...this.#next.keys()]) if (key.startsWith(`${id} `)) this.#next.delete(key)
+  }
+
+  /** What else is to be said of a probe; an empty text takes it back. */
+  note(id: ProbeId, text: string): void {
+    if (text === '') this.#notes.delete(id)
+    else this.#notes.set(id, text)
+  }
+
+  everyS(id: ProbeId): number {
+    const probe = PROBES.find((p) => p.id === id)
+    if (!probe) return 0
+    const usual = usualS(probe, this.#source)
+    return this.#isHeld(id) ? usual : Math.max(usual, Math.min(SLOWEST_S, usual * 2 ** (this.#doubled.get(id) ?? 0)))
+  }
+
+  /** Whether a server is to be read now; when it is, the next time is set. */
+  takeDue(id: ProbeId, host: string, atNs: number): boolean {
+    if (!this.isOn(id)) return false
+    const everyNs = this.everyS(id) * NS_PER_S
+    const key = `${id} ${host}`
+    const next = this.#next.get(key)
+    // Ticks of a wall clock are never quite on time.
+    const early = this.#source.kind === 'LIVE' ? this.#source.periodNs / 2 : 0
+    if (next !== undefined && atNs < next - early && next - atNs <= everyNs) return false
+    this.#next.set(key, atNs + everyNs)
+    this.#taken.set(key, atNs)
+    return true
+  }
+
+  /** It is read at the next tick, but on no server before `leastS` have passed since the last time. */
+  hurry(id: ProbeId, host: string, atNs: number, leastS: number): void {
+    const key = `${id} ${host}`
+    const [next, taken] = [this.#next.get(key), this.#taken.get(key)]
+    if (next === undefined || taken === undefined) return
+    this.#next.set(key, Math.min(next, Math.max(atNs, taken + leastS * NS_PER_S)))
+  }
+
+  /** Moves the clock of the costs, and looks at the budget when a point is complete. */
+  advance(wallMs: number, atMs: number): void {
+    if (!this.book.advance(wallMs, atMs) || this.#source.kind !== 'LIVE') return
+    if (this.#settle > 0) this.#settle--
+    else this.#weigh()
+  }
+
+  get list(): ProbeStatus[] {
+    return this.#available.map(({ id, label }) => {
+      const { bytesPerSec, serverMsPerSec, cpuMsPerSec } = this.book.cost(id)
+      const note = [this.#why.get(id), this.#notes.get(id)].filter((t) => t !== undefined).join('; ')
+      const on = this.isOn(id)
+      return {
+        ...{ id, label, on, bytesPerSec, serverMsPerSec, serverCpuMsPerSec: cpuMsPerSec },
+        ...{ everyS: this.everyS(id), note: on ? note : '' },
+      }
+    })
+  }
+
+  get series(): CostSeries {
+    return this.book.series()
+  }
+
+  #weigh(): void {
+    const costs = this.#available
+      .filter((p) => this.isOn(p.id))
+      .map(({ id }) => ({ id, bytes: this.book.cost(id).bytesPerSec, doubled: this.#doubled.get(id) ?? 0 }))
+    const total = costs.reduce((n, c) => n + c.bytes, 0)
+    if (total > this.budgetBytesPerSec) {
+      const slowable = costs.filter((c) => !this.#isHeld(c.id) && this.everyS(c.id) < SLOWEST_S)
+      const worst = slowable.sort((a, b) => b.bytes - a.bytes)[0]
+      if (!worst) return
+      this.#doubled.set(worst.id, worst.doubled + 1)
+      this.#why.set(
+        worst.id,
+        `slower: all probes came to ${kb(total)}, over the budget of ${kb(this.budgetBytesPerSec)}`,
+      )
+      this.#settle = 2
+      return
+    }
+    const slowed = costs.filter((c) => c.doubled > 0).sort((a, b) => a.bytes - b.bytes)[0]
+    if (!slowed || total + slowed.bytes > EASE * this.budgetBytesPerSec) return
+    if (slowed.doubled === 1) {
+      this.#doubled.delete(slowed.id)
+      this.#why.delete(slowed.id)
+    } else this.#doubled.set(slowed.id, slowed.doubled - 1)
+    this.#settle = 2
+  }
+}

@@ -1,0 +1,38 @@
+/** What is read of a cluster, one kind at a time: how often, and what a view may say of it. */
+import type { ProbeId } from '#core/api/clusters.ts'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { ClusterSource } from '../connection.ts'
+
+export interface Probe {
+  readonly id: ProbeId
+  readonly label: string
+  /** Between two readings of one server; 0 = every sample. */
+  readonly everyS: { readonly LIVE: number; readonly EMULATED: number }
+}
+
+export const PROBES: readonly Probe[] = [
+  { id: 'job_stats', label: 'job_stats', everyS: { LIVE: 0, EMULATED: 0 } },
+  { id: 'rules', label: 'rules and policies', everyS: { LIVE: 0, EMULATED: 0 } },
+  { id: 'stats', label: 'service statistics', everyS: { LIVE: 5, EMULATED: 1 } },
+  { id: 'ldlm', label: 'lock counters', everyS: { LIVE: 5, EMULATED: 1 } },
+  { id: 'batch', label: 'batch queue', everyS: { LIVE: 15, EMULATED: 2 } },
+]
+
+/** What one probe costs all servers together, over the last ten seconds of wall time. */
+export interface ProbeStatus {
+  readonly id: ProbeId
+  readonly label: string
+  readonly on: boolean
+  readonly bytesPerSec: number
+  /** From sending the command to its last byte, ms per second. */
+  readonly serverMsPerSec: number
+  /** CPU time of the commands on the servers, ms per second; null where it was not measured. */
+  readonly serverCpuMsPerSec: number | null
+  readonly everyS: number
+  /** Why it is slower than asked for, or what it lacks; empty as a rule. */
+  readonly note: string
+}
+
+/** Seconds between two readings of one server when nothing slows the probe down. */
+export const usualS = ({ everyS }: Probe, source: Pick<ClusterSource, 'kind' | 'periodNs'>): number =>
+  Math.max(everyS[source.kind], source.periodNs / NS_PER_S)

@@ -1,0 +1,74 @@
+/** The probes of one cluster as the rest of the console knows them: how each server is read, and what is on. */
+import type { ProbeId } from '#core/api/clusters.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '../connection.ts'
+import { ProbeBoard } from './board.ts'
+import { ServerProbe } from './server-probe.ts'
+
+export interface ProbeOptions {
+  /** Probes that are off from the start. */
+  readonly off?: readonly ProbeId[] | undefined
+  /** Bytes/s above which probes slow down; 100 KB/s without. */
+  readonly budgetBytesPerSec?: number | undefined
+}
+
+export class Probes {
+  readonly board: ProbeBoard
+  readonly #source: ClusterSource
+  readonly #isEnforcing: () => boolean
+  readonly #servers = new Map<NodeConnection, ServerProbe>()
+
+  constructor(source: ClusterSource, options: ProbeOptions, isEnforcing: () => boolean) {
+    this.#source = source
+    this.#isEnforcing = isEnforcing
+    const isHeld = (id: ProbeId): boolean => (id === 'job_stats' || id === 'rules') && isEnforcing()
+    this.board = new ProbeBoard(source, { ...options, isHeld })
+  }
+
+  /** The one way in which a server is read. */
+  of(node: NodeConnection): ServerProbe {
+    let probe = this.#servers.get(node)
+    if (!probe) this.#servers.set(node, (probe = new ServerProbe(node, this.board, this.#source)))
+    return probe
+  }
+
+  read(id: ProbeId, node: NodeConnection, command: string): Promise<ExecResult> {
+    return this.of(node).read(id, command)
+  }
+
+  /** Fails for a probe that is not there, and for one that enforcement lives on. */
+  set(id: ProbeId, on: boolean): Result<undefined> {
+    if (!this.board.has(id)) {
+      return fail({
+        code: 'PROBE_UNKNOWN',
+        what: `There is no probe ${id}`,
+        why: 'this cluster has nothing to read it from',
+      })
+    }
+    if (!on && (id === 'job_stats' || id === 'rules') && this.#isEnforcing()) {
+      return fail({
+        code: 'PROBE_NEEDED',
+        what: `The probe ${id} stays on`,
+        why: 'rules are enforced: what is written must be judged and read back',
+        next: 'Leave enforce mode first.',
+      })
+    }
+    this.board.set(id, on)
+    return ok(undefined)
+  }
+
+  /** What is missing because a probe is off. */
+  get failures(): Failure[] {
+    const { board } = this
+    if (!board.has('job_stats') || board.isOn('job_stats')) return []
+    return [
+      {
+        code: 'PROBE_OFF',
+        what: 'Jobs are not sampled',
+        why: 'the probe job_stats is off',
+        unaffected: 'Rules and queues are read as before.',
+        next: 'Switch job_stats on under Connections.',
+      },
+    ]
+  }
+}

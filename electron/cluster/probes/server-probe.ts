@@ -1,0 +1,84 @@
+/**
+ * Runs the readings of one server and tells what they cost: one after another on a live server, each timed from sending it to its
+ * last byte, and now and then between two looks at the CPU time of the shell there.
+ */
+import type { ProbeId } from '#core/api/clusters.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '../connection.ts'
+import type { ProbeBoard } from './board.ts'
+import { ServerQueue } from './server-queue.ts'
+import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'
+
+/** Every so many runs of a probe its CPU time is looked at. */
+const CPU_EVERY = 20
+/** Looks in a row without a figure, after which there are no more. */
+const CPU_TRIES = 3
+
+export interface Timed {
+  readonly result: ExecResult
+  /** From sending the command to its last byte, ms of wall time. */
+  readonly tookMs: number
+  /** CPU time on the server, ms; undefined where it was not looked at, or is not known. */
+  readonly cpuMs: number | undefined
+}
+
+export class ServerProbe {
+  readonly node: NodeConnection
+  readonly #board: ProbeBoard
+  /** undefined: the server stands still while it is read, so readings cannot meet. */
+  readonly #queue: ServerQueue | undefined
+  readonly #runs = new Map<string, number>()
+  #cpuFailures = 0
+  readonly #measuresCpu: boolean
+
+  constructor(node: NodeConnection, board: ProbeBoard, source: Pick<ClusterSource, 'kind'>) {
+    this.node = node
+    this.#board = board
+    this.#queue = source.kind === 'LIVE' ? new ServerQueue() : undefined
+    this.#measuresCpu = source.kind === 'LIVE'
+  }
+
+  /** Whether this run of a kind of reading is one whose cost is looked at closely: the first, and every twentieth. */
+  isCloseLook(kind: string): boolean {
+    const n = this.#runs.get(kind) ?? 0
+    this.#runs.set(kind, n + 1)
+    return this.#measuresCpu && n % CPU_EVERY === 0
+  }
+
+  /** Several commands that nothing comes between. */
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue ? this.#queue.run(work) : work()
+  }
+
+  /** One command, within `together`. Rejects when the server cannot be reached. */
+  async exec(command: string, isCloseLook: boolean): Promise<Timed> {
+    const looks = isCloseLook && this.#cpuFailures < CPU_TRIES
+    const before = looks ? await this.#cpu() : undefined
+    const began = performance.now()
+    const result = await this.node.exec(command)
+    const tookMs = performance.now() - began
+    const after = before ? await this.#cpu() : undefined
+    if (looks) this.#cpuFailures = after && before && after.pid === before.pid ? 0 : this.#cpuFailures + 1
+    const cpuMs = before && after?.pid === before.pid ? Math.max(0, after.ms - before.ms) : undefined
+    return { result, tookMs, cpuMs }
+  }
+
+  /** One command of one probe, in its turn, with its cost put down. */
+  async read(id: ProbeId, command: string): Promise<ExecResult> {
+    return this.together(async () => {
+      const { result, tookMs, cpuMs } = await this.exec(command, this.isCloseLook(id))
+      this.#board.book.add(id, result.stdout.length + result.stderr.length, tookMs)
+      if (cpuMs !== undefined) this.#board.book.addCpu(id, cpuMs)
+      return result
+    })
+  }
+
+  async #cpu(): Promise<ShellCpu | undefined> {
+    try {
+      const { stdout, code } = await this.node.exec(READ_SHELL_CPU)
+      return code === 0 ? parseShellCpu(stdout) : undefined
+    } catch {
+      // The reading itself tells whether the server answers; a look at its cost has no say in it.
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Puts down what a command cost that several probes may have shared. */
+import type { ByteText } from '#core/lustre/text.ts'
+import type { ExecResult } from '../connection.ts'
+import { isJobStats } from '../service.ts'
+import type { CostBook } from './cost-book.ts'
+
+/** Probes that one command can read. */
+export type PartOfReading = 'job_stats' | 'rules' | 'stats'
+
+/** How much a new figure counts against the older ones. */
+const FRESH = 0.3
+
+/** What each part takes by itself, ms, of late. */
+export class Shares {
+  readonly #tookMs = new Map<PartOfReading, number>()
+
+  add(part: PartOfReading, tookMs: number): void {
+    const old = this.#tookMs.get(part)
+    this.#tookMs.set(part, old === undefined ? tookMs : old + FRESH * (tookMs - old))
+  }
+
+  of(part: PartOfReading): number | undefined {
+    return this.#tookMs.get(part)
+  }
+}
+
+const partOf = (name: string): PartOfReading =>
+  isJobStats(name) ? 'job_stats' : name.endsWith('.stats') ? 'stats' : 'rules'
+
+/** Bytes belong to the parameter they are of; the time of a command is shared as its parts take it by themselves, or by bytes. */
+export function readCosts(
+  book: CostBook,
+  shares: Shares,
+  of: {
+    readonly parts: readonly PartOfReading[]
+    readonly values: ReadonlyMap<string, ByteText>
+    readonly result: ExecResult
+    readonly tookMs: number
+    readonly cpuMs: number | undefined
+  },
+): void {
+  const { parts, values, result, tookMs, cpuMs } = of
+  const total = result.stdout.length + result.stderr.length
+  const [only] = parts
+  if (parts.length === 1 && only) {
+    shares.add(only, tookMs)
+    book.add(only, total, tookMs)
+    if (cpuMs !== undefined) book.addCpu(only, cpuMs)
+    return
+  }
+  const bytes = new Map<PartOfReading, number>(parts.map((p) => [p, 0]))
+  for (const [name, value] of values) {
+    const part = partOf(name)
+    bytes.set(part, (bytes.get(part) ?? 0) + name.length + value.length + 2)
+  }
+  const weights = parts.map((p) => shares.of(p) ?? NaN)
+  const isKnown = weights.every((w) => w > 0)
+  const weight = (i: number, p: PartOfReading): number => (isKnown ? (weights[i] ?? 0) : (bytes.get(p) ?? 0) + 1)
+  const all = parts.reduce((n, p, i) => n + weight(i, p), 0)
+  parts.forEach((p, i) => book.add(p, bytes.get(p) ?? 0, (tookMs * weight(i, p)) / all))
+}

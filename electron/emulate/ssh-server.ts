@@ -1,0 +1,163 @@
+/**
+ * One emulated node behind an SSH server on loopback: one key is let in, for root and for one ordinary user, and what it may do is run
+ * commands. There is no terminal, no login shell, no forwarding, no file transfer and no environment from outside.
+ *
+ * A command is a line for the node's shell. `sh` alone is a shell that reads its input, which is what a console keeps open.
+ */
+import type { AddressInfo } from 'node:net'
+import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel, type Session } from 'ssh2'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { NodeUser } from '#core/emulator/lctl/host.ts'
+import type { EmulatedNode } from '#core/emulator/node.ts'
+import type { ExecResult } from '../cluster/connection.ts'
+import { ACCEPTED } from '../ssh/algorithms.ts'
+import type { Emulation } from './emulation.ts'
+import type { RunHostKey } from './keys.ts'
+
+const LOOPBACK = '127.0.0.1'
+const CONNECTIONS_MOST = 256
+/** From the first byte until somebody is let in. */
+const LOGIN_MS = 30_000
+/** A shell that reads its input; anything else of this kind would need a terminal. */
+const INPUT_SHELL = /^\s*(?:exec\s+)?(?:\/bin\/|\/usr\/bin\/)?sh\s*$/
+
+export interface NodeServer {
+  readonly port: number
+  stop(): void
+}
+
+export interface NodeServerOptions {
+  readonly node: EmulatedNode
+  readonly emulation: Emulation
+  readonly hostKey: RunHostKey
+  readonly publicKey: ParsedKey
+  /** 0: any that is free. */
+  readonly port: number
+}
+
+/** The user who has proved to hold the key; a question about a key without a proof is answered as sshd does. */
+function admit(ctx: AuthContext, { emulation, publicKey }: NodeServerOptions): NodeUser | undefined {
+  const methods: ['publickey'] = ['publickey']
+  const user = emulation.user(ctx.username)
+  const isKey =
+    ctx.method === 'publickey' && ctx.key.algo === publicKey.type && ctx.key.data.equals(publicKey.getPublicSSH())
+  if (ctx.method !== 'publickey' || !user || !isKey) {
+    ctx.reject(methods)
+    return undefined
+  }
+  if (!ctx.signature || !ctx.blob) {
+    ctx.accept()
+    return undefined
+  }
+  if (publicKey.verify(ctx.blob, ctx.signature, ctx.hashAlgo) !== true) {
+    ctx.reject(methods)
+    return undefined
+  }
+  ctx.accept()
+  return user
+}
+
+function answer(channel: ServerChannel, { stdout, stderr, code }: ExecResult): void {
+  if (stderr !== '') channel.stderr.write(Buffer.from(stderr, 'latin1'))
+  if (stdout !== '') channel.write(Buffer.from(stdout, 'latin1'))
+  channel.exit(code)
+  channel.end()
+}
+
+/** Serves a shell that reads its input: commands run one after another as they come, each at the emulator's instant. */
+function serveInput(channel: ServerChannel, { node, emulation }: NodeServerOptions, user: NodeUser): void {
+  const shell = node.inputShell(user)
+  let isEnded = false
+  const end = (rest: ExecResult): void => {
+    if (isEnded) return
+    isEnded = true
+    answer(channel, rest)
+  }
+  channel.on('data', (chunk: Buffer) => {
+    if (isEnded) return
+    emulation.source.catchUp()
+    const { stdout, stderr } = shell.push(chunk.toString('latin1'))
+    if (shell.isOver) return end({ stdout, stderr, code: shell.code })
+    if (stderr !== '') channel.stderr.write(Buffer.from(stderr, 'latin1'))
+    // Who does not read is not written to for ever: its next commands wait.
+    if (stdout !== '' && !channel.write(Buffer.from(stdout, 'latin1'))) {
+      channel.pause()
+      channel.once('drain', () => channel.resume())
+    }
+  })
+  channel.on('end', () => end(shell.end()))
+}
+
+function serveSession(session: Session, o: NodeServerOptions, user: NodeUser): void {
+  // Nobody listens to `pty`, `shell`, `env`, `x11`, `auth-agent`, `sftp` and `subsystem`, so ssh2 refuses them.
+  session.on('signal', (accept) => accept?.())
+  session.on('exec', (accept, _reject, { command }) => {
+    const channel = accept()
+    channel.on('error', () => undefined)
+    // ssh2 reads a command as UTF-8; what was none cannot be told any more.
+    if (command.includes('\ufffd')) {
+      const why = 'sluice emulate: a command with bytes that are not UTF-8 has to come through `sh`\n'
+      return answer(channel, { stdout: '', stderr: why, code: 255 })
+    }
+    if (INPUT_SHELL.test(command)) return serveInput(channel, o, user)
+    answer(channel, o.emulation.exec(o.node, Buffer.from(command).toString('latin1'), user))
+  })
+}
+
+/** Failures: EMULATE_PORT. */
+export function serveNode(o: NodeServerOptions): Promise<Result<NodeServer>> {
+  const open = new Set<Connection>()
+  const server = new ssh2.Server(
+    {
+      hostKeys: [o.hostKey.private],
+      ident: 'sluice-emulator',
+      algorithms: {
+        kex: [...ACCEPTED.kex],
+        cipher: [...ACCEPTED.cipher],
+        hmac: [...ACCEPTED.hmac],
+        compress: ['none'],
+      },
+    },
+    (client) => {
+      open.add(client)
+      const late = setTimeout(() => client.end(), LOGIN_MS)
+      let user: NodeUser | undefined
+      client.on('error', () => undefined)
+      client.on('close', () => {
+        clearTimeout(late)
+        open.delete(client)
+      })
+      client.on('authentication', (ctx) => (user = admit(ctx, o)))
+      client.on('ready', () => clearTimeout(late))
+      client.on('session', (accept, reject) => {
+        if (user) serveSession(accept(), o, user)
+        else reject()
+      })
+    },
+  )
+  server.maxConnections = CONNECTIONS_MOST
+  return new Promise((resolve) => {
+    server.once('error', (e: Error) =>
+      resolve(
+        fail({
+          code: 'EMULATE_PORT',
+          what: `${o.node.name} cannot listen on port ${o.port}`,
+          why: e.message,
+          next: 'Choose another one with --port, or 0 for any that is free.',
+        }),
+      ),
+    )
+    server.listen(o.port, LOOPBACK, () => {
+      server.on('error', () => undefined)
+      resolve(
+        ok({
+          port: (server.address() as AddressInfo).port,
+          stop: () => {
+            server.close()
+            for (const client of open) client.end()
+          },
+        }),
+      )
+    })
+  })
+}

@@ -1,0 +1,34 @@
+/** One command to one server, with the time that it has. */
+import type { NodeConnection } from '../cluster/connection.ts'
+
+/**
+ * done: exit 0. refused: the server said no. lost: the line broke before the answer. late: no answer in time; it may still
+ * come, and the command still act.
+ */
+export type Answer =
+  | { readonly kind: 'done'; readonly stdout: string }
+  | { readonly kind: 'refused' | 'lost'; readonly why: string }
+  | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
+
+/** @param ms  wall time for the answer. */
+export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const answered = (async (): Promise<Answer> => {
+    try {
+      const r = await node.exec(command)
+      const said = r.stderr.trim().split('\n').at(-1) ?? ''
+      return r.code === 0
+        ? { kind: 'done', stdout: r.stdout }
+        : { kind: 'refused', why: said === '' ? `exit ${r.code}` : said }
+    } catch (e) {
+      const why = e instanceof Error && e.message !== '' ? `: ${e.message}` : ''
+      return { kind: 'lost', why: `the server did not answer${why}` }
+    }
+  })()
+  const late = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => resolve({ kind: 'late', why: `no answer for ${ms / 1000} s`, pending: answered }), ms)
+  })
+  const answer = await Promise.race([answered, late])
+  clearTimeout(timer)
+  return answer
+}

@@ -1,0 +1,176 @@
+/** The audit's table in the enforcement store: one chain that all processes append to, each under the write lock. */
+import type { Database, Statement } from 'better-sqlite3'
+import { GENESIS, chainHash, nextRecord, type AuditEntry, type AuditRecord, type SharedChain } from './audit.ts'
+import { headFault, type HeadKeeper } from './audit-head.ts'
+
+interface Row {
+  number: number
+  at_ms: number
+  server: string
+  kind: AuditRecord['kind']
+  text: string
+  hash: string
+  cluster: string | null
+  plan: string | null
+  who: string | null
+  login: string | null
+  mono_ms: number | null
+}
+
+const recordOf = (r: Row): AuditRecord => ({
+  number: r.number,
+  atMs: r.at_ms,
+  server: r.server,
+  kind: r.kind,
+  text: r.text,
+  hash: r.hash,
+  ...(r.cluster === null
+    ? {}
+    : {
+        by: {
+          cluster: r.cluster,
+          plan: r.plan ?? '',
+          who: r.who ?? '',
+          login: r.login ?? '',
+          monoMs: r.mono_ms ?? 0,
+        },
+      }),
+})
+
+/** What a verification found. */
+export interface ChainVerdict {
+  readonly records: number
+  /** First record that is not as it was written; undefined when all are. */
+  readonly bad: { readonly number: number; readonly why: string } | undefined
+  /** The newest record. */
+  readonly last: { readonly number: number; readonly hash: string } | undefined
+}
+
+/** Follows a chain from its first record, or from a known one. */
+export function followChain(records: Iterable<AuditRecord>, from?: { number: number; hash: string }): ChainVerdict {
+  let last = from
+  let count = 0
+  for (const r of records) {
+    const due = (last?.number ?? 0) + 1
+    const bad = (why: string): ChainVerdict => ({ records: count, bad: { number: Math.min(due, r.number), why }, last })
+    if (r.number > due) return bad(`${r.number - due === 1 ? 'it is' : `${r.number - due} records are`} missing`)
+    if (r.number < due) return bad('it comes a second time')
+    if (chainHash(last?.hash ?? GENESIS, r) !== r.hash) return bad('it is not as it was written')
+    last = { number: r.number, hash: r.hash }
+    count++
+  }
+  return { records: count, bad: undefined, last }
+}
+
+/** Thrown when a record may not be written; its message is for people. */
+export class AuditRefused extends Error {
+  override readonly name = 'AuditRefused'
+}
+
+const LOOKS = 5
+
+export class AuditChain implements SharedChain {
+  readonly #db: Database
+  readonly #head: HeadKeeper
+  readonly #refusal: () => string | undefined
+  readonly #insert: Statement<(string | number | null)[]>
+  readonly #last: Statement<[]>
+
+  /** @param refusal  why nothing may be written; asked under the lock. */
+  constructor(db: Database, head: HeadKeeper, refusal: () => string | undefined) {
+    this.#db = db
+    this.#head = head
+    this.#refusal = refusal
+    this.#insert = db.prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#last = db.prepare('SELECT * FROM audit ORDER BY number DESC LIMIT 1')
+  }
+
+  get last(): AuditRecord | undefined {
+    const row = this.#last.get() as Row | undefined
+    return row && recordOf(row)
+  }
+
+  /**
+   * Numbers, hashes and writes one record; it is on the disk when this returns.
+   *
+   * @throws AuditRefused where the chain was altered or somebody has to agree first; what SQLite throws where it cannot be written.
+   */
+  append(entry: AuditEntry): AuditRecord {
+    const record = this.#db
+      .transaction(() => {
+        const refusal = this.#refusal() ?? this.endFault()
+        if (refusal !== undefined) throw new AuditRefused(refusal)
+        return this.#put(entry)
+      })
+      .immediate()
+    this.confirm()
+    return record
+  }
+
+  /** Appends whatever the chain's state is, from inside a transaction: for the record in which somebody agrees to go on. */
+  appendRegardless(entry: AuditEntry): AuditRecord {
+    return this.#put(entry)
+  }
+
+  /** What is wrong with the chain's end. Outside of the write lock somebody may write in between, so it is looked again. */
+  endFault(): string | undefined {
+    let fault: string | undefined
+    for (let i = 0; i < LOOKS; i++) {
+      fault = headFault(this.#head.read(), this.last)
+      if (fault === undefined || this.#db.inTransaction) return fault
+    }
+    return fault
+  }
+
+  #put(entry: AuditEntry): AuditRecord {
+    const last = this.last
+    const r = nextRecord(last, entry)
+    const by = r.by
+    const context = by ? [by.cluster, by.plan, by.who, by.login, by.monoMs] : [null, null, null, null, null]
+    this.#insert.run(r.number, r.atMs, r.server, r.kind, r.text, r.hash, ...context)
+    const { number, hash } = r
+    this.#head.write({ last: last ? { number: last.number, hash: last.hash } : null, next: { number, hash } })
+    return r
+  }
+
+  /** What is announced and there is the head. Another process may have done it meanwhile. */
+  confirm(): void {
+    try {
+      this.#db
+        .transaction(() => {
+          const last = this.last
+          if (last && this.endFault() === undefined) {
+            this.#head.write({ last: { number: last.number, hash: last.hash }, next: null })
+          }
+        })
+        .immediate()
+    } catch {
+      // The announcement says the same until the next record.
+    }
+  }
+
+  /** Records from a number on, oldest first. */
+  read(from: number, limit: number): AuditRecord[] {
+    const sql = 'SELECT * FROM audit WHERE number >= ? ORDER BY number LIMIT ?'
+    return (this.#db.prepare(sql).all(from, limit) as Row[]).map(recordOf)
+  }
+
+  /** All records from a number on, one after another. */
+  *each(from = 1): Generator<AuditRecord> {
+    const rows = this.#db.prepare('SELECT * FROM audit WHERE number >= ? ORDER BY number').iterate(from)
+    for (const row of rows as IterableIterator<Row>) yield recordOf(row)
+  }
+
+  /**
+   * Whether every record is as it was written, and none was cut off or put behind.
+   *
+   * @param first  number of the first record that is looked at; the one before it is believed.
+   */
+  verify(first = 1): ChainVerdict {
+    const before = first > 1 ? this.read(first - 1, 1)[0] : undefined
+    const verdict = followChain(this.each(first), before && { number: before.number, hash: before.hash })
+    if (verdict.bad) return verdict
+    const fault = this.endFault()
+    return fault === undefined ? verdict : { ...verdict, bad: { number: verdict.last?.number ?? 0, why: fault } }
+  }
+}

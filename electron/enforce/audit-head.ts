@@ -1,0 +1,81 @@
+/**
+ * The head of the audit, kept apart from it: number and hash of the newest record, and of the one that is being written. Records cut
+ * off the end, and records put there by another hand, show against it.
+ *
+ * It is announced before a record is committed and confirmed after, both under the store's write lock: a process that is killed in
+ * between leaves an announcement, and the record either is the announced one or is not there.
+ */
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import * as z from 'zod'
+
+const mark = z.strictObject({ number: z.number().int().nonnegative(), hash: z.string().regex(/^[0-9a-f]{64}$/) })
+const content = z.strictObject({ last: mark.nullable(), next: mark.nullable() })
+
+export type HeadMark = z.infer<typeof mark>
+export type AuditHead = z.infer<typeof content>
+
+export interface HeadKeeper {
+  /** undefined: there is none. `damaged`: there is one that cannot be read. */
+  read(): AuditHead | undefined | 'damaged'
+  write(head: AuditHead): void
+}
+
+/** A head in a file beside the store, for its owner only, replaced whole. */
+export function headFile(path: string): HeadKeeper {
+  return {
+    read: () => {
+      let text: string
+      try {
+        text = readFileSync(path, 'utf8')
+      } catch (e) {
+        return e instanceof Error && 'code' in e && e.code === 'ENOENT' ? undefined : 'damaged'
+      }
+      try {
+        const parsed = content.safeParse(JSON.parse(text))
+        return parsed.success ? parsed.data : 'damaged'
+      } catch {
+        return 'damaged'
+      }
+    },
+    write: (head) => {
+      const temporary = `${path}.${randomBytes(4).toString('hex')}`
+      try {
+        const handle = openSync(temporary, 'wx', 0o600)
+        try {
+          writeSync(handle, `${JSON.stringify(head)}\n`)
+        } finally {
+          closeSync(handle)
+        }
+        renameSync(temporary, path)
+      } catch (e) {
+        rmSync(temporary, { force: true })
+        throw e
+      }
+    },
+  }
+}
+
+/** A head that lives as long as its store, in memory. */
+export function headInMemory(): HeadKeeper {
+  let head: AuditHead | undefined
+  return { read: () => head, write: (h) => (head = h) }
+}
+
+const isSame = (a: HeadMark, b: HeadMark | null | undefined): boolean => a.number === b?.number && a.hash === b.hash
+
+/**
+ * What is wrong with a chain that ends in `last`, by its head; undefined when they agree.
+ *
+ * @param last  newest record; undefined for an empty chain.
+ */
+export function headFault(head: ReturnType<HeadKeeper['read']>, last: HeadMark | undefined): string | undefined {
+  if (head === 'damaged') return 'the head of the audit cannot be read'
+  if (head === undefined) return last && 'the head of the audit is gone'
+  const known = head.last?.number ?? 0
+  if (!last) return known > 0 ? `all records are gone; the newest was ${known}` : undefined
+  if ((head.last && isSame(last, head.last)) || isSame(last, head.next)) return undefined
+  if (last.number < known) return `the newest records are gone: it ends at ${last.number}, the newest was ${known}`
+  if (last.number === known) return `record ${known} is not the one that was written`
+  return `records after ${known} were put there by another hand`
+}

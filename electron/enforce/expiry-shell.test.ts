@@ -1,0 +1,195 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { endpointOf, knowing, sessionOf, stopSessions } from '../ssh/testing/console.ts'
+import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '../ssh/testing/sshd.ts'
+import { endTimerCommand, listTimersCommand, makeTimerCommand, parseTimers, type FoundTimer } from './expiry.ts'
+import type { TimerSpec } from './expiry-spec.ts'
+
+const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
+const hasProc = existsSync('/proc/self/cmdline')
+const shells = ['/bin/sh', '/bin/dash', '/bin/bash', '/bin/busybox'].filter((s) => existsSync(s))
+
+let folder: string
+let lctl: string
+let number = 0
+let unit: string
+beforeEach(() => {
+  folder = scratch()
+  mkdirSync(join(folder, 'sbin'))
+  lctl = join(folder, 'sbin', 'lctl')
+  // Stands in for lctl: writes down what it was told, word for word.
+  writeFileSync(lctl, `#!/bin/sh\nprintf '%s|' "$@" >>'${folder}/log'; echo >>'${folder}/log'\n`)
+  chmodSync(lctl, 0o755)
+  unit = `sluice-test-${process.pid}-${++number}`
+})
+afterEach(() => {
+  const end = endTimerCommand('shell', unit)
+  if (hasProc && end.ok) spawnSync('/bin/sh', ['-c', end.value])
+})
+
+const log = (): string[] =>
+  existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8').trim().split('\n') : []
+const value = (r: { ok: true; value: string } | { ok: false; error: unknown }): string => {
+  if (!r.ok) throw new Error(JSON.stringify(r.error))
+  return r.value
+}
+const make = (seconds: number, stops: TimerSpec['stops'] = [{ parameter: OST, queue: 'reg', name: 'hog' }]): string =>
+  value(makeTimerCommand('shell', { unit, seconds, stops }, { lctl, sudo: false }))
+const end = (): string => value(endTimerCommand('shell', unit))
+const list = value(listTimersCommand('shell'))
+const mine = (stdout: string): FoundTimer[] => parseTimers('shell', stdout).filter((t) => t.unit === unit)
+
+async function until(what: () => boolean): Promise<void> {
+  for (let i = 0; !what(); i++) {
+    if (i > 400) throw new Error('it did not come')
+    await new Promise((done) => setTimeout(done, 25))
+  }
+}
+const isRunning = (pid: number | undefined): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1') !== ''
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(!hasProc).each(shells)('a detached timer under %s', (shell) => {
+  const run = (command: string): { stdout: string; code: number | null } => {
+    const args = shell.endsWith('busybox') ? ['sh', '-c', command] : ['-c', command]
+    const r = spawnSync(shell, args, { encoding: 'latin1', timeout: 20_000 })
+    return { stdout: r.stdout, code: r.status }
+  }
+
+  it('stops what it was told, queue by queue, when its time has come', async () => {
+    const stops = [
+      { parameter: OST, queue: 'reg' as const, name: 'hog' },
+      { parameter: 'mds.MDS.mdt.nrs_tbf_rule', queue: 'both' as const, name: 'ab_0123456789' },
+    ]
+    expect(run(make(1, stops)).code).toBe(0)
+    const [listed] = mine(run(list).stdout)
+    expect(listed).toMatchObject({ unit, stops, isOwn: true })
+    expect(listed?.leftS).toBeLessThanOrEqual(1)
+    await until(() => log().length === 2)
+    expect(log()).toEqual([`set_param|${OST}=reg stop hog|`, 'set_param|mds.MDS.mdt.nrs_tbf_rule=stop ab_0123456789|'])
+    await until(() => !isRunning(listed?.pid))
+    expect(mine(run(list).stdout)).toEqual([])
+  })
+
+  it('ends with its sleep, once, and leaves nothing', () => {
+    expect(run(make(600)).code).toBe(0)
+    const [listed] = mine(run(list).stdout)
+    const sleeps = execFileSync('ps', ['-o', 'pid=', '--ppid', String(listed?.pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/)
+    expect(sleeps).toHaveLength(1)
+    expect(run(end()).code).toBe(0)
+    expect(mine(run(list).stdout)).toEqual([])
+    expect(isRunning(listed?.pid)).toBe(false)
+    expect(isRunning(Number(sleeps[0]))).toBe(false)
+    expect(run(end()).code).toBe(5)
+    expect(readdirSync(folder)).toEqual(['sbin'])
+    expect(log()).toEqual([])
+  })
+})
+
+describe.skipIf(!hasProc)('a detached timer', () => {
+  const run = (command: string, env: NodeJS.ProcessEnv = process.env): string =>
+    execFileSync('/bin/sh', ['-c', command], { encoding: 'latin1', env })
+
+  it('goes on after HUP, INT, QUIT and PIPE', async () => {
+    run(make(1))
+    const pid = mine(run(list))[0]?.pid as number
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGPIPE'] as const) process.kill(pid, signal)
+    await until(() => log().length > 0)
+    expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
+  })
+
+  it('whose sleep is killed fires early rather than never', async () => {
+    run(make(600))
+    const pid = mine(run(list))[0]?.pid as number
+    const [sleep] = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/)
+    process.kill(Number(sleep), 'SIGKILL')
+    await until(() => log().length > 0)
+    expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
+  })
+
+  it('tries again when the server refuses for a moment', async () => {
+    writeFileSync(lctl, `#!/bin/sh\necho try >>'${folder}/log'; [ "$(wc -l <'${folder}/log')" -ge 2 ]\n`)
+    run(make(1))
+    await until(() => log().length === 2)
+    expect(log()).toEqual(['try', 'try'])
+  })
+
+  it('is not ended by the name of another that begins alike, and ends none by a pattern', () => {
+    run(make(600))
+    for (const other of [unit.slice(0, -1), `${unit}1`, 'sluice-x']) {
+      const r = spawnSync('/bin/sh', ['-c', value(endTimerCommand('shell', other))])
+      expect(r.status).toBe(5)
+    }
+    expect(mine(run(list))).toHaveLength(1)
+  })
+
+  it('is not taken for one of ours when somebody only dresses a process like it', () => {
+    const line = `/proc/1 0 sh -c sluice-expiry ${unit} 99 9 ${OST} reg hog \n10.00 10.00\n`
+    // Of another login it is listed, and is no proof.
+    expect(mine(line)).toMatchObject([{ isOwn: false }])
+    expect(mine(line.replace('sh -c', 'vi x'))).toEqual([])
+    expect(mine(line.replace('hog', '$(id)'))).toEqual([])
+  })
+})
+
+describe.skipIf(noSshd !== '' || !hasProc)('a detached timer made through a real sshd', () => {
+  let sshd: Sshd
+  let key: string
+  beforeAll(async () => {
+    key = makeKey(join(scratch(), 'id'))
+    sshd = await startSshd({ authorized: [publicHalf(key)] })
+  })
+  afterAll(() => sshd?.stop())
+  afterEach(stopSessions)
+  const open = async () => {
+    const session = sessionOf(knowing(sshd.knownLines()), endpointOf(sshd.port, [key]))
+    const connected = await session.connect()
+    if (!connected.ok) throw new Error(JSON.stringify(connected.error))
+    return session
+  }
+
+  it.each(['run', 'exec'] as const)('does not hold the connection, and fires after it was killed (%s)', async (way) => {
+    const session = await open()
+    expect(await session[way](make(2))).toMatchObject({ ok: true, value: { code: 0 } })
+    const listed = await session[way](list)
+    expect(listed.ok && mine(listed.value.stdout)).toMatchObject([{ unit, isOwn: true }])
+    sshd.killSessions()
+    await until(() => session.state.kind !== 'connected')
+    session.stop()
+    expect(log()).toEqual([])
+    await until(() => log().length > 0)
+    expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
+    expect(readdirSync(folder).toSorted()).toEqual(['log', 'sbin'])
+  })
+
+  it('is seen and ended from another connection', async () => {
+    const first = await open()
+    await first.run(make(600))
+    first.stop()
+    const second = await open()
+    const listed = await second.run(list)
+    expect(listed.ok && mine(listed.value.stdout)).toHaveLength(1)
+    expect(await second.run(end())).toMatchObject({ ok: true, value: { code: 0 } })
+    const after = await second.run(list)
+    expect(after.ok && mine(after.value.stdout)).toEqual([])
+  })
+
+  it('outlives the signals that end a command of its session', async () => {
+    const session = await open()
+    await session.run(make(1))
+    // The channel's process group is killed with the command that takes too long.
+    expect(await session.run('sleep 20', { timeoutMs: 100 })).toMatchObject({ ok: false })
+    await until(() => log().length > 0)
+    expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
+  })
+})

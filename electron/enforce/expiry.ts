@@ -1,0 +1,189 @@
+/**
+ * Timers on a server that stop rules of ours, by how a server keeps them: the command that makes one, the one that ends it, the one
+ * that lists ours, and how its answer is read.
+ *
+ * A timer is made before the rules it stops, and is there only when it is listed. It names rules and nothing else; stopping one that
+ * is gone is success on a server, so a timer may fire late, early or twice and does no harm.
+ */
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { QueueChoice } from '#core/control/rule-edit.ts'
+import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
+import { within } from '../cluster/deadline.ts'
+import { endShellTimer, LIST_SHELL_TIMERS, makeShellTimer, readShellTimers } from './expiry-shell.ts'
+import { faultOf, isLctl, isUnit, NAME, PARAMETERS, type TimerSpec, type TimerStop } from './expiry-spec.ts'
+import { endSystemdTimer, LIST_SYSTEMD_TIMERS, makeSystemdTimer, readSystemdTimers } from './expiry-systemd.ts'
+
+/** A timer as a server lists it. */
+export interface FoundTimer {
+  readonly unit: string
+  readonly stops: readonly TimerStop[]
+  /** Until it fires; undefined: not known. */
+  readonly leftS: number | undefined
+  /** Process of a detached shell. */
+  readonly pid?: number | undefined
+  /** false: a process of another login, which proves nothing and cannot be ended. */
+  readonly isOwn: boolean
+}
+
+/** How commands that need root are called inside a detached shell, which no later step can put a `sudo` before. */
+export interface RootWords {
+  /** For example `/usr/sbin/lctl`. */
+  readonly lctl: string
+  readonly sudo: boolean
+}
+export const PLAIN_WORDS: RootWords = { lctl: 'lctl', sudo: false }
+
+const refuse = (why: string): Result<never> =>
+  fail({
+    code: 'TIMER_REFUSED',
+    what: 'No expiry timer was made',
+    why,
+    unaffected: 'No rule was written.',
+    next: 'Choose another name, or another time.',
+  })
+
+const noTimers = (): Result<never> =>
+  fail({
+    code: 'NO_TIMERS',
+    what: 'No expiry timer can be made on this server',
+    why: 'it has neither systemd-run, nor the helper, nor a shell that outlives its session',
+    unaffected: 'No rule was written.',
+    next: 'Allow systemd-run in sudoers, install the helper, or accept that the rule ends with this console only.',
+  })
+
+const wordsOf = ({ lctl, sudo }: RootWords): string => (sudo ? `sudo -n ${lctl}` : lctl)
+const plainArguments = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
+
+/**
+ * The command that makes a timer. Failures: TIMER_REFUSED (a name, a time or a number out of bounds), NO_TIMERS.
+ *
+ * @param root  for the detached shell: how lctl is called when it fires.
+ */
+export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootWords = PLAIN_WORDS): Result<string> {
+  const fault = faultOf(t)
+  if (fault !== undefined) return refuse(fault)
+  if (!isLctl(root.lctl)) return refuse('the path of lctl is none')
+  if (kind === 'systemd') return ok(makeSystemdTimer(t, root.lctl))
+  if (kind === 'shell') return ok(makeShellTimer(t, wordsOf(root)))
+  if (kind === 'helper') return ok(`sluice-rule expire ${t.seconds} ${t.unit} ${t.stops.map(plainArguments).join(' ')}`)
+  return noTimers()
+}
+
+/** The command that ends a timer; exit 5 where there is none. Failures: those of making one. */
+export function endTimerCommand(kind: TimerKind, unit: string): Result<string> {
+  if (!isUnit(unit)) return refuse('its name is not one of ours')
+  if (kind === 'systemd') return ok(endSystemdTimer(unit))
+  if (kind === 'shell') return ok(endShellTimer(unit))
+  return kind === 'helper' ? ok(`sluice-rule end ${unit}`) : noTimers()
+}
+
+/** The command that lists our timers. It changes nothing. Failures: NO_TIMERS. */
+export function listTimersCommand(kind: TimerKind): Result<string> {
+  if (kind === 'systemd') return ok(LIST_SYSTEMD_TIMERS)
+  if (kind === 'shell') return ok(LIST_SHELL_TIMERS)
+  return kind === 'helper' ? ok('sluice-rule list') : noTimers()
+}
+
+const UPTIME = /^(\d+(?:\.\d+)?) \d+(?:\.\d+)?$/m
+
+/** `PARAMETER QUEUE NAME ...`; undefined when it is anything else. */
+function stopsOfWords(text: string): TimerStop[] | undefined {
+  const words = text.split(' ')
+  const stops: TimerStop[] = []
+  for (let i = 0; i < words.length; i += 3) {
+    const [parameter = '', queue = '', name = ''] = words.slice(i, i + 3)
+    if (!PARAMETERS.has(parameter) || !/^(?:reg|hp|both)$/.test(queue) || !NAME.test(name)) return undefined
+    stops.push({ parameter, queue: queue as QueueChoice, name })
+  }
+  return stops
+}
+
+const ASSIGNMENT = /([A-Za-z0-9_.]+\.nrs_tbf_rule)=["'\\]*(?:(reg|hp) )?stop ([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/g
+
+/** What a command line of ours stops, however its words are quoted. */
+function stopsOfCommand(text: string): TimerStop[] {
+  return [...text.matchAll(ASSIGNMENT)].flatMap(([, parameter = '', queue = 'both', name = '']) =>
+    PARAMETERS.has(parameter) ? [{ parameter, queue: queue as QueueChoice, name }] : [],
+  )
+}
+
+const HELPER_LINE = /^timer (\S+) (\d+) (.*)$/
+
+/** Reads what `listTimersCommand` printed. Lines of anything else are skipped; two of one name are one. */
+export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
+  const up = UPTIME.exec(stdout)?.[1]
+  const left = (at: number | undefined): number | undefined =>
+    at === undefined || up === undefined ? undefined : Math.max(0, at - Number(up))
+  const found = new Map<string, FoundTimer>()
+  const add = (t: FoundTimer): void => {
+    // One of another login must not hide ours.
+    if (isUnit(t.unit) && (t.isOwn || !found.has(t.unit)) && !found.get(t.unit)?.isOwn) found.set(t.unit, t)
+  }
+  if (kind === 'systemd') {
+    for (const { unit, at, command } of readSystemdTimers(stdout)) {
+      add({ unit, stops: stopsOfCommand(command), leftS: left(at), isOwn: true })
+    }
+  } else if (kind === 'shell') {
+    for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
+      const stops = stopsOfWords(rest)
+      if (stops) add({ unit, stops, leftS: left(at), pid, isOwn })
+    }
+  } else if (kind === 'helper') {
+    for (const line of stdout.split('\n')) {
+      const m = HELPER_LINE.exec(line)
+      const stops = m && stopsOfWords(m[3] ?? '')
+      if (m && stops) add({ unit: m[1] ?? '', stops, leftS: left(Number(m[2])), isOwn: true })
+    }
+  }
+  return [...found.values()]
+}
+
+const keyOf = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
+
+/** Whether a listed timer stops all that one was to stop; one of both queues stops either. */
+export function covers(found: Pick<FoundTimer, 'stops'>, wanted: readonly TimerStop[]): boolean {
+  const there = new Set(found.stops.map(keyOf))
+  return wanted.every((s) => there.has(keyOf(s)) || there.has(keyOf({ ...s, queue: 'both' })))
+}
+
+/** A server that has not answered by then is taken for silent, wall ms. */
+export const ANSWER_MS = 30_000
+
+/**
+ * The timers of ours on a server. Failures: NO_TIMERS, TIMERS_UNREADABLE.
+ *
+ * An empty list is believed only when the answer has its end, the server's uptime.
+ */
+export async function readTimers(node: NodeConnection, answerMs = ANSWER_MS): Promise<Result<FoundTimer[]>> {
+  const kind = node.timers ?? 'systemd'
+  const command = listTimersCommand(kind)
+  if (!command.ok) return command
+  const r = await within(node.exec(command.value), answerMs).catch(() => undefined)
+  if (r?.code === 0 && UPTIME.test(r.stdout)) return ok(parseTimers(kind, r.stdout))
+  return fail({
+    code: 'TIMERS_UNREADABLE',
+    what: `The expiry timers of ${node.host} could not be read`,
+    why: r ? (r.stderr.trim().split('\n').at(-1) ?? '') : 'the server did not answer',
+    unaffected: 'Timers that are there fire all the same.',
+    next: 'Look again when the server answers.',
+  })
+}
+
+/** Looks whether a timer that was just made is there, stops what it must and fires in time. Failures: those of reading; TIMER_MISSING. */
+export async function verifyTimer(node: NodeConnection, t: TimerSpec): Promise<Result<FoundTimer>> {
+  const missing = (why: string): Result<never> =>
+    fail({
+      code: 'TIMER_MISSING',
+      what: `The expiry timer on ${node.host} is not what was asked for`,
+      why,
+      unaffected: 'No rule was written.',
+      next: 'Look at the timers of the server.',
+    } satisfies Failure)
+  const read = await readTimers(node)
+  if (!read.ok) return read
+  const found = read.value.find((f) => f.unit === t.unit)
+  if (!found?.isOwn) return missing(`${t.unit} is not among its timers`)
+  if (!covers(found, t.stops)) return missing(`${t.unit} does not stop every rule`)
+  if (found.leftS !== undefined && found.leftS > t.seconds + 1) return missing(`${t.unit} fires too late`)
+  return ok(found)
+}

@@ -1,0 +1,144 @@
+/**
+ * What of ours is on a server and belongs to nobody here: rules and timers of a console that was killed, of a controller whose process
+ * has ended, and, worst, rules that no timer will stop.
+ */
+import type { Leftover } from '#core/api/clusters.ts'
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { NodeConnection } from '../cluster/connection.ts'
+import { SERVICES } from '../cluster/service.ts'
+import type { Audit } from './audit.ts'
+import { covers, readTimers, type FoundTimer } from './expiry.ts'
+import { ownership, type RuleSpot } from './own-names.ts'
+import { readStanding, removeRules, type StandingRule } from './remove-rules.ts'
+import type { EnforcementStore } from './store.ts'
+import { isOrphan } from './store-leases.ts'
+
+const ANSWER_MS = 10_000
+
+export interface LeftoverParts {
+  readonly cluster: string
+  readonly nodes: readonly NodeConnection[]
+  readonly store: EnforcementStore | undefined
+  /** Whether this process answers for a rule: it started it, or its controllers keep it. */
+  readonly isHeld: (spot: RuleSpot) => boolean
+  /** Units that this process renews or waits for. */
+  readonly heldUnits: ReadonlySet<string>
+  readonly nowMs: () => number
+}
+
+/** One rule or timer, and what takes it away. */
+export interface FoundLeftover extends Leftover {
+  readonly spot: RuleSpot | undefined
+  readonly units: readonly string[]
+}
+
+/** Timers that will stop a rule. */
+const timersOf = (spot: RuleSpot, timers: readonly FoundTimer[]): FoundTimer[] =>
+  timers.filter(
+    (t) => t.isOwn && covers(t, [{ parameter: SERVICES[spot.service].rules, queue: spot.queue, name: spot.name }]),
+  )
+
+function ruleLeftover(r: StandingRule, timers: readonly FoundTimer[] | undefined, parts: LeftoverParts): FoundLeftover {
+  const { host, service, queue, name, line } = r
+  const known = parts.store?.rules.find({ cluster: parts.cluster, host, service, queue, name })
+  const mine = timersOf(r, timers ?? [])
+  const first = mine.toSorted((a, b) => (a.leftS ?? Infinity) - (b.leftS ?? Infinity))[0]
+  const warning = timers && mine.length === 0 ? '; nothing will stop it' : ''
+  return {
+    ...{ key: [host, service, queue, name].join('/'), host, service, queue, rule: name },
+    text: `${line.conditions} ${line.rate} RPC/s${warning}`,
+    timer: first?.unit ?? '',
+    expiresMs: first?.leftS === undefined ? null : Math.round(parts.nowMs() + first.leftS * 1000),
+    owner: known ? `${known.owner}${known.reason === '' ? '' : `: ${known.reason}`}` : '',
+    spot: { host, service, queue, name },
+    units: mine.map((t) => t.unit),
+  }
+}
+
+/** The leftovers of one server; the reason where it cannot be told. */
+async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<FoundLeftover[] | string> {
+  const { cluster, store, isHeld, heldUnits, nowMs } = parts
+  const standing = await readStanding(node, ANSWER_MS)
+  if (!standing) return `${node.host}: its rules cannot be read`
+  const isOwn = ownership(cluster, store)
+  const own = standing.filter(isOwn)
+  const kind = node.timers ?? 'systemd'
+  const listed = kind === 'none' ? undefined : await readTimers(node, ANSWER_MS)
+  if (listed && !listed.ok && own.length > 0) return `${node.host}: ${listed.error.why ?? listed.error.what}`
+  const timers = listed?.ok ? listed.value : []
+  const now = nowMs()
+  // Another console, or a command, may be at work on the same cluster.
+  const leased = (store?.leases.of(cluster) ?? []).filter((l) => l.host === node.host && !isOrphan(l, now))
+  const kept = new Set([...heldUnits, ...leased.map((l) => l.unit)])
+  const others = (store?.rules.of(cluster, node.host) ?? []).filter(
+    (r) => r.by && !isOrphan({ ...r.by, expiresMs: Infinity }, now),
+  )
+  for (const r of others) kept.add(r.unit)
+  const isOthers = (s: RuleSpot): boolean =>
+    others.some((r) => r.service === s.service && r.queue === s.queue && r.name === s.name)
+  const rules = own
+    .filter((r) => {
+      if (isHeld(r)) return false
+      // A rule whose timer is gone is told of whosever it is: nothing ends it any more.
+      if (timersOf(r, timers).length === 0) return true
+      return !isOthers(r) && !timersOf(r, timers).some((t) => kept.has(t.unit))
+    })
+    .map((r) => ruleLeftover(r, timers, parts))
+  const named = new Set(rules.flatMap((r) => r.units))
+  const bare = timers
+    .filter((t) => t.isOwn && !kept.has(t.unit) && !named.has(t.unit))
+    .map((t): FoundLeftover => ({
+      ...{ key: [node.host, 'timer', t.unit].join('/'), host: node.host, service: '', queue: '', rule: '' },
+      text: `a timer for ${t.stops.length} ${t.stops.length === 1 ? 'rule' : 'rules'} of which none is left over`,
+      timer: t.unit,
+      expiresMs: t.leftS === undefined ? null : Math.round(now + t.leftS * 1000),
+      ...{ owner: '', spot: undefined, units: [t.unit] },
+    }))
+  return [...rules, ...bare]
+}
+
+/**
+ * Looks at every server that answers. Nothing is changed.
+ *
+ * @returns  leftovers, rules without a timer first; and what could not be told.
+ */
+export async function findLeftovers(parts: LeftoverParts): Promise<{ list: FoundLeftover[]; fault: string }> {
+  const nodes = parts.nodes.filter((n) => n.role === 'oss' || n.role === 'mds')
+  const found = await Promise.all(nodes.map((n) => leftoversOn(n, parts)))
+  const list = found.flatMap((f) => (typeof f === 'string' ? [] : f))
+  const danger = (l: FoundLeftover): number => (l.rule === '' ? 2 : l.timer === '' ? 0 : 1)
+  return {
+    list: list.toSorted((a, b) => danger(a) - danger(b)),
+    fault: found.filter((f) => typeof f === 'string').join('; '),
+  }
+}
+
+/** Removes leftovers by their keys; what is no leftover any more is left alone. One end a server that had any. */
+export async function cleanLeftovers(
+  parts: LeftoverParts & { readonly audit: Audit },
+  keys: readonly string[],
+): Promise<NodeEnd[]> {
+  const { list } = await findLeftovers(parts)
+  const chosen = list.filter((l) => keys.includes(l.key))
+  const hosts = [...new Set(chosen.map((l) => l.host))]
+  return Promise.all(
+    hosts.flatMap((host) => {
+      // A server of several roles is a node for each; rules are read by role.
+      const mine = chosen.filter((l) => l.host === host)
+      const node = parts.nodes.find((n) => n.host === host && (n.role === 'oss' || n.role === 'mds'))
+      return node ? [cleanOn(node, mine, parts)] : []
+    }),
+  )
+}
+
+async function cleanOn(
+  node: NodeConnection,
+  leftovers: readonly FoundLeftover[],
+  { audit, nowMs, store, cluster }: LeftoverParts & { readonly audit: Audit },
+): Promise<NodeEnd> {
+  const rules = leftovers.flatMap((l) => l.spot ?? [])
+  const units = [...new Set(leftovers.flatMap((l) => l.units))]
+  const { removed: _, ...end } = await removeRules({ node, rules, units, audit, nowMs, answerMs: ANSWER_MS })
+  if (end.state === 'done') for (const r of rules) store?.rules.forget({ cluster, ...r })
+  return end
+}

@@ -1,0 +1,40 @@
+/** A shell that only reads: what stands under every verb while a cluster is read-only, whatever a bug above it does. */
+import type { NodeConnection } from '../cluster/connection.ts'
+import { readFiltered } from '../cluster/probes/job-filter.ts'
+import { READ_SHELL_CPU } from '../cluster/probes/shell-cpu.ts'
+import { readTimerCommand } from './expiry-match.ts'
+
+const READS = [
+  /^lctl (?:get_param|list_param|dl|--version)(?: [^;&|<>`$()\n]*)?$/,
+  /^(?:squeue|scontrol|qstat|hostname|id|whoami|date|uname|systemctl (?:is-active|is-system-running|list-timers|list-units|show))(?: [^;&|<>`$()\n]*)?$/,
+  /^sluice padll (?:status|policies show)$/,
+]
+
+/** Whether a command line of the console changes nothing. One that is not known to is taken for one that does. */
+export function isReading(command: string): boolean {
+  if (readTimerCommand(command)?.verb === 'list' || command === READ_SHELL_CPU) return true
+  // Cut down on the server by a program of ours: what is read counts.
+  const filtered = readFiltered(command)
+  if (filtered) return isReading(filtered.reading)
+  // A row of readings; quoted words hold neither `; ` nor anything a shell would act on.
+  return command.split('; ').every((part) => READS.some((r) => r.test(part.replace(/'[^'\n]*'/g, 'q'))))
+}
+
+export class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError'
+}
+
+/** The node, as long as `isReadOnly` says so for readings alone. */
+export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): NodeConnection {
+  return {
+    host: node.host,
+    role: node.role,
+    get timers() {
+      return node.timers
+    },
+    exec: (command) =>
+      isReadOnly() && !isReading(command)
+        ? Promise.reject(new ReadOnlyError(`${node.host} is read-only: ${command.slice(0, 80)}`))
+        : node.exec(command),
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Takes rules of ours away from one server: stops, read-back, then the timers that have nothing left to stop. What is left is known by
+ * reading, never assumed. A stop gives back what was taken, so it needs no unlock; it is on record first all the same.
+ */
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { parseNrsPolicies, type Queue } from '#core/lustre/nrs-policies.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { NodeConnection } from '../cluster/connection.ts'
+import { within } from '../cluster/deadline.ts'
+import { detach } from '../cluster/detach.ts'
+import { SERVICES, servicesOf, type Service } from '../cluster/service.ts'
+import { ask } from './ask.ts'
+import type { Audit } from './audit.ts'
+import { endTimerCommand, readTimers, type FoundTimer } from './expiry.ts'
+import { stopValue, type TimerStop } from './expiry-spec.ts'
+import type { RuleSpot } from './own-names.ts'
+
+/** One rule on one queue, whatever the CPTs. */
+export interface StandingRule extends RuleSpot {
+  readonly line: RuleLine
+}
+
+/** The rules of a server's services; undefined when it does not answer. A service that is not there has none. */
+export async function readStanding(node: NodeConnection, answerMs: number): Promise<StandingRule[] | undefined> {
+  const found: StandingRule[] = []
+  for (const service of servicesOf(node.role)) {
+    const lines = await readService(node, service, answerMs)
+    if (!lines) return undefined
+    const seen = new Set<string>()
+    for (const line of lines) {
+      const { queue, name } = line
+      const key = `${queue} ${name}`
+      if (name === 'default' || seen.has(key)) continue
+      seen.add(key)
+      found.push({ host: node.host, service: service.name, queue, name, line })
+    }
+  }
+  return found
+}
+
+async function readService(node: NodeConnection, s: Service, answerMs: number): Promise<RuleLine[] | undefined> {
+  const r = await within(node.exec(getParamCommand(s.policies, s.rules)), answerMs).catch(() => undefined)
+  if (!r) return undefined
+  const values = splitParams(r.stdout)
+  const policies = values.get(s.policies)
+  // A service that is not there has no rules; one that cannot be read may have some.
+  if (policies === undefined) return /No such file or directory/.test(r.stderr) ? [] : undefined
+  const { rules } = parseNrsTbfRule(detach(values.get(s.rules) ?? ''))
+  const runsTbf = parseNrsPolicies(policies).policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')
+  return runsTbf && rules.length === 0 ? undefined : rules
+}
+
+export interface RemovalParts {
+  readonly node: NodeConnection
+  /** Rules to take away, and timers to end once nothing of ours is left for them. */
+  readonly rules: readonly RuleSpot[]
+  readonly units: readonly string[]
+  readonly audit: Audit
+  /** Unix ms on the source's clock. */
+  readonly nowMs: () => number
+  /** For one command. */
+  readonly answerMs: number
+}
+
+export interface RemovalEnd extends NodeEnd {
+  readonly removed: number
+}
+
+const spotKey = (s: Pick<RuleSpot, 'service' | 'queue' | 'name'>): string => `${s.service} ${s.queue} ${s.name}`
+
+const stopCommand = ({ service, queue, name }: RuleSpot): string =>
+  setParamCommand(SERVICES[service].rules, stopValue({ queue, name }))
+
+/** Places that a timer's stop stands for. */
+function spotsOf(host: string, s: TimerStop): RuleSpot[] {
+  const service = Object.values(SERVICES).find((x) => x.rules === s.parameter)?.name as ServiceName
+  const queues: Queue[] = s.queue === 'both' ? ['reg', 'hp'] : [s.queue]
+  return queues.map((queue) => ({ host, service, queue, name: s.name }))
+}
+
+/** Takes the rules away. Never rejects. */
+export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
+  const { node, rules, audit, nowMs, answerMs } = parts
+  const { host } = node
+  const end = (state: NodeEnd['state'], removed: number, detail: string): RemovalEnd => {
+    try {
+      audit.write(nowMs(), host, 'outcome', `${state}: ${detail}`)
+      return { host, state, removed, detail }
+    } catch {
+      return { host, state, removed, detail: `${detail}; this could not be put on record` }
+    }
+  }
+  const commands = rules.map(stopCommand)
+  if (commands.length === 0 && parts.units.length === 0)
+    return { host, state: 'done', removed: 0, detail: 'nothing of ours' }
+  try {
+    const ends = parts.units.flatMap((u) => endText(node, u))
+    audit.write(nowMs(), host, 'intent', [...commands, ...ends].join('\n'))
+  } catch (e) {
+    const why = e instanceof Error ? e.message : String(e)
+    return { host, state: 'not sent', removed: 0, detail: `it could not be put on record: ${why}` }
+  }
+  const complaints: string[] = []
+  let isOpen = false
+  for (const [i, command] of commands.entries()) {
+    const r = await ask(node, command, answerMs)
+    if (r.kind === 'done') continue
+    isOpen ||= r.kind === 'late'
+    complaints.push(`${rules[i]?.name ?? ''}: ${r.why}`)
+    // One that is silent now is silent for the next, too; what it did is read below.
+    if (r.kind !== 'refused') break
+  }
+  const after = await readStanding(node, answerMs)
+  if (!after) return end('unknown', 0, [...complaints, 'the rules could not be read back'].join('; '))
+  const there = new Set(after.map(spotKey))
+  const left = rules.filter((r) => there.has(spotKey(r)))
+  const removed = rules.length - left.length
+  if (left.length > 0) {
+    const names = left.map((r) => r.name).slice(0, 10)
+    return end('failed', removed, [...complaints, `still there: ${names.join(', ')}`].join('; '))
+  }
+  const pending = await endTimers(parts, there)
+  if (isOpen) return end('unknown', removed, `${complaints.join('; ')}; it may still act`)
+  const more = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
+  return end('done', removed, `${removed} ${removed === 1 ? 'rule' : 'rules'} removed, read back${more}`)
+}
+
+function endText(node: NodeConnection, unit: string): string[] {
+  const command = endTimerCommand(node.timers ?? 'systemd', unit)
+  return command.ok ? [command.value] : []
+}
+
+/** Ends timers that stop nothing any more. @returns those that may still be there. */
+async function endTimers({ node, units, answerMs }: RemovalParts, there: ReadonlySet<string>): Promise<string[]> {
+  if (units.length === 0) return []
+  const listed = await readTimers(node, answerMs)
+  const found = new Map((listed.ok ? listed.value : []).map((t): [string, FoundTimer] => [t.unit, t]))
+  const pending: string[] = []
+  for (const unit of units) {
+    const timer = found.get(unit)
+    if (listed.ok && !timer) continue
+    const isNeeded = timer?.stops.some((s) => spotsOf(node.host, s).some((spot) => there.has(spotKey(spot))))
+    const [command] = endText(node, unit)
+    if (!timer || isNeeded || command === undefined) pending.push(unit)
+    else if ((await ask(node, command, answerMs)).kind !== 'done') pending.push(unit)
+  }
+  return pending
+}

@@ -1,0 +1,236 @@
+/**
+ * One server's part of a commit: its timers, each seen in the server's list before any rule is sent, its rules one by one,
+ * and the read-back. What goes wrong on the way is brought back to what was; how that ended is read, never assumed.
+ *
+ * A command whose answer is lost may have been carried out: the rules are read and decide. One that is still under way when
+ * its time is up may act later, so the end is unknown then, whatever the rules say now.
+ */
+import { fail, type Result } from '#core/base/result.ts'
+import { planBack } from '#core/control/plan-back.ts'
+import { compareHeads } from '#core/control/read-back.ts'
+import { afterPlan } from '#core/control/simulate.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
+import { standingDiff } from '#core/control/standing.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { setParamCommand } from '#core/lustre/lctl.ts'
+import { within } from '../cluster/deadline.ts'
+import type { Service } from '../cluster/service.ts'
+import { readServer } from './read-server.ts'
+import { ask, type Answer } from './ask.ts'
+import { readTimers, verifyTimer } from './expiry.ts'
+import { commandsOf, endingOf, makingOf, specOf, type EndState, type ServerChange, type ServerEnd } from './server-change.ts'
+import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
+import { unseenStops } from './unseen-stops.ts'
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+export class ServerCommit implements ServerSender {
+  readonly change: ServerChange
+  readonly #service: Service
+  readonly #parts: SendingParts
+  readonly #values: readonly string[]
+  /** Rule commands that the server took, or may have taken. */
+  #taken = 0
+  /** Commands that were still under way when their time was up. */
+  readonly #open = new Map<string, Promise<unknown>>()
+  #sent = false
+
+  constructor(service: Service, change: ServerChange, parts: SendingParts) {
+    this.#service = service
+    this.change = change
+    this.#parts = parts
+    this.#values = change.plan.commands.map((c) => c.value)
+  }
+
+  #end(state: EndState, detail: string): ServerEnd {
+    return { host: this.change.plan.server, state, detail }
+  }
+
+  /** Reads the rules, asking again when there is no answer. */
+  async #read(): Promise<ServerRules | undefined> {
+    for (const ms of [0, ...this.#parts.pausesMs]) {
+      if (ms > 0) await pause(ms)
+      const read = await readServer(this.#parts.node, this.#service, this.change.found, this.#parts.answerMs)
+      if (read) return read
+    }
+    return undefined
+  }
+
+  async #ask(command: string): Promise<Answer> {
+    const answer = await ask(this.#parts.node, command, this.#parts.answerMs)
+    if (answer.kind === 'late') {
+      this.#open.set(command, answer.pending)
+      void answer.pending.finally(() => this.#open.delete(command))
+    }
+    return answer
+  }
+
+  /** Whether the server still is what the plan was made on; why not, in words. */
+  async unmoved(): Promise<ServerEnd | undefined> {
+    this.#parts.step('reading', 0)
+    const now = await this.#read()
+    if (!now) return this.#end('not sent', 'its rules could not be read before sending')
+    const moved = standingDiff(this.change.found, now)
+    return moved.length === 0 ? undefined : this.#end('not sent', `it changed since the review: ${moved.join('; ')}`)
+  }
+
+  /** Sends everything and reads it back; undefined when it is as it must be, else the end after the roll-back. */
+  async send(): Promise<ServerEnd | undefined> {
+    const noTimer = await this.#makeTimers()
+    if (noTimer !== undefined) return this.rollBack(noTimer)
+    const { step } = this.#parts
+    for (const [i, value] of this.#values.entries()) {
+      const stopped = this.#parts.stop()
+      if (stopped !== undefined) return this.rollBack(stopped)
+      step('sending', i)
+      this.#sent = true
+      this.#taken = i + 1
+      const answer = await this.#ask(setParamCommand(this.#service.rules, value))
+      if (answer.kind === 'done') continue
+      if (answer.kind === 'refused') {
+        this.#taken = i
+        return this.rollBack(answer.why)
+      }
+      const lost = await this.#judgeLost(i, answer.why)
+      if (lost) return lost
+    }
+    return this.readBack()
+  }
+
+  /** Reads the rules and compares them with the plan; undefined when they are equal. */
+  async readBack(): Promise<ServerEnd | undefined> {
+    const { plan } = this.change
+    this.#parts.step('reading back', this.#values.length)
+    const after = await this.#read()
+    if (!after) return this.#end('unknown', `the rules could not be read back${this.#timersStay()}`)
+    const { differences } = compareHeads(plan.expected, plan.touched, after)
+    if (differences.length === 0 && this.#open.size === 0) return undefined
+    const gone = standingDiff(this.change.found, after, true)
+    return this.rollBack(`read back: ${[...gone, ...differences].join('; ')}`)
+  }
+
+  /** The change stands: timers that are no longer needed go. */
+  async settle(): Promise<ServerEnd> {
+    const left: string[] = []
+    // A timer that is gone has fired already, and with it the rule.
+    for (const unit of this.change.endTimers) if (!(await this.#endTimer(unit))) left.push(unit)
+    const more = left.length === 0 ? '' : `; still pending, and stops its rule when it fires: ${left.join(', ')}`
+    return this.#end('done', `read back equal${more}`)
+  }
+
+  /** undefined when every timer is in the server's list; why not otherwise. */
+  async #makeTimers(): Promise<string | undefined> {
+    const { timers, keeps } = this.change
+    // The operator took it on that the console keeps the time.
+    if (keeps === 'none') return undefined
+    for (const timer of timers) {
+      const stopped = this.#parts.stop()
+      if (stopped !== undefined) return stopped
+      this.#parts.step('timer', 0)
+      const command = makingOf(this.#service, timer, keeps)
+      const spec = specOf(this.#service, timer)
+      if (command === undefined || !spec) return `no timer can stop ${timer.rule}, so no rule was sent`
+      this.#sent = true
+      const answer = await this.#ask(command)
+      if (answer.kind === 'refused') return `no timer, so no rule: ${answer.why}`
+      const found = await this.#patiently(() => verifyTimer(this.#parts.node, spec))
+      if (!found.ok) return `no timer, so no rule: ${found.error.why ?? found.error.what}`
+    }
+    return undefined
+  }
+
+  /** Asks again while the server's timers cannot be read. */
+  async #patiently<T>(act: () => Promise<Result<T>>): Promise<Result<T>> {
+    const silent = (): Result<T> => fail({ code: 'TIMERS_UNREADABLE', what: 'the timers could not be read in time' })
+    const once = (): Promise<Result<T>> => within(act(), this.#parts.answerMs).catch(silent)
+    let result = await once()
+    for (const ms of this.#parts.pausesMs) {
+      if (result.ok || result.error.code !== 'TIMERS_UNREADABLE') break
+      await pause(ms)
+      result = await once()
+    }
+    return result
+  }
+
+  /** Takes a timer away; false while it may still be there. */
+  async #endTimer(unit: string): Promise<boolean> {
+    const command = endingOf(unit, this.change.keeps)
+    if (command === undefined) return true
+    const answer = await this.#ask(command)
+    if (answer.kind === 'done') return true
+    const listed = await this.#patiently(() => readTimers(this.#parts.node))
+    return listed.ok && !listed.value.some((t) => t.unit === unit)
+  }
+
+  /** After a command without an answer: carried out, not carried out, or not to be told. */
+  async #judgeLost(i: number, why: string): Promise<ServerEnd | undefined> {
+    const { plan, found } = this.change
+    const value = this.#values[i] as string
+    const now = await this.#read()
+    if (!now) return this.#end('unknown', `${value}: ${why}, and the rules cannot be read${this.#timersStay()}`)
+    const expected = afterPlan(found, this.#values.slice(0, i + 1))
+    const { differences } = compareHeads(expected, plan.touched, now)
+    if (differences.length === 0 && this.#open.size === 0) return undefined
+    return this.rollBack(`${value}: ${why}`)
+  }
+
+  #timersStay(): string {
+    const { timers, keeps } = this.change
+    if (timers.length === 0 || keeps === 'none') return ''
+    return `; ${timers.map((t) => t.unit).join(', ')} will stop what stands`
+  }
+
+  /** Brings the server back to what it was before the change, from wherever it stands. */
+  async rollBack(reason: string): Promise<ServerEnd> {
+    const { plan, found, timers } = this.change
+    const end = (state: EndState, more: string): ServerEnd => this.#end(state, `${reason}${more}`)
+    this.#parts.step('rolling back', this.#taken)
+    const now = await this.#read()
+    if (!now) return end('unknown', `; the rules could not be read to roll back${this.#timersStay()}`)
+    const back = planBack(now, plan.before, plan.touched).commands.map((c) => c.value)
+    const stops = unseenStops(this.change, this.#taken, now)
+    const commands = [...back, ...stops].map((v) => setParamCommand(this.#service.rules, v))
+    const units = this.#sent ? timers.map((t) => t.unit) : []
+    const ends = units.flatMap((u) => endingOf(u, this.change.keeps) ?? [])
+    const isWork = commands.length + ends.length > 0
+    if (isWork && !this.#parts.record([...commands, ...ends])) {
+      return end('failed', `; not rolled back, because it could not be put on record${this.#timersStay()}`)
+    }
+    for (const command of commands) await this.#ask(command)
+    return this.#afterRollBack(units, reason, found, plan.before)
+  }
+
+  async #afterRollBack(
+    units: readonly string[],
+    reason: string,
+    found: ServerRules,
+    before: readonly RuleLine[],
+  ): Promise<ServerEnd> {
+    const end = (state: EndState, more: string): ServerEnd => this.#end(state, `${reason}${more}`)
+    const after = await this.#read()
+    if (!after) return end('unknown', `; rolled back, but the rules could not be read${this.#timersStay()}`)
+    const left = compareHeads(before, this.change.plan.touched, after).differences
+    const gone = standingDiff(found, after, true)
+    // What is left is stopped by its timer.
+    if (left.length > 0) return end('failed', `; left after the roll-back: ${[...gone, ...left].join('; ')}`)
+    if (this.#open.size > 0) {
+      const open = [...this.#open.keys()].join('; ')
+      return end(
+        'unknown',
+        `; rolled back, but this is still under way and may act later: ${open}${this.#timersStay()}`,
+      )
+    }
+    const pending: string[] = []
+    for (const unit of units) if (!(await this.#endTimer(unit))) pending.push(unit)
+    if (pending.length === 0) return end('rolled back', '')
+    return end('failed', `; no rule is left, but a timer may be: ${pending.join(', ')}`)
+  }
+}
+
+/** A change of rules on one server. */
+export const ruleTask = (service: Service, change: ServerChange): ServerTask => ({
+  host: change.plan.server,
+  commands: commandsOf(service, change),
+  of: change.plan.commands.length,
+  begin: (parts) => new ServerCommit(service, change, parts),
+})

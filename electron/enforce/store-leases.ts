@@ -1,0 +1,87 @@
+/** Leases of controllers, with the process that renews each: those of a process that has ended are nobody's. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { Database } from 'better-sqlite3'
+
+export interface OwnLease {
+  readonly cluster: string
+  readonly host: string
+  readonly unit: string
+  readonly owner: string
+  /** Machine and process of the console that renews it. */
+  readonly machine: string
+  readonly pid: number
+  /** When that process began, as its system tells it: numbers of processes come back. */
+  readonly born: string
+  readonly rules: number
+  readonly createdMs: number
+  readonly expiresMs: number
+}
+
+type Row = Omit<OwnLease, 'createdMs' | 'expiresMs'> & { created_ms: number; expires_ms: number }
+
+/** When a process of this machine began; empty where that cannot be told. */
+function bornOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** This process. */
+export const thisProcess = (): Pick<OwnLease, 'machine' | 'pid' | 'born'> => ({
+  machine: hostname(),
+  pid: process.pid,
+  born: bornOf(process.pid),
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (e) {
+    return e instanceof Error && 'code' in e && e.code === 'EPERM'
+  }
+}
+
+/**
+ * Whether the process of a lease has ended. Of another machine nothing is known: its lease is taken for live until it has run out.
+ */
+export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'expiresMs'>, nowMs: number): boolean {
+  if (lease.expiresMs <= nowMs) return true
+  if (lease.machine !== hostname()) return false
+  return !isRunning(lease.pid) || (lease.born !== '' && bornOf(lease.pid) !== lease.born)
+}
+
+export class OwnLeases {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  keep(l: OwnLease): void {
+    this.#db
+      .prepare('INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(
+        ...[l.cluster, l.host, l.unit, l.owner, l.machine, l.pid, l.born, l.rules],
+        ...[Math.round(l.createdMs), Math.round(l.expiresMs)],
+      )
+  }
+
+  end(cluster: string, host: string, unit: string): void {
+    this.#db.prepare('DELETE FROM lease WHERE cluster = ? AND host = ? AND unit = ?').run(cluster, host, unit)
+  }
+
+  of(cluster: string): OwnLease[] {
+    const rows = this.#db.prepare('SELECT * FROM lease WHERE cluster = ? ORDER BY host, unit').all(cluster) as Row[]
+    return rows.map(({ created_ms, expires_ms, ...l }) => ({ ...l, createdMs: created_ms, expiresMs: expires_ms }))
+  }
+
+  /** Forgets what ran out an hour ago. */
+  forgetOld(nowMs: number): void {
+    this.#db.prepare('DELETE FROM lease WHERE expires_ms < ?').run(Math.round(nowMs) - 3_600_000)
+  }
+}

@@ -1,0 +1,99 @@
+/** Rules that were started from this data folder and, as far as is known, stand: why, for whom, and what ends them. */
+import type { Database } from 'better-sqlite3'
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { Queue } from '#core/lustre/nrs-policies.ts'
+import { thisProcess } from './store-leases.ts'
+
+/** Where a rule stands. Each queue of a server has rules of its own. */
+export interface OwnPlace {
+  readonly cluster: string
+  readonly host: string
+  readonly service: ServiceName
+  readonly queue: Queue
+  readonly name: string
+}
+
+export interface OwnRule extends OwnPlace {
+  /** The change that started it. */
+  readonly change: string
+  /** Who started it. */
+  readonly owner: string
+  readonly reason: string
+  readonly ticket: string
+  readonly createdMs: number
+  /** Unit of the timer that stops it; empty for none. */
+  readonly unit: string
+  readonly expiresMs: number | null
+  readonly realtime: boolean
+}
+
+/** A rule as it is kept: with the process that started it. */
+export interface KeptRule extends OwnRule {
+  readonly by: { readonly machine: string; readonly pid: number; readonly born: string }
+}
+
+interface Row {
+  cluster: string
+  host: string
+  service: ServiceName
+  queue: Queue
+  name: string
+  change: string
+  owner: string
+  reason: string
+  ticket: string
+  created_ms: number
+  unit: string
+  expires_ms: number | null
+  realtime: number
+  machine: string
+  pid: number
+  born: string
+}
+
+const ruleOf = ({ created_ms, expires_ms, realtime, machine, pid, born, ...r }: Row): KeptRule => ({
+  ...r,
+  by: { machine, pid, born },
+  createdMs: created_ms,
+  expiresMs: expires_ms,
+  realtime: realtime !== 0,
+})
+
+export class OwnRules {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Notes a rule, before it is started: one that is noted and not there does no harm, one that is there and not noted is nobody's. */
+  keep(r: OwnRule): void {
+    const by = thisProcess()
+    this.#db
+      .prepare('INSERT OR REPLACE INTO rule VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(
+        ...[r.cluster, r.host, r.service, r.queue, r.name, r.change, r.owner, r.reason, r.ticket],
+        ...[Math.round(r.createdMs), r.unit, r.expiresMs === null ? null : Math.round(r.expiresMs), r.realtime ? 1 : 0],
+        ...[by.machine, by.pid, by.born],
+      )
+  }
+
+  forget(p: OwnPlace): void {
+    this.#db
+      .prepare('DELETE FROM rule WHERE cluster = ? AND host = ? AND service = ? AND queue = ? AND name = ?')
+      .run(p.cluster, p.host, p.service, p.queue, p.name)
+  }
+
+  find(p: OwnPlace): KeptRule | undefined {
+    const row = this.#db
+      .prepare('SELECT * FROM rule WHERE cluster = ? AND host = ? AND service = ? AND queue = ? AND name = ?')
+      .get(p.cluster, p.host, p.service, p.queue, p.name)
+    return row === undefined ? undefined : ruleOf(row as Row)
+  }
+
+  of(cluster: string, host?: string): KeptRule[] {
+    const where = host === undefined ? '' : ' AND host = ?'
+    const sql = `SELECT * FROM rule WHERE cluster = ?${where} ORDER BY host, service, queue, name`
+    return (this.#db.prepare(sql).all(...(host === undefined ? [cluster] : [cluster, host])) as Row[]).map(ruleOf)
+  }
+}

@@ -1,0 +1,374 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Database from 'better-sqlite3'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { chainHash, type AuditRecord } from './audit.ts'
+import { EnforcementStore, storeFile } from './store.ts'
+import type { OwnRule } from './store-rules.ts'
+
+let file: string
+beforeEach(() => {
+  file = storeFile(tempFolder())
+})
+
+function open(): EnforcementStore {
+  const opened = EnforcementStore.open(file, 1_000)
+  if (!opened.ok) throw new Error(`${opened.error.what}: ${opened.error.why}`)
+  return opened.value
+}
+const write = (store: EnforcementStore, n: number, from = 0): void => {
+  const audit = store.audit({ cluster: 'altair', who: 'ada@desk', loginOf: (h) => `root@${h} SHA256:abc` })
+  for (let i = from; i < from + n; i++)
+    audit.write(i, 'oss01', i % 2 === 0 ? 'intent' : 'outcome', `text ${i}`, 'plan1')
+}
+/** Another program with the same rights changes the file behind Sluice's back. */
+const tamper = (sql: string): void => {
+  const db = new Database(file)
+  db.exec(sql)
+  db.close()
+}
+const bad = (): { number: number; why: string } | undefined => {
+  const opened = EnforcementStore.openForReading(file)
+  if (!opened.ok) throw new Error(opened.error.why)
+  const verdict = opened.value.verify()
+  opened.value.close()
+  return verdict.bad
+}
+
+describe('the audit of live clusters', () => {
+  it('says who, from where, with which login and for which plan, and holds as it is read back', () => {
+    const store = open()
+    write(store, 3)
+    expect(store.chain.read(1, 1)[0]).toMatchObject({
+      number: 1,
+      server: 'oss01',
+      by: { cluster: 'altair', plan: 'plan1', who: 'ada@desk', login: 'root@oss01 SHA256:abc' },
+    })
+    expect(store.verify()).toMatchObject({ records: 3, bad: undefined, last: { number: 3 } })
+    store.close()
+    const again = open()
+    expect([again.refusal, again.verify().bad]).toEqual([undefined, undefined])
+    again.close()
+  })
+
+  it('is one chain for all clusters', () => {
+    const store = open()
+    const [a, b] = [store.audit({ cluster: 'a' }), store.audit({ cluster: 'b' })]
+    a.write(1, 's', 'mode', 'one')
+    b.write(2, 's', 'mode', 'two')
+    a.write(3, 's', 'mode', 'three')
+    expect(store.verify()).toMatchObject({ records: 3, bad: undefined })
+    expect([a.number, b.number]).toEqual([3, 2])
+    store.close()
+  })
+
+  it('is for its owner only', () => {
+    const store = open()
+    write(store, 1)
+    const rights = readdirSync(join(file, '..')).map((f) => [
+      f,
+      (statSync(join(file, '..', f)).mode & 0o777).toString(8),
+    ])
+    expect(Object.fromEntries(rights)).toEqual({
+      'enforcement.sqlite': '600',
+      'enforcement.sqlite-wal': '600',
+      'enforcement.sqlite-shm': '600',
+      'enforcement.sqlite.head': '600',
+    })
+    store.close()
+  })
+})
+
+/** A record that fits the chain as far as its own hash goes. */
+function forged(): string {
+  const opened = EnforcementStore.openForReading(file)
+  if (!opened.ok) throw new Error(opened.error.why)
+  const last = opened.value.chain.last as AuditRecord
+  opened.value.close()
+  const r = { number: last.number + 1, atMs: 1, server: 's', kind: 'mode' as const, text: 'nothing happened' }
+  const hash = chainHash(last.hash, r)
+  return `INSERT INTO audit VALUES (${r.number}, 1, 's', 'mode', 'nothing happened', '${hash}', NULL, NULL, NULL, NULL, NULL)`
+}
+
+describe('exploit: an audit that', () => {
+  const attacks: readonly (readonly [string, () => void, number, string])[] = [
+    [
+      'had a record edited',
+      () => tamper("UPDATE audit SET text = 'innocent' WHERE number = 4"),
+      4,
+      'not as it was written',
+    ],
+    [
+      'had the name of who it was changed',
+      () => tamper("UPDATE audit SET who = 'eve@x' WHERE number = 2"),
+      2,
+      'not as it was',
+    ],
+    [
+      'had a login taken out',
+      () => tamper('UPDATE audit SET cluster = NULL WHERE number = 2'),
+      2,
+      'not as it was written',
+    ],
+    ['had a record deleted', () => tamper('DELETE FROM audit WHERE number = 5'), 5, 'missing'],
+    ['had its first records deleted', () => tamper('DELETE FROM audit WHERE number < 4'), 1, '3 records are missing'],
+    [
+      'had two records exchanged',
+      () =>
+        tamper(
+          'UPDATE audit SET number = -1 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4; UPDATE audit SET number = 4 WHERE number = -1',
+        ),
+      3,
+      'not as it was written',
+    ],
+    ['lost its newest record', () => tamper('DELETE FROM audit WHERE number = 10'), 9, 'the newest records are gone'],
+    ['lost its newest records', () => tamper('DELETE FROM audit WHERE number > 6'), 6, 'the newest was 10'],
+    ['lost all of them', () => tamper('DELETE FROM audit'), 0, 'all records are gone'],
+    [
+      'got a record by hand',
+      () => tamper("INSERT INTO audit VALUES (11, 1, 's', 'mode', 'x', 'abc', NULL, NULL, NULL, NULL, NULL)"),
+      11,
+      'not as it was',
+    ],
+    ['got a record by hand that follows the chain', () => tamper(forged()), 11, 'another hand'],
+    ['lost its head', () => rmSync(`${file}.head`), 10, 'head of the audit is gone'],
+    ['has a head that is none', () => writeFileSync(`${file}.head`, '{}'), 10, 'head of the audit cannot be read'],
+  ]
+
+  it.each(attacks)('%s is found out, and nothing is written any more', (_what, attack, number, why) => {
+    const first = open()
+    write(first, 10)
+    first.close()
+    attack()
+    expect(bad()).toMatchObject({ number, why: expect.stringContaining(why) as string })
+    const store = open()
+    expect(store.refusal).toMatchObject({ code: 'AUDIT_BROKEN', why: expect.stringContaining(why) as string })
+    expect(() => write(store, 1)).toThrow(why)
+    store.close()
+  })
+
+  it('is cut while it is open is found out at the next record, by every process', () => {
+    const [one, two] = [open(), open()]
+    write(one, 5)
+    tamper('DELETE FROM audit WHERE number > 3')
+    expect(() => write(two, 1)).toThrow('newest records are gone')
+    expect(() => write(one, 1)).toThrow('newest records are gone')
+    expect(one.refusal?.code).toBe('AUDIT_BROKEN')
+    one.close()
+    two.close()
+  })
+
+  it('was altered is written again after somebody agreed, on record; the fault stays to be seen', () => {
+    const first = open()
+    write(first, 10)
+    first.close()
+    tamper("UPDATE audit SET text = 'innocent' WHERE number = 4")
+    const store = open()
+    store.agree('ada@desk', 5_000)
+    expect(store.refusal).toBeUndefined()
+    write(store, 2)
+    expect(store.chain.read(11, 1)[0]).toMatchObject({
+      kind: 'mode',
+      text: expect.stringContaining('agreed to go on') as string,
+    })
+    store.close()
+    const again = open()
+    expect(again.refusal).toBeUndefined()
+    expect(again.verify().bad).toMatchObject({ number: 4 })
+    again.close()
+  })
+
+  it('was cut is written again after somebody agreed', () => {
+    const first = open()
+    write(first, 10)
+    first.close()
+    tamper('DELETE FROM audit WHERE number > 6')
+    const store = open()
+    store.agree('ada@desk', 5_000)
+    write(store, 1)
+    store.close()
+    const again = open()
+    expect([again.refusal, again.chain.last?.number]).toEqual([undefined, 8])
+    again.close()
+  })
+})
+
+describe('the file', () => {
+  it('that is damaged is set aside with its head, and nothing is written until somebody agreed', () => {
+    const first = open()
+    write(first, 3)
+    first.close()
+    writeFileSync(file, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5_000, 7)]))
+    const store = open()
+    expect(store.refusal?.why).toContain('was damaged; it was kept as')
+    expect(() => write(store, 1)).toThrow('damaged')
+    const folder = join(file, '..')
+    expect(
+      readdirSync(folder)
+        .filter((f) => f.includes('.damaged-'))
+        .some((f) => f.endsWith('.head')),
+    ).toBe(true)
+    store.agree('ada@desk', 1)
+    write(store, 1)
+    expect(store.chain.read(1, 10).map((r) => r.kind)).toEqual(['mode', 'intent'])
+    store.close()
+  })
+
+  it('that was deleted leaves its head, which tells', () => {
+    const first = open()
+    write(first, 3)
+    first.close()
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+    const store = open()
+    expect(store.refusal?.why).toContain('all records are gone')
+    store.close()
+  })
+
+  it('of a newer Sluice, and of another program, is refused and not changed', () => {
+    open().close()
+    tamper('PRAGMA user_version = 99')
+    expect(EnforcementStore.open(file, 0)).toMatchObject({ ok: false, error: { code: 'STORE_NEWER' } })
+    const before = readFileSync(file)
+    tamper('PRAGMA user_version = 1; PRAGMA application_id = 7')
+    expect(EnforcementStore.open(file, 0)).toMatchObject({ ok: false, error: { code: 'STORE_FOREIGN' } })
+    expect(readFileSync(file).length).toBe(before.length)
+  })
+
+  it('that cannot be written makes every record fail', () => {
+    const store = open()
+    write(store, 1)
+    tamper("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")
+    expect(() => write(store, 1)).toThrow('full')
+    tamper('DROP TRIGGER full')
+    write(store, 1)
+    expect(store.verify()).toMatchObject({ records: 2, bad: undefined })
+    store.close()
+  })
+
+  it('whose head cannot be written takes no record', () => {
+    if (process.getuid?.() === 0) {
+      // Root may write anywhere: a folder in the place of the file is what stops it, too.
+      const store = open()
+      write(store, 1)
+      rmSync(`${file}.head`)
+      execFileSync('mkdir', [`${file}.head`])
+      expect(() => write(store, 1)).toThrow()
+      expect(store.chain.last?.number).toBe(1)
+      store.close()
+      return
+    }
+    const store = open()
+    write(store, 1)
+    chmodSync(join(file, '..'), 0o500)
+    expect(() => write(store, 1)).toThrow()
+    chmodSync(join(file, '..'), 0o700)
+    expect(store.chain.last?.number).toBe(1)
+    store.close()
+  })
+})
+
+const room = pathToFileURL(join(import.meta.dirname, 'store.ts')).href
+const script = (n: number): string => `
+  const { EnforcementStore } = await import(${JSON.stringify(room)})
+  const opened = EnforcementStore.open(${JSON.stringify(file)}, Date.now())
+  if (!opened.ok) throw new Error(opened.error.why)
+  const audit = opened.value.audit({ cluster: 'c' })
+  for (let i = 0; i < ${n}; i++) { audit.write(Date.now(), 's', 'intent', process.pid + ' ' + i); if (i === 0) console.log('up') }
+  opened.value.close()`
+
+describe('several processes', () => {
+  it('append to one chain, each record once', async () => {
+    open().close()
+    const ends = Array.from({ length: 3 }, () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script(40)], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      let said = ''
+      child.stderr.on('data', (d: Buffer) => (said += d.toString()))
+      return new Promise<string>((resolve) => child.on('close', (code) => resolve(code === 0 ? '' : said)))
+    })
+    expect(await Promise.all(ends)).toEqual(['', '', ''])
+    const store = open()
+    expect(store.verify()).toMatchObject({ records: 120, bad: undefined })
+    const texts = store.chain.read(1, 200).map((r) => r.text)
+    expect(new Set(texts).size).toBe(120)
+    store.close()
+  }, 60_000)
+
+  it('that are killed while they write leave a chain that holds', async () => {
+    for (let i = 0; i < 4; i++) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script(1e6)], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+      await new Promise((done) => setTimeout(done, 20 + i * 13))
+      const gone = new Promise((resolve) => child.on('close', resolve))
+      child.kill('SIGKILL')
+      await gone
+      const store = open()
+      expect([store.refusal, store.verify().bad]).toEqual([undefined, undefined])
+      write(store, 1)
+      store.close()
+    }
+  }, 60_000)
+})
+
+describe('plans, rules and leases', () => {
+  const rule: OwnRule = {
+    ...{ cluster: 'altair', host: 'oss01', service: 'ost_io', queue: 'reg', name: 'hog' },
+    ...{ change: 'c1', owner: 'ada@desk', reason: 'noisy', ticket: 'INC-1', createdMs: 5, unit: 'sluice-c1' },
+    ...{ expiresMs: 1_800_005, realtime: false },
+  }
+
+  it('are seen by every process', () => {
+    const [one, two] = [open(), open()]
+    one.rules.keep(rule)
+    expect(two.rules.find(rule)).toMatchObject({ ...rule, by: { pid: process.pid } })
+    expect(two.rules.of('altair', 'oss02')).toEqual([])
+    two.rules.forget(rule)
+    expect(one.rules.of('altair')).toEqual([])
+    const plan = {
+      id: 'p',
+      cluster: 'altair',
+      atMs: 1,
+      state: 'planned',
+      document: { nodes: ['oss01'], text: "'; DROP" },
+    }
+    one.plans.keep(plan)
+    expect(two.plans.find('p')).toEqual(plan)
+    one.close()
+    two.close()
+  })
+
+  it('a plan is taken by one process only', () => {
+    const [one, two] = [open(), open()]
+    one.plans.keep({ id: 'p', cluster: 'altair', atMs: 1, state: 'planned', document: null })
+    expect([one.plans.turn('p', 'planned', 'applied'), two.plans.turn('p', 'planned', 'applied')]).toEqual([
+      true,
+      false,
+    ])
+    one.close()
+    two.close()
+  })
+
+  it('are bounded', () => {
+    const store = open()
+    for (let i = 0; i < 1_005; i++)
+      store.plans.keep({ id: `p${i}`, cluster: 'a', atMs: i, state: 'planned', document: i })
+    expect(store.plans.of('a', 5_000)).toHaveLength(1_000)
+    expect(store.plans.find('p0')).toBeUndefined()
+    store.close()
+  })
+})
+
+it('in memory works as well', () => {
+  const opened = EnforcementStore.open(':memory:', 0)
+  if (!opened.ok) throw new Error(opened.error.why)
+  write(opened.value, 4)
+  expect(opened.value.verify()).toMatchObject({ records: 4, bad: undefined })
+  expect(existsSync(':memory:')).toBe(false)
+  opened.value.close()
+})

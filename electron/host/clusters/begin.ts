@@ -1,0 +1,85 @@
+/** Begins to sample a live cluster: its part of the history, its audit, its monitor and its console. */
+import { randomBytes } from 'node:crypto'
+import { formatFailure, type Result } from '#core/base/result.ts'
+import type { LiveSource } from '../../cluster/live/live-source.ts'
+import { ClusterMonitor } from '../../cluster/monitor.ts'
+import { Audit } from '../../enforce/audit.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { Unlock } from '../../enforce/unlock.ts'
+import type { History } from '../../history/history.ts'
+import { consoleOf, type Console } from '../on-screen.ts'
+import { RuleDesk } from '../rules/desk.ts'
+import type { LiveConsole } from './live-console.ts'
+
+export interface BeginParts {
+  /** Its own, beside that of others. */
+  readonly history: History
+  readonly store: Result<EnforcementStore>
+}
+
+export function liveConsole(
+  live: LiveConsole,
+  source: LiveSource,
+  { history, store }: BeginParts,
+): { readonly console: Console; readonly close: () => void } {
+  const { cluster } = live
+  const sinceMs = Date.now()
+  const hosts = cluster.servers.map((s) => s.host).join(' ')
+  history.beginSource('LIVE', source.cluster, hosts.slice(0, 500), sinceMs)
+  const monitor = new ClusterMonitor({
+    ...{ source, history, session: randomBytes(3).toString('hex') },
+    audit: auditOf(live, store),
+    mode: 'observe',
+    controller: 'adaptbf',
+    probes: { off: cluster.input.off },
+  })
+  const guard = new Unlock({
+    cluster: cluster.name,
+    safeMode: () => cluster.input.safeMode,
+    refusal: () => (store.ok ? store.value.refusal : store.error),
+    onLock: (why) => {
+      const atMs = monitor.nowMs()
+      monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Lock', text: why, where: cluster.name })
+      // Its rules go; where that cannot be put on record, the leases end them.
+      if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
+      monitor.changed()
+    },
+  })
+  // A sleep of this machine is noticed before anything is written after it.
+  monitor.onChange(() => guard.look())
+  const console = consoleOf(monitor, {
+    ...{ guard, store: store.ok ? store.value : undefined },
+    desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite() }),
+    facts: {
+      ...{ env: cluster.input.env, sinceMs },
+      ...{ speed: () => 1, achieved: () => 1 },
+      ...{ safeMode: () => cluster.input.safeMode, unlockedUntilMs: () => guard.untilMs },
+      silent: () => cluster.servers.filter((s) => !s.isReady).map((s) => s.host),
+    },
+    setSpeed: undefined,
+  })
+  return {
+    console,
+    close: () => {
+      guard.lock('it was disconnected')
+      history.close()
+    },
+  }
+}
+
+/** Without a record of what is enforced nothing is: whatever wants to write fails with the reason. */
+function auditOf({ cluster }: LiveConsole, store: Result<EnforcementStore>): Audit {
+  if (!store.ok) {
+    const why = formatFailure(store.error)
+    return new Audit(() => {
+      throw new Error(why)
+    })
+  }
+  const loginOf = (host: string): string => {
+    const server = cluster.servers.find((s) => s.host === host || host.startsWith(`${s.host}+`))
+    const state = server?.state
+    const key = state?.kind === 'connected' ? state.connected.offered.at(-1) : undefined
+    return server && 'text' in server.address ? `${server.address.text} ${key?.fingerprint ?? ''}`.trim() : ''
+  }
+  return store.value.audit({ cluster: cluster.name, loginOf })
+}

@@ -1,0 +1,287 @@
+/**
+ * The clusters that this console knows: written down, connected, put on screen. The emulator is always there; it stands still while
+ * another source is on screen.
+ */
+import { join } from 'node:path'
+import {
+  clusterInput,
+  type CheckEvent,
+  type ClusterInput,
+  type ProbeId,
+  type SafeMode,
+  type ServerInput,
+  type ServerRole,
+} from '#core/api/clusters.ts'
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { readClusters, writeClusters } from '../../cluster/live/cluster-file.ts'
+import { SshAccess, type SshAccessOptions } from '../../cluster/live/ssh-access.ts'
+import type { Changing } from '../frame-pump.ts'
+import type { Console, OnScreen } from '../on-screen.ts'
+import { Asks } from './asks.ts'
+import { lookForLeftovers, removeLeftovers } from './leftovers.ts'
+import { checkServer } from './check.ts'
+import { LiveConsole, type LiveConsoleParts } from './live-console.ts'
+import { KeptRoles } from './kept-roles.ts'
+import { aliasesOf } from './ssh-aliases.ts'
+import { trustKey } from './trust.ts'
+
+const CLUSTERS = 64
+
+export interface ClusterDeskParts {
+  readonly onScreen: OnScreen
+  readonly emulator: Console
+  /** Folder that clusters and trusted keys are kept in; undefined: in memory only. */
+  readonly dataDir: string | undefined
+  /** Clusters of this run that are not written down (`--config`). */
+  readonly clusters?: readonly ClusterInput[] | undefined
+  readonly ssh?: SshAccessOptions | undefined
+  readonly console: LiveConsoleParts['console']
+}
+
+const noSuch = (name: string): Result<never> =>
+  fail({ code: 'NO_SUCH_CLUSTER', what: `There is no cluster called ${name}`, next: 'Choose one that is listed.' })
+
+export class ClusterDesk implements Changing {
+  readonly access: SshAccess
+  readonly asks: Asks
+  /** Why clusters are not written down, or could not be read. */
+  fault: string = ''
+  readonly emulator: Console
+  readonly onScreen: OnScreen
+  readonly #parts: ClusterDeskParts
+  readonly #roles: KeptRoles
+  readonly #clusters = new Map<string, LiveConsole>()
+  readonly #written = new Set<string>()
+  readonly #listeners = new Set<() => void>()
+  /** Names whose console is to be shown as soon as there is one. */
+  #wanted: string | undefined
+
+  constructor(parts: ClusterDeskParts) {
+    this.#parts = parts
+    this.onScreen = parts.onScreen
+    this.emulator = parts.emulator
+    this.asks = new Asks(() => this.changed())
+    const { dataDir } = parts
+    const trustStore = dataDir === undefined ? undefined : join(dataDir, 'trusted-hosts.json')
+    this.access = new SshAccess({ trustStore, ask: this.asks.passphrase, ...parts.ssh })
+    this.#roles = new KeptRoles(dataDir === undefined ? undefined : join(dataDir, 'roles.json'))
+    const kept = this.#file === undefined ? ok([]) : readClusters(this.#file, true)
+    if (!kept.ok) this.fault = `${kept.error.what}: ${kept.error.why ?? ''}`
+    for (const input of kept.ok ? kept.value : []) {
+      this.#add(input)
+      this.#written.add(input.name)
+    }
+    for (const input of parts.clusters ?? []) this.#add(input)
+    this.onScreen.onChange(() => this.changed())
+  }
+
+  get #file(): string | undefined {
+    return this.#parts.dataDir === undefined ? undefined : join(this.#parts.dataDir, 'clusters.yaml')
+  }
+
+  get list(): readonly LiveConsole[] {
+    return [...this.#clusters.values()]
+  }
+
+  find(name: string): LiveConsole | undefined {
+    return this.#clusters.get(name)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  changed(): void {
+    for (const l of [...this.#listeners]) l()
+  }
+
+  aliases(): ReturnType<typeof aliasesOf> {
+    return aliasesOf(this.access)
+  }
+
+  /** Failures: CLUSTER_NAME, CLUSTER_BUSY, CLUSTERS_FULL, CLUSTERS_NOT_WRITTEN. */
+  async save(given: ClusterInput, replaces?: string): Promise<Result<undefined>> {
+    const input = clusterInput.parse(given)
+    const refuse = (code: string, why: string, next: string): Result<undefined> =>
+      fail({
+        code,
+        what: `${input.name} was not saved`,
+        why,
+        unaffected: 'Clusters that are there stay as they are.',
+        next,
+      })
+    const isNew = !this.#clusters.has(replaces ?? input.name)
+    if (
+      input.name !== replaces &&
+      (this.#clusters.has(input.name) || input.name === this.emulator.monitor.source.cluster)
+    ) {
+      return refuse('CLUSTER_NAME', 'there is a cluster of that name', 'Give it another name.')
+    }
+    if (replaces !== undefined && isNew) return noSuch(replaces)
+    if (isNew && this.#clusters.size >= CLUSTERS) return refuse('CLUSTERS_FULL', `there are ${CLUSTERS}`, 'Remove one.')
+    const old = replaces === undefined ? undefined : this.#clusters.get(replaces)
+    // What was named for this run only is changed for this run only.
+    if (!old || this.#written.has(old.cluster.name)) {
+      const inputs = this.list.filter((c) => this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
+      const next = old ? inputs.map((i) => (i.name === replaces ? input : i)) : [...inputs, input]
+      const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, next)
+      if (!written.ok) return written
+      if (replaces !== undefined) this.#written.delete(replaces)
+      this.#written.add(input.name)
+    }
+    if (old && replaces !== undefined) {
+      this.#clusters.delete(replaces)
+      this.#clusters.set(input.name, old)
+      await old.cluster.change(input)
+    } else this.#add(input)
+    this.changed()
+    return ok(undefined)
+  }
+
+  async remove(name: string): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    const left = this.list.filter((c) => c !== live && this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
+    const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, left)
+    if (!written.ok) return written
+    this.#clusters.delete(name)
+    this.#written.delete(name)
+    await live.cluster.disconnect()
+    live.cluster.forget()
+    this.changed()
+    return ok(undefined)
+  }
+
+  /** Begins to connect; what comes of it is seen in the cards. */
+  connect(name: string): Result<Promise<void>> {
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    return ok(live.cluster.connect())
+  }
+
+  async disconnect(name: string): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    if (this.#wanted === name) this.#wanted = undefined
+    await live.cluster.disconnect()
+    return ok(undefined)
+  }
+
+  /** Puts a cluster on screen, or the emulator (null). One that is being connected comes when it has begun. */
+  show(name: string | null): Result<undefined> {
+    this.#wanted = undefined
+    if (name === null) {
+      this.#showConsole(this.emulator)
+      return ok(undefined)
+    }
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    if (live.console) this.#showConsole(live.console)
+    else if (live.cluster.isWanted) this.#wanted = name
+    else {
+      return fail({
+        code: 'NOT_CONNECTED',
+        what: `${name} cannot be shown`,
+        why: 'it is not connected',
+        unaffected: 'What is on screen stays.',
+        next: 'Connect it first.',
+      })
+    }
+    return ok(undefined)
+  }
+
+  #showConsole(console: Console): void {
+    const { emulator } = this
+    // Nobody looks at the emulator while another source is on screen.
+    if (console !== emulator && this.onScreen.console === emulator) this.#speed = emulator.facts.speed()
+    emulator.setSpeed?.(
+      console === emulator ? (this.onScreen.console === emulator ? emulator.facts.speed() : this.#speed) : 0,
+    )
+    this.onScreen.show(console)
+    this.changed()
+  }
+  #speed = 1
+
+  setSafeMode(name: string, safeMode: SafeMode): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return Promise.resolve(noSuch(name))
+    live.console?.guard?.lock()
+    return this.save({ ...live.cluster.input, safeMode }, name)
+  }
+
+  /** Switches a kind of reading on or off, now and at the next start. */
+  async setProbe(name: string, probe: ProbeId, on: boolean): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    const set = live.console?.monitor.setProbe(probe, on)
+    if (set && !set.ok) return set
+    const { input } = live.cluster
+    const off = input.off.filter((p) => p !== probe)
+    return this.save({ ...input, off: on ? off : [...off, probe] }, name)
+  }
+
+  /** Removes leftovers of ours by their keys. Failures: NO_SUCH_CLUSTER, NOT_CONNECTED, NOT_TYPED. */
+  async clean(name: string, keys: readonly string[], typed: string): Promise<Result<readonly NodeEnd[]>> {
+    const live = this.#clusters.get(name)
+    if (!live) return noSuch(name)
+    return removeLeftovers(live, keys, typed)
+  }
+
+  trust(input: Parameters<typeof trustKey>[1]): Result<undefined> {
+    const trusted = trustKey(this.access, input)
+    if (!trusted.ok) return trusted
+    // Whoever waited for it tries again at once.
+    for (const { cluster } of this.list) if (cluster.isWanted) void cluster.connect()
+    this.changed()
+    return trusted
+  }
+
+  check(server: ServerInput, signal: AbortSignal | undefined): AsyncGenerator<CheckEvent, void, void> {
+    return checkServer(this.access, server, signal)
+  }
+
+  async close(): Promise<void> {
+    this.asks.close()
+    await Promise.all(this.list.map((c) => c.cluster.disconnect()))
+    this.access.stop()
+  }
+
+  #add(input: ClusterInput): void {
+    const live = new LiveConsole(input, {
+      access: this.access,
+      console: this.#parts.console,
+      rememberedRoles: (host) => this.#roles.of(input.name, host),
+      onRoles: (host: string, roles: readonly ServerRole[]) => this.#roles.keep(input.name, host, roles),
+      onConsole: (of) => this.#onConsole(of),
+      onReady: (of: LiveConsole) => void this.#look(of),
+    })
+    live.cluster.onChange(() => this.changed())
+    this.#clusters.set(input.name, live)
+  }
+
+  /** A server answers (again): rules and timers of ours that were left there are looked for. */
+  async #look(live: LiveConsole): Promise<void> {
+    await lookForLeftovers(live)
+    this.changed()
+  }
+
+  #onConsole(live: LiveConsole): void {
+    const { console } = live
+    if (console && this.#wanted === live.cluster.name) {
+      this.#wanted = undefined
+      this.#showConsole(console)
+    }
+    // It is gone from the screen when it is no longer sampled; one that begins anew comes back.
+    if (
+      !console &&
+      this.onScreen.console !== this.emulator &&
+      !this.list.some((c) => c.console === this.onScreen.console)
+    ) {
+      if (live.cluster.isWanted) this.#wanted = live.cluster.name
+      this.#showConsole(this.emulator)
+    }
+    this.changed()
+  }
+}

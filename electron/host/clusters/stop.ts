@@ -1,0 +1,54 @@
+/** The global stop of the source on screen: every rule of ours goes, on every server that answers. */
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { servicesOf } from '../../cluster/service.ts'
+import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
+import { stopEverything } from '../../enforce/stop-all.ts'
+import { stopScriptText } from '../../enforce/stop-script.ts'
+import type { Console } from '../on-screen.ts'
+
+/** Failures: READ_ONLY, and those of the record of what is enforced. */
+export async function stopAll(console: Console): Promise<Result<{ removed: number; nodes: NodeEnd[] }>> {
+  const { monitor, guard, facts, store } = console
+  const refused = guard?.mayRemove()
+  if (refused) return fail(refused)
+  const silent = new Set(facts.silent?.() ?? [])
+  return ok(
+    await stopEverything({
+      cluster: monitor.source.cluster,
+      nodes: monitor.source.nodes.filter((n) => !silent.has(n.host.replace(/\+.*$/, ''))),
+      ...{ silent: [...silent], store, audit: monitor.audit },
+      nowMs: () => monitor.nowMs(),
+      stopControllers: () => void monitor.setMode('observe'),
+    }),
+  )
+}
+
+/** The same for an admin's shell, from what was read last; nothing is sent. */
+export function stopScript(console: Console): { text: string; rules: number } {
+  const { monitor, store } = console
+  const isOwn = ownership(monitor.source.cluster, store)
+  const servers = monitor.source.nodes.map(({ host, role }) => {
+    const rules = servicesOf(role).flatMap(({ name }) => ownRules(console, host, name).filter(isOwn))
+    return { host, role, rules, units: unitsOn(console, host) }
+  })
+  return stopScriptText(monitor.source.cluster, servers, monitor.nowMs())
+}
+
+/** Rules of a service as read last; those of several CPTs once. */
+function ownRules({ monitor }: Console, host: string, service: ServiceName): RuleSpot[] {
+  const rules = monitor.serviceReading(host, service)?.rules ?? []
+  const seen = new Set<string>()
+  return rules.flatMap(({ queue, name }) => {
+    const key = `${queue} ${name}`
+    if (seen.has(key)) return []
+    seen.add(key)
+    return [{ host, service, queue, name }]
+  })
+}
+
+/** Timers of ours on a server that this console answers for. */
+export function unitsOn({ monitor, desk }: Console, host: string): string[] {
+  const leases = [monitor.loop.lease(host), monitor.metadata.lease(host)].flatMap((l) => l?.state?.unit ?? [])
+  return [...new Set([...leases, ...desk.rules.unitsOn(host)])]
+}

@@ -1,0 +1,111 @@
+/** What the monitor's samples tell of the first server of a commit while it is watched. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { NodeReading } from '../../cluster/collector.ts'
+import { ldlmColumn } from '../../cluster/ldlm-series.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { ruleFinder, RuleMatcher } from '../../cluster/rule-matcher.ts'
+import { policyOf } from '../../cluster/sample.ts'
+import { GUARD_DEFAULTS, type GuardLimits, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
+import type { ServerChange } from '../../enforce/server-change.ts'
+
+/** RPCs that one client has under way to one target, twice over: max_rpcs_in_flight is 8 and seldom more than 16. */
+const SLOTS = 16
+/** Queued RPCs that nobody needs to explain. */
+const QUEUED_FREE = 256
+
+/** Lock callbacks that timed out on a server, ever; undefined where one of its namespaces is not read. */
+function timeoutsOf({ ldlm: { series } }: ClusterMonitor, host: string): number | undefined {
+  let sum: number | undefined
+  for (const n of series.known) {
+    if (n.node !== host) continue
+    const v = series.value(series.table, n.key, ldlmColumn('timeouts'), n.lastRow)
+    if (Number.isNaN(v)) return undefined
+    sum = (sum ?? 0) + v
+  }
+  return sum
+}
+
+export class SampleGuard implements GuardWatch {
+  readonly before: GuardReading
+  readonly limits: GuardLimits
+  readonly #monitor: ClusterMonitor
+  readonly #service: ServiceName
+  readonly #host: string
+  readonly #bound: ReadonlySet<string>
+  readonly #isCovered: (jobId: string) => boolean
+  #last: NodeReading | undefined
+
+  constructor(monitor: ClusterMonitor, service: ServiceName, change: ServerChange, limits: Partial<GuardLimits> = {}) {
+    const { plan } = change
+    this.#monitor = monitor
+    this.#service = service
+    this.#host = plan.server
+    const lets = plan.commands.filter((c) => c.verb !== 'stop').map((c) => c.rule)
+    this.#bound = new Set(lets.filter((r) => r !== DEFAULT_RULE && plan.touched.includes(r)))
+    const reading = monitor.reading(plan.server)
+    const policy = reading ? policyOf(monitor.serviceReading(plan.server, service) ?? reading) : ''
+    const touched = new Set(plan.touched)
+    const [then, after] = [plan.before, plan.expected].map((rules) => ruleFinder(rules, new RuleMatcher(), policy))
+    const isIn = (find: ((id: string) => RuleLine | undefined) | undefined, id: string): boolean =>
+      touched.has(find?.(id)?.name ?? DEFAULT_RULE)
+    this.#isCovered = (id) => isIn(then, id) || isIn(after, id)
+    this.#last = reading
+    this.before = this.#read(reading)
+    const queuedMost = this.before.queued + this.#explained(reading) + QUEUED_FREE
+    this.limits = { ...GUARD_DEFAULTS, queuedMost, ...limits }
+  }
+
+  /** What the clients of the covered jobs can have queued on the server. */
+  #explained(reading: NodeReading | undefined): number {
+    let slots = 0
+    for (const t of reading?.targets ?? []) {
+      for (const { jobId } of t.entries) {
+        if (this.#isCovered(jobId)) slots += SLOTS * (this.#monitor.jobs.find(jobId)?.nodes ?? 16)
+      }
+    }
+    return slots
+  }
+
+  #read(reading: NodeReading | undefined): GuardReading {
+    const monitor = this.#monitor
+    const service = monitor.serviceReading(this.#host, this.#service)
+    let [usecs, n] = [0, 0]
+    for (const d of reading?.targets.flatMap((t) => t.deltas ?? []) ?? []) {
+      if (this.#isCovered(d.jobId)) continue
+      usecs += d.serviceUsecs
+      n += d.dataRpcs
+    }
+    const rules = service?.rules.filter((r) => this.#bound.has(r.name)) ?? []
+    return {
+      atMs: monitor.nowMs(),
+      queued: service?.policies.reduce((sum, p) => sum + p.queued, 0) ?? 0,
+      timeouts: timeoutsOf(monitor, this.#host),
+      othersMs: n === 0 ? undefined : usecs / n / 1000,
+      bound: this.#bound.size === 0 ? undefined : rules.reduce((sum, r) => sum + r.ref, 0),
+    }
+  }
+
+  /** The next reading of the server; undefined when none came in time, or the signal fired. */
+  next(signal: AbortSignal | undefined): Promise<GuardReading | undefined> {
+    return new Promise((resolve) => {
+      const end = (reading: GuardReading | undefined): void => {
+        clearTimeout(timer)
+        off()
+        signal?.removeEventListener('abort', cancel)
+        resolve(reading)
+      }
+      const cancel = (): void => end(undefined)
+      const timer = setTimeout(() => end(undefined), this.limits.silentMs)
+      const off = this.#monitor.onChange(() => {
+        const reading = this.#monitor.reading(this.#host)
+        if (!reading || reading === this.#last || this.#monitor.missing.has(this.#host)) return
+        this.#last = reading
+        end(this.#read(reading))
+      })
+      signal?.addEventListener('abort', cancel)
+      if (signal?.aborted) cancel()
+    })
+  }
+}

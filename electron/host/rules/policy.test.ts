@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import { byOthers, ends, failing, QUICK, standing } from '../../../tests/node/rule-desk.ts'
+import { stagedFrame } from '../views/staged.ts'
+import { RuleDesk } from './desk.ts'
+
+const POLICIES = 'ost.OSS.ost_io.nrs_policies'
+
+/** Two servers of a release, under a job that always has RPCs waiting. */
+function loaded(version: string, policy: string): Scenario {
+  const s = smallScenario([{ id: '1.hog.u1', processes: 8 }], { period_ms: 500, policy })
+  return { ...s, oss: s.oss.map((o) => ({ ...o, version })) }
+}
+const runs = (c: Emulated, host: string): string => {
+  const text = c.source.emulator.node(host)?.exec(`lctl get_param -n ${POLICIES}`).stdout ?? ''
+  return /name: (tbf[^\n]*)\n {4}state: started/.exec(text)?.[1] ?? (/name: fifo\n {4}state: started/.test(text) ? 'fifo' : '?')
+}
+/** Virtual time follows the wall, tenfold: waits are polled in wall time. */
+async function whileRunning<T>(c: Emulated, work: Promise<T>): Promise<T> {
+  let isOver = false
+  void work.finally(() => (isOver = true))
+  for (let second = c.source.emulator.seconds; !isOver; ) {
+    second += 1
+    await c.run(second)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return work
+}
+async function change(c: Emulated, d: RuleDesk, name: string, arg: string) {
+  const staged = d.stagePolicy('ost_io', { name, arg }, 'ticket 9')
+  if (!staged.ok) throw new Error(staged.error.why)
+  const frame = stagedFrame(d, { service: 'ost_io' }, 1)
+  const done = await whileRunning(c, d.commit('ost_io', frame.review?.planId ?? '', frame.review?.typed ?? ''))
+  return { frame, done }
+}
+
+describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (version) => {
+  it('starts TBF where fifo runs', async () => {
+    const c = emulatedCluster(loaded(version, 'fifo'), { controller: 'none', mode: 'enforce' })
+    await c.run(3)
+    const { frame, done } = await change(c, new RuleDesk(c.monitor, QUICK), 'tbf', 'jobid')
+    expect(frame.policy).toMatchObject({ from: 'fifo', to: 'tbf jobid', lost: [] })
+    expect(frame.review?.typed).toBe('small')
+    expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
+    expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['tbf jobid', 'tbf jobid'])
+  })
+
+  it('from type to type with RPCs queued hangs nothing, and undoing it brings the rules back', async () => {
+    const c = emulatedCluster(loaded(version, 'tbf jobid'), { controller: 'none', mode: 'enforce' })
+    for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start slow jobid={1.*} rate=2')
+    await c.run(4)
+    const served = (): number => c.source.emulator.jobs[0]?.servedRpcs ?? 0
+    expect(c.monitor.reading('oss01')?.policies.reduce((n, p) => n + p.queued, 0)).toBeGreaterThan(0)
+    const d = new RuleDesk(c.monitor, QUICK)
+    const { frame, done } = await change(c, d, 'tbf', 'nid')
+    expect(frame.policy?.lost).toEqual(['slow jobid={1.*} 2'])
+    expect(frame.review?.nodes[0]?.commands.some((l) => l.startsWith('# wait'))).toBe(version === '2.15.8')
+    expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
+    expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['tbf nid', 'tbf nid'])
+    // A server that hangs serves nothing any more.
+    const then = served()
+    await c.run(c.source.emulator.seconds + 4)
+    expect(served()).toBeGreaterThan(then + 20)
+    expect(d.undo(d.changesOf('ost_io')[0]?.id ?? '')).toMatchObject({ ok: true })
+    const back = stagedFrame(d, { service: 'ost_io' }, 2).review
+    expect(ends(await whileRunning(c, d.commit('ost_io', back?.planId ?? '', back?.typed ?? '')))).toEqual([
+      'oss01 done',
+      'oss02 done',
+    ])
+    // Up to 2.17.0 the field is not printed.
+    expect(standing(c).map((l) => l.replace('jobid=', ''))[0]).toBe('slow {1.*} 2')
+  })
+})
+
+it('the emulated 2.15 hangs on what the plan never sends', async () => {
+  const c = emulatedCluster(loaded('2.15.8', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
+  for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start slow jobid={1.*} rate=2')
+  await c.run(4)
+  for (const h of ['oss01', 'oss02']) c.source.emulator.node(h)?.exec(`lctl set_param ${POLICIES}='tbf nid'`)
+  await c.run(6)
+  const served = c.source.emulator.jobs[0]?.servedRpcs ?? 0
+  await c.run(20)
+  expect(c.source.emulator.jobs[0]?.servedRpcs).toBe(served)
+})
+
+it('a change of policy that the second server refuses leaves the first done and says so', async () => {
+  const around = failing('oss02', /nrs_policies=/, 'refuse')
+  const c = emulatedCluster(loaded('2.17.57', 'fifo'), { controller: 'none', mode: 'enforce', around })
+  await c.run(3)
+  const { done } = await change(c, new RuleDesk(c.monitor, QUICK), 'tbf', 'jobid')
+  expect(ends(done)).toEqual(['oss01 done', 'oss02 rolled back'])
+  expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['tbf jobid', 'fifo'])
+})
+
+it('nothing is written on a server whose release cannot be read', async () => {
+  const c = emulatedCluster(loaded('2.17.57', 'fifo'), {
+    controller: 'none',
+    mode: 'enforce',
+    around: (node) => ({
+      ...node,
+      exec: async (command) =>
+        command.includes(' version') ? { stdout: '', stderr: 'no\n', code: 2 } : node.exec(command),
+    }),
+  })
+  await c.run(3)
+  const d = new RuleDesk(c.monitor, QUICK)
+  const { frame, done } = await change(c, d, 'tbf', 'jobid')
+  expect(frame.review?.refused?.code).toBe('VERSION_UNKNOWN')
+  expect(ends(done)).toEqual(['VERSION_UNKNOWN'])
+  expect(c.writes()).toEqual([])
+})

@@ -1,0 +1,93 @@
+/** Why a plan cannot be committed now. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import type { Failure } from '#core/base/result.ts'
+import { QUEUES } from '#core/control/server-rules.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { isWork, type DeskPlan } from './desk-plan.ts'
+import { isFor } from './staged-changes.ts'
+
+export const failure = (code: string, what: string, why: string, next: string): Failure => ({
+  code,
+  what,
+  why,
+  unaffected: 'Nothing was sent; what is staged stays.',
+  next,
+})
+
+const NOT_SENT = 'The change cannot be sent'
+
+/** Servers that what is staged is for and that do not answer. */
+export function missingFor(
+  monitor: ClusterMonitor,
+  service: ServiceName,
+  { staged }: Pick<DeskPlan, 'staged'>,
+): string[] {
+  return monitor
+    .serversOf(service)
+    .filter((h) => monitor.missing.has(h) || !monitor.reading(h))
+    .filter((h) => staged.some((s) => isFor(s, h)))
+}
+
+/** Whether everything that is staged takes changes back: that goes to the servers that answer, and to the others later. */
+export const isUndo = ({ staged }: Pick<DeskPlan, 'staged'>): boolean =>
+  staged.length > 0 && staged.every((s) => s.undoes !== undefined)
+
+/** What stands against a plan on its servers; undefined when nothing does. */
+function planFault(plan: DeskPlan): Failure | undefined {
+  const blind = plan.changes.filter(({ found }) => {
+    return found.rules.length === 0 && QUEUES.some((q) => found.tbf[q] !== undefined)
+  })
+  if (blind.length > 0) {
+    return failure(
+      'RULES_UNREADABLE',
+      NOT_SENT,
+      `${blind.map((c) => c.plan.server).join(', ')} runs TBF and does not show its rules`,
+      'Servers show them only while both queues run TBF: run it on reg and hp.',
+    )
+  }
+  const refused = plan.changes.flatMap((c) => c.plan.refused)[0]
+  if (refused) {
+    const hosts = plan.changes.filter((c) => c.plan.refused.some((r) => r.text === refused.text))
+    const where = hosts.length === plan.changes.length ? '' : ` (${hosts.map((c) => c.plan.server).join(', ')})`
+    return failure('EDIT_REFUSED', NOT_SENT, `${refused.text}${where}`, 'Take the change back or correct it.')
+  }
+  const gate = plan.changes.flatMap((c) => c.gates).find((g) => g.action === 'refuse')
+  if (gate) {
+    const code = gate.id === 'VERSION' ? 'VERSION_UNKNOWN' : 'VERSION_GATE'
+    const next =
+      gate.id === 'VERSION' ? 'Let the server name its version, then review again.' : 'Change the rule another way.'
+    return failure(code, NOT_SENT, gate.text, next)
+  }
+  const laptop = plan.changes.filter(
+    (c) =>
+      c.keeps === 'none' &&
+      c.terms.some((t) => t.start && t.start.terms.expiresS !== null && !t.start.terms.laptopBound),
+  )
+  if (laptop.length === 0) return undefined
+  return failure(
+    'NO_TIMER',
+    NOT_SENT,
+    `${laptop.map((c) => c.plan.server).join(', ')} can keep no timer, so nothing would end the rule when this console is gone`,
+    'Allow systemd-run or the helper there, or accept that the rule is bound to this console.',
+  )
+}
+
+/** @param guard  what stands against any write: the mode, a lock, another commit. */
+export function planRefusal(
+  monitor: ClusterMonitor,
+  service: ServiceName,
+  plan: DeskPlan,
+  guard: Failure | undefined,
+): Failure | undefined {
+  if (guard) return guard
+  const missing = missingFor(monitor, service, plan)
+  if (missing.length > 0 && !isUndo(plan)) {
+    const why = `${missing.join(', ')} does not answer`
+    return failure('SERVER_MISSING', NOT_SENT, why, 'Wait until every server answers.')
+  }
+  const fault = planFault(plan)
+  if (fault) return fault
+  if (plan.changes.some(isWork) || missing.length > 0) return undefined
+  const why = 'every server is as the changes want it'
+  return failure('NO_CHANGE', 'There is nothing to send', why, 'Take the changes back.')
+}

@@ -1,0 +1,141 @@
+/** The clusters that are known, as cards: how each server is reached and trusted, what was found, and what reading costs. */
+import type { ClusterCard, ConnectionsFrame, ServerCard, ServerRole } from '#core/api/clusters.ts'
+import type { Level, Notice } from '#core/api/parts.ts'
+import type { LiveServer } from '../../cluster/live/live-server.ts'
+import type { ClusterDesk } from '../clusters/desk.ts'
+import type { LiveConsole } from '../clusters/live-console.ts'
+import { probeCards } from '../clusters/probe-cards.ts'
+import { serverCard } from '../clusters/server-card.ts'
+import type { Console } from '../on-screen.ts'
+import { stand } from './position.ts'
+import { toNotice } from './status.ts'
+
+/** Of a cluster that is not sampled. */
+const BUDGET_BYTES_PER_SEC = 100_000
+const NO_COST: ClusterCard['cost'] = { t: [], bytesPerSec: [], serverMsPerSec: [] }
+
+export function connectionsFrame(desk: ClusterDesk, query: { at: number | null }, seq: number): ConnectionsFrame {
+  const position = stand(desk.onScreen.monitor, query.at)
+  const store = desk.access.store
+  const kept = store?.read()
+  return {
+    seq,
+    ...position,
+    clusters: [...desk.list.map((live) => liveCard(desk, live)), emulatorCard(desk)],
+    asks: desk.asks.list,
+    trustStore: {
+      path: store?.path ?? '',
+      fault: [desk.fault, kept && !kept.ok ? `${kept.error.what}: ${kept.error.why ?? ''}` : '']
+        .filter((t) => t !== '')
+        .join('; '),
+    },
+    ignored: [...new Set(desk.list.flatMap((c) => c.cluster.servers.flatMap((s) => s.ignored)))].slice(0, 200),
+  }
+}
+
+type CardState = Pick<ClusterCard, 'state' | 'text' | 'level'>
+
+function stateOf({ cluster, console }: LiveConsole): CardState {
+  const { servers } = cluster
+  const has = (kind: LiveServer['state']['kind']): number => servers.filter((s) => s.state.kind === kind).length
+  const card = (state: ClusterCard['state'], text: string, level: Level): CardState => ({ state, text, level })
+  if (!cluster.isWanted) return card('idle', 'not connected', 'idle')
+  const silent = console?.monitor.missing.size ?? 0
+  const ready = servers.filter((s) => s.isReady).length - silent
+  if (ready === servers.length && console) return card('connected', 'live', 'ok')
+  if (console && ready > 0) return card('partial', `${ready} of ${servers.length} servers answer`, 'bad')
+  if (has('connecting') > 0 || (has('connected') > 0 && ready > 0)) return card('connecting', 'connecting', 'watch')
+  const bad =
+    servers.find((s) => s.refusal) ?? servers.find((s) => s.state.kind === 'refused' || s.state.kind === 'lost')
+  const why = bad ? serverCard(bad, { atMs: 0 }).text : 'no server answers'
+  return card(has('connected') > 0 && !bad ? 'connecting' : 'failed', why, 'bad')
+}
+
+function liveCard(desk: ClusterDesk, live: LiveConsole): ClusterCard {
+  const { cluster, console } = live
+  const { input, servers } = cluster
+  const nowMs = Date.now()
+  return {
+    name: input.name,
+    env: input.env,
+    kind: 'LIVE',
+    ...stateOf(live),
+    sinceMs: cluster.connectedMs ?? null,
+    onScreen: console !== undefined && desk.onScreen.console === console,
+    mode: console?.monitor.loop.mode ?? 'observe',
+    safeMode: input.safeMode,
+    unlockedUntilMs: console?.facts.unlockedUntilMs() ?? null,
+    intervalMs: input.intervalMs,
+    servers: servers.map((s) => serverCard(s, { atMs: nowMs, silent: console?.monitor.missing.get(s.host)?.reason })),
+    probes: probeCards(console?.monitor, input.off),
+    cost: console?.monitor.costSeries ?? NO_COST,
+    budgetBytesPerSec: console?.monitor.budgetBytesPerSec ?? BUDGET_BYTES_PER_SEC,
+    notices: notices(live),
+    leftovers: [...live.leftovers.list],
+    input,
+  }
+}
+
+/** What keeps a cluster from working fully: what servers refuse, what was found, and what the monitor says. */
+function notices({ cluster, console, leftovers }: LiveConsole): Notice[] {
+  const refused = cluster.servers.flatMap((s) => (s.refusal ? [toNotice(s.refusal)] : []))
+  const found = cluster.servers.flatMap((s) =>
+    s.steps
+      .filter((step) => step.fix !== '' && (step.state === 'bad' || step.state === 'watch'))
+      .map((step) => ({ code: 'CHECK', what: `${s.host}: ${step.detail}`, next: step.fix })),
+  )
+  const failures = (console?.monitor.failures ?? []).map(toNotice)
+  const fault = leftovers.fault === '' ? [] : [{ code: 'LEFTOVERS', what: leftovers.fault }]
+  return [...refused, ...failures, ...fault, ...found].slice(0, 50)
+}
+
+/** Servers of the emulator: in this process, without a network. */
+function emulatedServers({ monitor }: Console): ServerCard[] {
+  return monitor.source.nodes.map((node) => {
+    const targets = monitor.targets.filter((t) => t.node === node.host).map((t) => t.target)
+    const silent = monitor.missing.get(node.host)
+    const reading = monitor.reading(node.host)
+    return {
+      ...{ host: node.host, address: '', via: '', roles: [node.role satisfies ServerRole], targets },
+      state: silent ? ('lost' as const) : ('connected' as const),
+      text: silent?.reason ?? 'in this process',
+      level: silent ? ('bad' as const) : ('ok' as const),
+      ...{
+        sinceMs: null,
+        retryAtMs: null,
+        roundTripMs: null,
+        cpts: null,
+        key: null,
+        clockSkewMs: null,
+        strictKex: null,
+      },
+      version: reading?.version?.text ?? '',
+      policy: '',
+      ...{ login: '', algorithms: '', channel: '', timers: 'systemd' as const, steps: [] },
+      sudo: { kind: 'root' as const, text: 'in this process', level: 'ok' as const },
+    }
+  })
+}
+
+function emulatorCard(desk: ClusterDesk): ClusterCard {
+  const { emulator } = desk
+  const { monitor, facts } = emulator
+  return {
+    name: monitor.source.cluster,
+    env: 'DEMO',
+    kind: 'EMULATED',
+    ...{ state: 'connected', text: `${facts.scenario ?? ''}, seed ${facts.seed ?? 0}`, level: 'ok' },
+    sinceMs: facts.sinceMs,
+    onScreen: desk.onScreen.console === emulator,
+    mode: monitor.loop.mode,
+    ...{ safeMode: 'review', unlockedUntilMs: null },
+    intervalMs: monitor.source.periodNs / 1e6,
+    servers: emulatedServers(emulator),
+    probes: probeCards(monitor, []),
+    cost: monitor.costSeries,
+    budgetBytesPerSec: monitor.budgetBytesPerSec,
+    notices: [],
+    leftovers: [],
+    input: null,
+  }
+}

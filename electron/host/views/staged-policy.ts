@@ -1,0 +1,66 @@
+/** A staged change of policy in the frame of what is staged: its steps, what goes with it, and its review. */
+import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
+import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { CANARY_S } from '../../enforce/change.ts'
+import { policyLines } from '../../enforce/policy-commit.ts'
+import type { RuleDesk } from '../rules/desk.ts'
+import { wordsOf, type PolicyDeskPlan } from '../rules/policy-desk.ts'
+import { toNotice } from './status.ts'
+
+/** Rules that go with a policy, as lines of the review. */
+const LOST_LINES = 120
+
+function nodesOf(service: ServiceName, { servers }: PolicyDeskPlan): Review['nodes'] {
+  const groups = new Map<string, Review['nodes'][number]>()
+  for (const { plan } of servers) {
+    if (plan.steps.length === 0) continue
+    const [commands, inverse] = [plan.steps, plan.inverse].map((s) => policyLines(s, SERVICES[service]))
+    const key = JSON.stringify([commands, inverse])
+    const group = groups.get(key)
+    if (group) group.alike.push(plan.server)
+    else groups.set(key, { host: plan.server, commands: commands ?? [], inverse: inverse ?? [], alike: [] })
+  }
+  return [...groups.values()]
+}
+
+type PolicyPart = Pick<StagedFrame, 'policy' | 'inverse' | 'lints' | 'review'>
+
+export function policyPart(desk: RuleDesk, service: ServiceName, plan: PolicyDeskPlan): PolicyPart {
+  const { staged, servers } = plan
+  const work = servers.filter((s) => s.plan.steps.length > 0)
+  const [first] = work
+  const now = first && primaryPolicy(first.policies, 'reg')
+  const lost = first?.plan.lost ?? []
+  const refused = desk.policyRefusal(service, plan)
+  const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
+  return {
+    policy: {
+      ...{ id: staged.id, to: wordsOf(staged.to), reason: staged.reason },
+      from: now ? wordsOf(now) : '',
+      lost: lost.slice(0, LOST_LINES),
+      drainS: Math.max(0, ...servers.map((s) => s.plan.drain.mostS)),
+    },
+    inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
+    lints: notes.map((text): Lint => ({ code: 'POLICY', level: 'watch', rule: '', text })),
+    review: {
+      planId: plan.planId,
+      nodes: nodesOf(service, plan),
+      list: lost.slice(0, LOST_LINES).map((text) => {
+        const [name = '', ...rest] = text.split(' ')
+        return { kind: 'del', rank: null, name, text: rest.join(' ') }
+      }),
+      more: Math.max(0, lost.length - LOST_LINES),
+      trial: null,
+      servers: work.length,
+      serversTotal: desk.monitor.serversOf(service).length,
+      refillTokens: 0,
+      typed: desk.typedTarget(service),
+      expiresS: null,
+      timers: 'server',
+      canaryS: desk.options.canaryS ?? CANARY_S,
+      pending: [],
+      refused: refused ? toNotice(refused) : null,
+    },
+  }
+}

@@ -1,0 +1,309 @@
+/** The frame of the window over a live cluster: unlock, global stop, passphrase, switching, and why there is no data. */
+import { ORPCError } from '@orpc/client'
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { describe, expect, it, vi } from 'vitest'
+import type { Component } from 'vue'
+import { createMemoryHistory, createRouter } from 'vue-router'
+import type { StatusFrame } from '#core/api/frames.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useConnectionsStore } from '../stores/connections.ts'
+import { useEnforcementStore } from '../stores/enforcement.ts'
+import { useJobsTableStore } from '../stores/jobs-table.ts'
+import { useLocksStore } from '../stores/locks.ts'
+import { useRuleDraftStore } from '../stores/rule-draft.ts'
+import { useRulesViewStore } from '../stores/rules-view.ts'
+import { useSelectionStore } from '../stores/selection.ts'
+import { resetForSource } from '../stores/source-switch.ts'
+import { useSourceStore } from '../stores/source.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { freshPage } from '../testing/view-page.ts'
+import {
+  connectionsFrame,
+  NOW_MS,
+  openConnectionsHost,
+  prod,
+  stepsTo,
+  type SampleHost,
+} from '../views/connections/sample-connections.ts'
+import ClusterMenu from './ClusterMenu.vue'
+import PassphraseDialog from './PassphraseDialog.vue'
+import StaleBar from './StaleBar.vue'
+import StopDialog from './StopDialog.vue'
+import UnlockDialog from './UnlockDialog.vue'
+import WaitingState from './WaitingState.vue'
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202E'
+let host: SampleHost
+let wrapper: VueWrapper | null = null
+freshPage(1100, () => {
+  wrapper?.unmount()
+  wrapper = null
+  vi.useRealTimers()
+})
+
+const status = (patch: object = {}): StatusFrame =>
+  ({
+    source: { cluster: 'altair', env: 'PROD', kind: 'LIVE', sinceMs: NOW_MS },
+    ...{ atMs: NOW_MS, sample: 40, oldest: 1, staged: 0, mode: 'observe', safeMode: 'review+unlock' },
+    ...{ unlockedUntilMs: null, controller: 'none', notices: [], counts: { jobs: 1, targets: 1, rules: 4 } },
+    clock: { intervalMs: 1000, speed: 1, achieved: 1, sampleAgeMs: 100 },
+    nodes: { total: 15, reporting: 14, missing: [] },
+    ...patch,
+  }) as unknown as StatusFrame
+
+async function show(component: Component, frame: StatusFrame = status(), patch: Partial<SampleHost> = {}): Promise<void> {
+  host = openConnectionsHost(patch)
+  useSourceStore().apply(frame)
+  if (host.frame) useConnectionsStore().apply(host.frame)
+  const routes = ['rules', 'connections', 'overview'].map((name) => ({ path: `/${name}`, name, component: { render: () => null } }))
+  const router = createRouter({ history: createMemoryHistory(), routes })
+  await router.push('/overview')
+  wrapper = mount(component, { attachTo: document.body, global: { plugins: [router] } })
+  await flushPromises()
+}
+const find = <E extends HTMLElement = HTMLElement>(id: string): E => {
+  const found = document.querySelector<E>(`[data-testid="${id}"]`)
+  if (!found) throw new Error(`no ${id}`)
+  return found
+}
+const has = (id: string): boolean => document.querySelector(`[data-testid="${id}"]`) !== null
+async function click(element: HTMLElement): Promise<void> {
+  element.click()
+  await flushPromises()
+}
+async function type(id: string, text: string): Promise<void> {
+  const field = find<HTMLInputElement>(id)
+  field.value = text
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  await flushPromises()
+}
+const verbs = (): string[] => host.calls.map((c) => c.verb)
+
+describe('unlocking', () => {
+  it('is asked for by Enforce on a locked live cluster, and takes the mode after the name was typed', async () => {
+    await show(UnlockDialog)
+    useEnforcementStore().setMode('enforce')
+    await flushPromises()
+    expect(verbs()).toEqual([])
+    const button = find<HTMLButtonElement>('unlock')
+    for (const wrong of ['', 'Altair', 'altair ', 'yes']) {
+      await type('unlock-typed', wrong)
+      expect(button.disabled).toBe(true)
+    }
+    document.querySelector('form')?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
+    await flushPromises()
+    expect(verbs()).toEqual([])
+    await type('unlock-typed', 'altair')
+    await click(button)
+    expect(host.calls).toEqual([
+      { verb: 'unlock', input: { typed: 'altair' } },
+      { verb: 'setMode', input: { mode: 'enforce' } },
+    ])
+    expect(has('unlock-dialog')).toBe(false)
+    expect(useEnforcementStore().isLocked()).toBe(false)
+  })
+
+  it('is not asked for where nothing is guarded by it, nor for reading', async () => {
+    await show(UnlockDialog)
+    const enforcement = useEnforcementStore()
+    enforcement.setMode('advise')
+    useSourceStore().apply(status({ safeMode: 'review' }))
+    enforcement.setMode('enforce')
+    useSourceStore().apply(status({ source: { cluster: 'demo', env: 'DEMO', kind: 'EMULATED' } }))
+    enforcement.setMode('enforce')
+    await flushPromises()
+    expect(verbs()).toEqual(['setMode', 'setMode', 'setMode'])
+    expect(enforcement.isUnlockOpen).toBe(false)
+  })
+
+  it('is asked for again once it has run out', async () => {
+    await show(UnlockDialog, status({ unlockedUntilMs: Date.now() - 1 }))
+    useEnforcementStore().setMode('enforce')
+    expect(useEnforcementStore().isUnlockOpen).toBe(true)
+    expect(verbs()).toEqual([])
+  })
+
+  it('stays open with the reason when the host refuses', async () => {
+    const data = { code: 'WRONG_NAME', what: 'The cluster was not unlocked', why: 'the fence stands' }
+    await show(UnlockDialog, status(), { refuses: new Map([['unlock', new ORPCError('REFUSED', { defined: true, data })]]) })
+    useEnforcementStore().openUnlock('enforce')
+    await flushPromises()
+    await type('unlock-typed', 'altair')
+    await click(find('unlock'))
+    expect(find('unlock-dialog').textContent).toContain('the fence stands')
+    expect(verbs()).toEqual(['unlock'])
+  })
+
+  it('closes when another cluster comes on screen, so that a name typed for one unlocks no other', async () => {
+    await show(UnlockDialog)
+    useEnforcementStore().openUnlock('enforce')
+    await flushPromises()
+    await type('unlock-typed', 'altair')
+    useSourceStore().apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
+    await flushPromises()
+    expect(has('unlock-dialog')).toBe(false)
+  })
+
+  it('stands in the title bar with what is left of it', async () => {
+    vi.useFakeTimers({ now: NOW_MS })
+    await show(ClusterMenu, status({ mode: 'enforce', unlockedUntilMs: NOW_MS + 860_000 }))
+    expect(find('cluster').textContent).toContain('altair')
+    expect(find('mode').textContent).toBe('Enforce')
+    expect(find('unlock-left').textContent).toBe('14:20 left')
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(find('unlock-left').textContent).toBe('14:10 left')
+    await vi.advanceTimersByTimeAsync(860_000)
+    expect(has('unlock-left')).toBe(false)
+  })
+})
+
+describe('stopping everything', () => {
+  it('says what would be removed, and sends only at the second press', async () => {
+    await show(StopDialog, status(), { ends: [{ host: 'oss01', state: 'done', detail: '' }] })
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    expect(find('stop-dialog').textContent).toContain('4 rules on 14 of 15 servers')
+    expect(find('stop-script').textContent).toContain('stop hog4690')
+    await click(find('stop-all'))
+    expect(verbs()).toEqual(['stopScript'])
+    expect(find('stop-all').textContent).toContain('Press again: remove them from altair')
+    await click(find('stop-all'))
+    expect(verbs()).toEqual(['stopScript', 'stopAll'])
+    expect(find('stop-result').textContent).toContain('4 rules removed.')
+    expect(has('stop-all')).toBe(false)
+  })
+
+  it('forgets the first press after five seconds', async () => {
+    vi.useFakeTimers()
+    await show(StopDialog)
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    await click(find('stop-all'))
+    await vi.advanceTimersByTimeAsync(5001)
+    await click(find('stop-all'))
+    expect(verbs()).not.toContain('stopAll')
+  })
+
+  it('names the servers that were not cleared, and offers them again', async () => {
+    const ends: SampleHost['ends'] = [
+      { host: 'oss01', state: 'done', detail: '' },
+      { host: 'oss02', state: 'unknown', detail: `channel lost ${HOSTILE}` },
+    ]
+    await show(StopDialog, status(), { ends })
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    await click(find('stop-all'))
+    await click(find('stop-all'))
+    expect(document.querySelector('[data-state="unknown"]')?.textContent).toContain('oss02')
+    expect(document.querySelector('[data-state="done"]')).toBeNull()
+    expect(document.querySelector('img')).toBeNull()
+    expect(document.body.textContent).not.toContain('\u202E')
+    expect(has('stop-all')).toBe(true)
+  })
+
+  it('is never told to be done where the line broke on the way', async () => {
+    await show(StopDialog)
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    host.refuses.set('stopAll', new Error('socket closed'))
+    const enforcement = useEnforcementStore()
+    const sent = enforcement.stopAll()
+    useConnectionStore().lost(1000)
+    await sent
+    expect(enforcement.stopResult).toBeNull()
+    expect(enforcement.stopNotice?.code).toBe('STOP_UNKNOWN')
+  })
+})
+
+describe('a passphrase', () => {
+  const asks = [{ id: 'a1', file: '/home/mira/.ssh/id_altair', host: 'altair-mgs', attempt: 2 }]
+  it('goes to the host once and stays nowhere in the page', async () => {
+    await show(PassphraseDialog, status(), { frame: connectionsFrame({ asks }) })
+    expect(find('passphrase-dialog').textContent).toContain('The last one did not open it')
+    expect(find<HTMLInputElement>('passphrase').type).toBe('password')
+    await type('passphrase', 'open sesame')
+    await click(find('passphrase-send'))
+    expect(host.calls).toEqual([{ verb: 'passphrase', input: { id: 'a1', passphrase: 'open sesame' } }])
+    expect(has('passphrase-dialog')).toBe(false)
+    const kept = JSON.stringify([useConnectionsStore().$state, useSourceStore().$state])
+    expect(kept).not.toContain('open sesame')
+  })
+  it('can be done without', async () => {
+    await show(PassphraseDialog, status(), { frame: connectionsFrame({ asks: [{ ...asks[0], file: HOSTILE } as never] }) })
+    expect(document.querySelector('img')).toBeNull()
+    await click(find('passphrase-skip'))
+    expect(host.calls).toEqual([{ verb: 'passphrase', input: { id: 'a1', passphrase: null } }])
+  })
+})
+
+describe('why there is no data', () => {
+  const silent = (): ReturnType<typeof prod> => {
+    const failed = stepsTo('sudo', 'bad', { detail: `sudo: a password is required ${HOSTILE}`, fix: 'mira ALL=(root) lctl' })
+    return prod({
+      servers: prod().servers.map((s, i) => ({
+        ...s,
+        ...{ state: 'refused' as const, level: 'bad' as const, text: HOSTILE },
+        steps: i === 3 ? stepsTo('tcp', 'bad', { detail: 'timed out' }) : failed,
+      })),
+    })
+  }
+  it('names the first step that fails, with its command and what to ask for', async () => {
+    const frame = connectionsFrame({ clusters: [silent()] })
+    await show(WaitingState, status({ atMs: null, sample: 0 }), { frame })
+    expect(find('obstacle').textContent).toContain('TCP failed')
+    expect(find('obstacle').textContent).toContain('oss01')
+    const [first] = frame.clusters
+    if (!first) throw new Error('no cluster')
+    useConnectionsStore().apply({ ...frame, clusters: [{ ...first, servers: first.servers.filter((_, i) => i !== 3) }] })
+    await flushPromises()
+    expect(find('obstacle').textContent).toContain('sudo failed')
+    expect(find('obstacle').textContent).toContain('and 13 other servers')
+    expect(find('obstacle').querySelector('pre')?.textContent).toBe('mira ALL=(root) lctl')
+    expect(document.querySelector('img')).toBeNull()
+    expect(document.body.textContent).not.toContain('\u202E')
+    await click(find('to-connections'))
+  })
+  it('says since when samples are missing, and tries again on demand', async () => {
+    await show(StaleBar, status({ clock: { intervalMs: 1000, sampleAgeMs: 7400 } }), {
+      frame: connectionsFrame({ clusters: [silent()] }),
+    })
+    expect(find('stale').textContent).toContain('No sample for 7 s.')
+    expect(find('stale').textContent).toContain('14 of 15 servers answer')
+    expect(find('stale').textContent).toContain('timed out')
+    await click(find('stale-retry'))
+    expect(host.calls).toEqual([{ verb: 'connect', input: { name: 'altair' } }])
+  })
+})
+
+describe('another source on screen', () => {
+  it('lets go of everything that names something of the one before', async () => {
+    await show(ClusterMenu)
+    const [selection, time, jobs, rules] = [useSelectionStore(), useTimeStore(), useJobsTableStore(), useRulesViewStore()]
+    const [locks, draft, source] = [useLocksStore(), useRuleDraftStore(), useSourceStore()]
+    selection.select('4690.python', { inspect: true })
+    time.goTo(12)
+    jobs.filter = '4690'
+    jobs.target = 'altair-OST0003'
+    rules.node = 'oss03'
+    rules.isReviewOpen = true
+    locks.select('altair-OST0001')
+    draft.open({ service: 'ost_io', form: { name: 'hog4690' } })
+    source.apply(status({ sample: 41 }))
+    expect(source.switches).toBe(0)
+    source.apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' }, sample: 3 }))
+    expect(source.switches).toBe(1)
+    resetForSource()
+    expect([selection.jobId, selection.inspectorOpen, time.at]).toEqual([null, false, null])
+    expect([jobs.filter, jobs.target, rules.node, rules.isReviewOpen]).toEqual(['', '', '', false])
+    expect([locks.selected, draft.draft]).toEqual(['', null])
+  })
+
+  it('does not inherit a mode that was agreed to on the one before', async () => {
+    await show(ClusterMenu)
+    const source = useSourceStore()
+    await source.setMode('enforce')
+    expect(source.frame?.mode).toBe('enforce')
+    source.apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
+    expect(source.frame?.mode).toBe('observe')
+  })
+})

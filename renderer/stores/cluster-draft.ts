@@ -1,0 +1,241 @@
+/**
+ * The cluster that is being written down, and the read-only checklist of its servers. What was typed outlives the panel and
+ * every refusal; nothing is written to a server from here.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type {
+  CheckEvent,
+  CheckStep,
+  ClusterInput,
+  ServerCard,
+  ServerInput,
+  ShownKey,
+} from '#core/api/clusters.ts'
+import type { Notice } from '#core/api/frames.ts'
+import {
+  emptyFields,
+  faultsOf,
+  fieldsOf,
+  inputOf,
+  labelOf,
+  serversOf,
+  type ClusterFields,
+} from './cluster-fields.ts'
+import { useConnectionStore } from './connection.ts'
+import { useConnectionsStore } from './connections.ts'
+import { noHost, refusal } from './refusal.ts'
+
+export interface ServerCheck {
+  readonly host: string
+  readonly state: 'next' | 'running' | 'ended'
+  readonly ok: boolean
+  readonly steps: readonly CheckStep[]
+  /** Keys that were shown on the way, the bastion's first. */
+  readonly keys: readonly ShownKey[]
+  readonly found: ServerCard | null
+  /** Why there was no check. */
+  readonly notice: Notice | null
+}
+export const stepNames = ['Address', 'Host key', 'Checklist', 'Discovery', 'Cost'] as const
+/** Checks at a time: what a bastion takes without refusing new connections. */
+const AT_ONCE = 4
+
+const fresh = (host: string): ServerCheck => ({
+  ...{ host, state: 'next', ok: false, steps: [], keys: [], found: null, notice: null },
+})
+/** No person can vouch for it here: the host says so, and a verdict that stands against it is enough, too. */
+export const isRefused = ({ verdict, isOpen }: ShownKey): boolean =>
+  verdict !== 'match' && (!isOpen || !['unknown', 'other-type'].includes(verdict))
+const isSame = (a: ShownKey, b: ShownKey): boolean => a.host === b.host && a.port === b.port && a.type === b.type
+
+function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
+  switch (event.kind) {
+    case 'steps':
+      return { ...check, steps: event.steps }
+    case 'key':
+      return { ...check, keys: [...check.keys.filter((k) => !isSame(k, event.key)), event.key] }
+    case 'found':
+      // What was found has the list as it ended.
+      return { ...check, found: event.server, steps: event.server.steps.length > 0 ? event.server.steps : check.steps }
+    case 'end':
+      return { ...check, ok: event.ok }
+  }
+}
+
+export const useClusterDraftStore = defineStore('cluster-draft', () => {
+  const [connection, connections] = [useConnectionStore(), useConnectionsStore()]
+  /** By the name of the cluster that is changed; empty for a new one. */
+  const typed = shallowRef<ReadonlyMap<string, ClusterFields>>(new Map())
+  const replaces = ref('')
+  /** The cluster as it was written down before. */
+  const before = shallowRef<ClusterInput | null>(null)
+  const step = ref(0)
+  /** Set when going on was tried with faults: from then on also what is merely missing is marked. */
+  const wasTried = ref(false)
+  const checks = shallowRef<ReadonlyMap<string, ServerCheck>>(new Map())
+  const notice = shallowRef<Notice | null>(null)
+  const isSaving = ref(false)
+  /** Name under which it was saved from here. */
+  const saved = ref('')
+  let inputs: readonly ServerInput[] = []
+  const aborts = new Map<string, AbortController>()
+
+  const fields = computed(
+    () => typed.value.get(replaces.value) ?? (before.value ? fieldsOf(before.value) : emptyFields),
+  )
+  const others = computed(() => connections.clusters.map((c) => c.name).filter((name) => name !== replaces.value))
+  const faults = computed(() => faultsOf(fields.value, others.value))
+  const servers = computed(() => serversOf(fields.value, before.value))
+  const list = computed(() => [...checks.value.values()])
+  const first = computed(() => list.value[0] ?? null)
+  /** Keys that wait for a person or are refused, each once, with the servers that show them. */
+  const waiting = computed(() =>
+    list.value.flatMap((check) =>
+      check.keys.filter((key) => key.verdict !== 'match').map((key) => ({ key, server: check.host })),
+    ),
+  )
+
+  function edit(patch: Partial<ClusterFields>): void {
+    typed.value = new Map(typed.value).set(replaces.value, { ...fields.value, ...patch })
+  }
+  function stop(): void {
+    for (const abort of aborts.values()) abort.abort()
+    aborts.clear()
+  }
+  /** @param input  of a cluster that is changed or tested; what was typed of it before is still there. */
+  function begin(name: string, input: ClusterInput | null): void {
+    if (name === replaces.value && input !== null === (before.value !== null) && checks.value.size > 0) return
+    stop()
+    replaces.value = name
+    before.value = input
+    step.value = 0
+    checks.value = new Map()
+    notice.value = null
+    wasTried.value = false
+    saved.value = ''
+  }
+  /** Forgets what was typed and ends what runs. */
+  function discard(): void {
+    const next = new Map(typed.value)
+    next.delete(replaces.value)
+    typed.value = next
+    stop()
+    checks.value = new Map()
+    step.value = 0
+    saved.value = ''
+    wasTried.value = false
+    notice.value = null
+  }
+
+  const put = (check: ServerCheck): void => {
+    checks.value = new Map(checks.value).set(check.host, check)
+  }
+  /** Runs the checklist of one server anew; what it found before stays on screen until the first answer. */
+  async function check(input: ServerInput): Promise<void> {
+    const host = labelOf(input)
+    aborts.get(host)?.abort()
+    const abort = new AbortController()
+    aborts.set(host, abort)
+    let now: ServerCheck = { ...fresh(host), state: 'running' }
+    put(now)
+    const update = (next: ServerCheck): void => {
+      if (abort.signal.aborted) return
+      now = next
+      put(now)
+      const key = now.steps.find((s) => s.id === 'host key')
+      if (step.value === 1 && host === first.value?.host && key?.state === 'ok') step.value = 2
+    }
+    try {
+      if (connection.host === null) return update({ ...now, notice: noHost(`${host} was not checked`) })
+      const events = await connection.host.api.clusters.check(input, { signal: abort.signal })
+      for await (const event of events) {
+        if (abort.signal.aborted) return
+        update(withEvent(now, event))
+      }
+    } catch (error) {
+      update({ ...now, notice: refusal(`${host} was not checked`, error) })
+    } finally {
+      update({ ...now, state: 'ended' })
+      if (aborts.get(host) === abort) aborts.delete(host)
+    }
+  }
+  async function checkAll(those: readonly ServerInput[]): Promise<void> {
+    const queue = [...those]
+    const worker = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await check(next)
+    }
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, queue.length) }, worker))
+  }
+
+  /** From the address on: the first server alone, so that a mistyped user or jump fails once and not twelve times. */
+  async function start(): Promise<void> {
+    wasTried.value = true
+    if (Object.keys(faults.value).length > 0) return
+    stop()
+    inputs = servers.value
+    checks.value = new Map(inputs.map((i) => [labelOf(i), fresh(labelOf(i))]))
+    step.value = 1
+    const [input] = inputs
+    if (input) await check(input)
+  }
+  /** The servers after the first one. */
+  async function startRest(): Promise<void> {
+    step.value = 3
+    await checkAll(inputs.slice(1).filter((i) => checks.value.get(labelOf(i))?.state === 'next'))
+  }
+  /** The checklist of every server of a cluster that is written down. */
+  async function test(): Promise<void> {
+    stop()
+    inputs = before.value?.servers ?? []
+    checks.value = new Map(inputs.map((i) => [labelOf(i), fresh(labelOf(i))]))
+    step.value = 2
+    await checkAll(inputs)
+  }
+  const again = async (host: string): Promise<void> => {
+    const input = inputs.find((i) => labelOf(i) === host)
+    if (input) await check(input)
+  }
+  /** Vouches for a key, then checks anew who showed it. */
+  async function trust(key: ShownKey, compared: boolean): Promise<boolean> {
+    notice.value = isRefused(key)
+      ? { code: 'KEY_REFUSED', what: 'The key was not trusted', why: `it is ${key.verdict}` }
+      : await connections.trust(key, compared)
+    if (notice.value !== null) return false
+    const those = list.value.filter((c) => c.keys.some((k) => isSame(k, key))).map((c) => c.host)
+    void checkAll(inputs.filter((i) => those.includes(labelOf(i))))
+    return true
+  }
+
+  /** Writes it down, and connects it where asked. What was typed stays until that was done. */
+  async function save(options: { connect: boolean }): Promise<boolean> {
+    wasTried.value = true
+    if (isSaving.value || Object.keys(faults.value).length > 0) return false
+    const what = 'The cluster was not saved'
+    if (connection.host === null) {
+      notice.value = noHost(what)
+      return false
+    }
+    isSaving.value = true
+    try {
+      const cluster = inputOf(fields.value, before.value)
+      const old = saved.value || replaces.value
+      await connection.host.api.clusters.save({ cluster, ...(old === '' ? {} : { replaces: old }) })
+      saved.value = cluster.name
+      connections.chosen = cluster.name
+      notice.value = null
+      if (options.connect) await connections.connect(cluster.name)
+      return true
+    } catch (error) {
+      notice.value = refusal(what, error)
+      return false
+    } finally {
+      isSaving.value = false
+    }
+  }
+
+  return {
+    ...{ fields, faults, servers, step, wasTried, checks, list, first, waiting, notice, isSaving, saved, replaces },
+    ...{ edit, begin, discard, stop, start, startRest, test, again, trust, save },
+  }
+})

@@ -1,0 +1,118 @@
+/** The fields of a cluster as they are typed, what is wrong with them, and what they mean. Pure. */
+import type { ClusterInput, ProbeId, SafeMode, ServerInput } from '#core/api/clusters.ts'
+import { expandHosts } from './host-ranges.ts'
+
+export interface ClusterFields {
+  readonly name: string
+  readonly env: ClusterInput['env']
+  /** Hosts and ranges as typed. */
+  readonly hosts: string
+  readonly user: string
+  readonly port: string
+  readonly identity: string
+  /** Empty: as ~/.ssh/config says; `none`: directly. */
+  readonly jump: string
+  /** Seconds. */
+  readonly interval: string
+  readonly maxRate: string
+  readonly safeMode: SafeMode
+  readonly off: readonly ProbeId[]
+}
+export type FieldName = 'name' | 'hosts' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+
+/** A new cluster is read only, and taken for production until somebody says otherwise. */
+export const emptyFields: ClusterFields = {
+  ...{ name: '', env: 'PROD', hosts: '', user: '', port: '', identity: '', jump: '', interval: '1', maxRate: '1000' },
+  ...{ safeMode: 'read-only', off: [] },
+}
+
+/** The one value that all have; empty where they differ. */
+const shared = (values: readonly string[]): string => (new Set(values).size === 1 ? (values[0] ?? '') : '')
+const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
+
+/** A server as it would be typed: its own login and port where the others have other ones. */
+function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
+  const login = user === '' || user === common.user ? '' : `${user}@`
+  return `${login}${host}${port === null || String(port) === common.port ? '' : `:${port}`}`
+}
+
+export function fieldsOf(input: ClusterInput): ClusterFields {
+  const { servers } = input
+  const user = shared(servers.map((s) => s.user))
+  const port = shared(servers.map((s) => (s.port === null ? '' : String(s.port))))
+  return {
+    ...{ name: input.name, env: input.env, safeMode: input.safeMode, off: input.off },
+    hosts: servers.map((s) => hostText(s, { user, port })).join(' '),
+    ...{ user, port },
+    identity: shared(servers.map((s) => s.identity)),
+    jump: shared(servers.map((s) => jumpText(s.jump))),
+    interval: String(input.intervalMs / 1000),
+    maxRate: String(input.maxRate),
+  }
+}
+
+const isBetween = (text: string, low: number, high: number, form = /^\d+$/): boolean =>
+  form.test(text) && Number(text) >= low && Number(text) <= high
+
+/** @param names  of other clusters. */
+export function faultsOf(fields: ClusterFields, names: readonly string[]): Partial<Record<FieldName, string>> {
+  const found: Partial<Record<FieldName, string>> = {}
+  const { name, hosts, user, port, interval, maxRate } = fields
+  const listed = expandHosts(hosts)
+  if (listed.fault !== '') found.hosts = listed.fault
+  else if (listed.hosts.length === 0) found.hosts = 'At least one server is needed.'
+  if (name === '') found.name = 'A name is needed; it is typed again before rules are written.'
+  else if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
+    found.name = 'Letters, digits, dots, dashes and underscores; the first one a letter or a digit; at most 63.'
+  else if (names.includes(name)) found.name = `There is a cluster called ${name} already.`
+  if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'That is no login name.'
+  if (port !== '' && !isBetween(port, 1, 65535)) found.port = 'A port is a number from 1 to 65535.'
+  if (!isBetween(interval, 0.2, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.2 to 60 seconds.'
+  if (!isBetween(maxRate, 1, 999_999)) found.maxRate = 'A whole number from 1 to 999999.'
+  return found
+}
+
+/**
+ * Servers as the contract takes them. A server that was there before keeps what it has of its own, unless that field of the
+ * form was changed.
+ */
+export function serversOf(fields: ClusterFields, before: ClusterInput | null): ServerInput[] {
+  const opened = before ? fieldsOf(before) : null
+  const isKept = (key: 'user' | 'port' | 'identity' | 'jump'): boolean => opened !== null && opened[key] === fields[key]
+  const common = {
+    port: fields.port === '' ? null : Number(fields.port),
+    user: fields.user,
+    identity: fields.identity,
+    jump: fields.jump === '' ? null : fields.jump.trim() === 'none' ? '' : fields.jump.trim(),
+  }
+  return expandHosts(fields.hosts).named.map(({ host, user, port }) => {
+    const own = before?.servers.find((s) => s.host === host && (port === null || s.port === port))
+    const typed = { ...(user === '' ? {} : { user }), ...(port === null ? {} : { port }) }
+    if (own === undefined) return { name: '', host, ...common, ...typed, roles: [] }
+    return {
+      ...{ host, name: own.name, roles: own.roles },
+      port: isKept('port') ? own.port : common.port,
+      user: isKept('user') ? own.user : common.user,
+      identity: isKept('identity') ? own.identity : common.identity,
+      jump: isKept('jump') ? own.jump : common.jump,
+      ...typed,
+    }
+  })
+}
+/** What a server is called while it is checked. */
+export const labelOf = ({ name, host, port }: ServerInput): string =>
+  name !== '' ? name : port === null ? host : `${host}:${port}`
+
+export const inputOf = (fields: ClusterFields, before: ClusterInput | null): ClusterInput => ({
+  ...{ name: fields.name, env: fields.env, safeMode: fields.safeMode, off: [...fields.off] },
+  servers: serversOf(fields, before),
+  intervalMs: Math.round(Number(fields.interval) * 1000),
+  maxRate: Number(fields.maxRate),
+})
+
+/** `cetus-mgs` -> `cetus`: what the hosts have in common, as a name to begin with. */
+export function suggestedName(hosts: string): string {
+  const first = expandHosts(hosts).hosts[0] ?? ''
+  const m = /^([A-Za-z][A-Za-z0-9]*?)[-_.]/.exec(first)
+  return m?.[1] ?? first.replace(/\d+$/, '')
+}

@@ -1,0 +1,144 @@
+/**
+ * Clusters as this window knows them: the newest frame, the card that is looked at, the panel beside the cards, and the verbs.
+ * What is refused is kept by cluster, beside its card.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type { ClusterCard, ConnectionsFrame, ProbeId, SafeMode, ShownKey } from '#core/api/clusters.ts'
+import type { Notice } from '#core/api/frames.ts'
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { Client } from './client.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+
+/** What stands beside the cards; `name` is empty for a new cluster. */
+export interface Panel {
+  readonly kind: 'add' | 'edit' | 'test' | 'leftovers'
+  readonly name: string
+}
+
+export const useConnectionsStore = defineStore('connections', () => {
+  const connection = useConnectionStore()
+  const frame = shallowRef<ConnectionsFrame | null>(null)
+  /** Card that is looked at; one that is gone counts as none. */
+  const chosen = ref('')
+  const panel = shallowRef<Panel | null>(null)
+  /** Name of the cluster that is to be removed, while that is being asked. */
+  const removing = ref<string | null>(null)
+  const notices = shallowRef<ReadonlyMap<string, Notice>>(new Map())
+  /** Verbs under way: `connect altair`. */
+  const busy = shallowRef<ReadonlySet<string>>(new Set())
+
+  const clusters = computed(() => frame.value?.clusters ?? [])
+  const byName = (name: string): ClusterCard | null => clusters.value.find((c) => c.name === name) ?? null
+  const onScreen = computed(() => clusters.value.find((c) => c.onScreen) ?? null)
+  const selected = computed(() => byName(chosen.value) ?? onScreen.value ?? clusters.value[0] ?? null)
+  const asks = computed(() => frame.value?.asks ?? [])
+
+  function apply(next: ConnectionsFrame): void {
+    frame.value = next
+  }
+  /** The next card, or the one before. */
+  function step(by: number): void {
+    const at = clusters.value.findIndex((c) => c.name === selected.value?.name)
+    const next = clusters.value[Math.max(0, Math.min(clusters.value.length - 1, at + by))]
+    if (next) chosen.value = next.name
+  }
+  function say(name: string, notice: Notice | null): void {
+    const next = new Map(notices.value)
+    if (notice === null) next.delete(name)
+    else next.set(name, notice)
+    notices.value = next
+  }
+
+  /**
+   * Carries out one verb; of the same verb on the same cluster one at a time.
+   *
+   * @param what  what did not happen where it fails.
+   */
+  async function ask(name: string, verb: string, what: string, act: (api: Client) => Promise<unknown>): Promise<boolean> {
+    const key = `${verb} ${name}`
+    if (busy.value.has(key)) return false
+    if (connection.host === null) {
+      say(name, noHost(what))
+      return false
+    }
+    busy.value = new Set([...busy.value, key])
+    try {
+      await act(connection.host.api)
+      say(name, null)
+      return true
+    } catch (error) {
+      say(name, refusal(what, error))
+      return false
+    } finally {
+      busy.value = new Set([...busy.value].filter((other) => other !== key))
+    }
+  }
+  const isBusy = (verb: string, name: string): boolean => busy.value.has(`${verb} ${name}`)
+
+  const connect = (name: string): Promise<boolean> =>
+    ask(name, 'connect', `${name} was not connected`, (api) => api.clusters.connect({ name }))
+  const disconnect = (name: string): Promise<boolean> =>
+    ask(name, 'disconnect', `${name} was not disconnected`, (api) => api.clusters.disconnect({ name }))
+  /** Puts it on screen; one that is not connected is connected first. */
+  async function show(card: ClusterCard): Promise<boolean> {
+    const { name, kind, state } = card
+    if (kind === 'LIVE' && (state === 'idle' || state === 'failed') && !(await connect(name))) return false
+    return ask(name, 'show', `${name} was not put on screen`, (api) =>
+      api.clusters.show({ name: kind === 'EMULATED' ? null : name }),
+    )
+  }
+  const setProbe = (name: string, probe: ProbeId, on: boolean): Promise<boolean> =>
+    ask(name, `probe ${probe}`, `The probe ${probe} was not changed`, (api) => api.clusters.setProbe({ name, probe, on }))
+  const setSafeMode = (name: string, safeMode: SafeMode): Promise<boolean> =>
+    ask(name, 'safe mode', `The safe mode of ${name} was not changed`, (api) =>
+      api.clusters.setSafeMode({ name, safeMode }),
+    )
+  async function remove(name: string): Promise<boolean> {
+    const done = await ask(name, 'remove', `${name} was not removed`, (api) => api.clusters.remove({ name }))
+    if (done && panel.value?.name === name) panel.value = null
+    return done
+  }
+  /** Removes leftovers. @returns how it ended on every server; null where nothing was sent. */
+  async function clean(name: string, keys: string[], typed: string): Promise<readonly NodeEnd[] | null> {
+    let nodes: readonly NodeEnd[] | null = null
+    await ask(name, 'clean', 'Nothing was removed', async (api) => {
+      nodes = (await api.clusters.clean({ name, keys, typed })).nodes
+    })
+    return nodes
+  }
+  /** Vouches for a key. @returns why not; null when it is in the trust store. */
+  async function trust(key: ShownKey, compared: boolean): Promise<Notice | null> {
+    const what = 'The key was not trusted'
+    if (connection.host === null) return noHost(what)
+    const { host, port, type, fingerprint } = key
+    try {
+      await connection.host.api.clusters.trust({ host, port, type, fingerprint, compared })
+      return null
+    } catch (error) {
+      return refusal(what, error)
+    }
+  }
+  /** Answers an ask; null: not today. Nothing of it is kept here. */
+  async function answer(id: string, passphrase: string | null): Promise<Notice | null> {
+    const what = 'The passphrase was not taken'
+    if (connection.host === null) return noHost(what)
+    try {
+      await connection.host.api.clusters.passphrase({ id, passphrase })
+      return null
+    } catch (error) {
+      return refusal(what, error)
+    }
+  }
+  const open = (kind: Panel['kind'], name = ''): void => {
+    if (name !== '') chosen.value = name
+    panel.value = { kind, name }
+  }
+
+  return {
+    ...{ frame, chosen, panel, removing, notices, clusters, onScreen, selected, asks },
+    ...{ apply, byName, step, say, isBusy, open },
+    ...{ connect, disconnect, show, setProbe, setSafeMode, remove, clean, trust, answer },
+  }
+})

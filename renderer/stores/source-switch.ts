@@ -1,0 +1,44 @@
+/**
+ * Another source has come on screen: what names a job, a target, a rule or a moment of the one before is let go, the cursor
+ * follows the newest, and nothing that was being written for one cluster can be sent to another.
+ */
+import { useJobsTableStore } from './jobs-table.ts'
+import { useLocksStore } from './locks.ts'
+import { useMetadataStore } from './metadata.ts'
+import { usePolicyDraftStore } from './policy-draft.ts'
+import { useRuleDraftStore } from './rule-draft.ts'
+import { useRulesViewStore } from './rules-view.ts'
+import { useSelectionStore } from './selection.ts'
+import { useTimeStore } from './time.ts'
+import { useTokensStore } from './tokens.ts'
+
+export function resetForSource(): void {
+  const [selection, time, jobs] = [useSelectionStore(), useTimeStore(), useJobsTableStore()]
+  selection.clear()
+  time.reset()
+  jobs.filter = jobs.target = ''
+
+  const [rules, draft] = [useRulesViewStore(), useRuleDraftStore()]
+  rules.node = ''
+  rules.isReviewOpen = rules.isUndoOpen = rules.isDrawerOver = false
+  draft.cancel()
+
+  const [metadata, policies] = [useMetadataStore(), usePolicyDraftStore()]
+  metadata.plane = null
+  metadata.scope = metadata.row = ''
+  metadata.closed = new Set()
+  metadata.isEditorOpen = false
+  policies.reset()
+
+  const locks = useLocksStore()
+  locks.plane = null
+  locks.filter = ''
+  locks.select('')
+  locks.follow()
+
+  const tokens = useTokensStore()
+  tokens.show('')
+  tokens.client = ''
+  tokens.inspector = null
+  tokens.editing = null
+}

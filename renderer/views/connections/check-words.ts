@@ -1,0 +1,55 @@
+/** Steps of the checklist in words and shapes. */
+import type { CheckStep, ServerCard, StepState } from '#core/api/clusters.ts'
+import type { Level } from '#core/api/frames.ts'
+
+export const stepTitles: Readonly<Record<CheckStep['id'], string>> = {
+  config: 'Config',
+  jump: 'Jump',
+  dns: 'Name',
+  tcp: 'TCP',
+  'host key': 'Host key',
+  auth: 'Auth',
+  shell: 'Shell',
+  sudo: 'sudo',
+  lctl: 'lctl',
+  role: 'Role',
+  policy: 'Policy',
+  jobs: 'Jobs',
+  timer: 'Timer',
+  clock: 'Clock',
+}
+export const stepFaces: Readonly<Record<StepState, { readonly level: Level; readonly word: string }>> = {
+  ok: { level: 'ok', word: 'ok' },
+  watch: { level: 'watch', word: 'look' },
+  bad: { level: 'bad', word: 'failed' },
+  now: { level: 'unknown', word: 'now' },
+  next: { level: 'idle', word: 'next' },
+  you: { level: 'watch', word: 'you' },
+  skipped: { level: 'idle', word: 'skipped' },
+}
+
+/** The step that a server stands at: the first that failed, waits for a person, or is under way. */
+export const standsAt = (steps: readonly CheckStep[]): CheckStep | null =>
+  steps.find((s) => s.state === 'bad' || s.state === 'you') ?? steps.find((s) => s.state === 'now') ?? null
+
+const depth = (steps: readonly CheckStep[]): number => steps.filter((s) => s.state === 'ok' || s.state === 'watch').length
+
+export interface Obstacle {
+  readonly host: string
+  readonly step: CheckStep
+  /** Other servers that stand at the same step. */
+  readonly alike: number
+}
+/** Why there is no data: of the steps at which servers stand, the earliest, with the first server at it. */
+export function firstObstacle(servers: readonly ServerCard[]): Obstacle | null {
+  const standing = servers.flatMap((server) => {
+    const step = server.state === 'connected' ? null : standsAt(server.steps)
+    return step ? [{ server, step, at: depth(server.steps) }] : []
+  })
+  const isHard = ({ step }: (typeof standing)[number]): number => (step.state === 'now' ? 1 : 0)
+  standing.sort((a, b) => isHard(a) - isHard(b) || a.at - b.at)
+  const [first] = standing
+  if (!first) return null
+  const alike = standing.filter((s) => s.step.id === first.step.id && s.step.state === first.step.state).length - 1
+  return { host: first.server.host, step: first.step, alike }
+}

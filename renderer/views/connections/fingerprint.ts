@@ -1,0 +1,125 @@
+/**
+ * A fingerprint for eyes and hands: in groups, as a picture, and compared with one that came another way.
+ * Only `SHA256:` and 43 characters of Base64 are one; MD5 is named and never compared.
+ */
+
+/** Characters of a SHA-256 in Base64 without its filler. */
+export const LENGTH = 43
+const BODY = /^[A-Za-z0-9+/]{43}$/
+
+/** The 43 characters; null where the text is no such fingerprint. */
+export function bodyOf(fingerprint: string): string | null {
+  const body = fingerprint.replace(/^SHA256:/, '')
+  return BODY.test(body) ? body : null
+}
+
+/** Four by four, five groups a line. */
+export function groupsOf(fingerprint: string): string[][] {
+  const groups = (bodyOf(fingerprint) ?? '').match(/.{1,4}/g) ?? []
+  return Array.from({ length: Math.ceil(groups.length / 5) }, (_, i) => groups.slice(i * 5, i * 5 + 5))
+}
+
+/** On a card: both ends, which tell it apart and do not replace the comparison. */
+export function shortPrint(fingerprint: string): string {
+  const body = bodyOf(fingerprint)
+  return body === null ? fingerprint.slice(0, 20) : `SHA256:${body.slice(0, 4)}\u2026${body.slice(-4)}`
+}
+
+export interface Comparison {
+  readonly state: 'empty' | 'partial' | 'equal' | 'different' | 'not-one'
+  /** Equal characters from the first on. */
+  readonly equal: number
+  readonly words: string
+}
+
+/** Characters that two texts have in common from the first on. */
+function common(a: string, b: string): number {
+  let n = 0
+  while (n < a.length && n < b.length && a[n] === b[n]) n++
+  return n
+}
+
+/** What of a pasted text could be a fingerprint: a line of ssh-keygen or of a ticket holds more than it. */
+function candidates(pasted: string): string[] {
+  const named = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/ ]*)/g)].map((m) => (m[1] ?? '').replace(/ /g, ''))
+  // After a named one goes other text: of `SHA256:x root@host` the first word counts where that is a whole one.
+  const whole = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/]{43})(?![A-Za-z0-9+/])/g)].map((m) => m[1] ?? '')
+  if (whole.length > 0) return whole
+  return named.length > 0 ? named : [pasted.replace(/\s/g, '')]
+}
+
+/**
+ * Compares what was pasted with the key that was shown. Equal means all 43 characters and none besides; of several
+ * fingerprints in the text the most alike counts.
+ */
+export function compare(fingerprint: string, pasted: string): Comparison {
+  const body = bodyOf(fingerprint)
+  const text = pasted.trim()
+  if (body === null || text === '') return { state: 'empty', equal: 0, words: 'nothing pasted' }
+  if (/(?:MD5:)?(?:[0-9a-f]{2}:){7,}/i.test(text))
+    return { state: 'not-one', equal: 0, words: 'MD5 is not compared: ask for the SHA256' }
+  let best = { length: 0, equal: 0 }
+  for (const candidate of candidates(text)) {
+    const given = candidate.replace(/=$/, '')
+    const equal = common(body, given)
+    if (equal === LENGTH && given.length === LENGTH)
+      return { state: 'equal', equal, words: `${LENGTH} of ${LENGTH} equal` }
+    if (equal >= best.equal) best = { length: given.length, equal }
+  }
+  const words = `${best.equal} of ${LENGTH} equal`
+  if (best.equal === best.length) return { state: 'partial', equal: best.equal, words }
+  return { state: 'different', equal: best.equal, words: `${words}, then different` }
+}
+
+export const ART = { columns: 17, rows: 9 } as const
+export interface Art {
+  /** How often each field was stepped on, row by row. */
+  readonly visits: readonly number[]
+  readonly start: number
+  readonly end: number
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** The 32 bytes. */
+function bytesOf(body: string): number[] {
+  const bytes: number[] = []
+  let [bits, held] = [0, 0]
+  for (const character of body) {
+    held = (held << 6) | BASE64.indexOf(character)
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((held >> bits) & 0xff)
+    }
+    held &= 0xff
+  }
+  return bytes
+}
+
+/**
+ * The walk of `ssh-keygen -lv` over the same field: two bits a step, lowest first, diagonally, held at the edges. A picture
+ * here is the picture there.
+ *
+ * Source: Loss, Limmer, von Gernler: The drunken bishop, 2009.
+ *
+ * @returns null where the text is no fingerprint.
+ */
+export function artOf(fingerprint: string): Art | null {
+  const body = bodyOf(fingerprint)
+  if (body === null) return null
+  const { columns, rows } = ART
+  const visits = Array.from({ length: columns * rows }, () => 0)
+  let [x, y] = [(columns - 1) / 2, (rows - 1) / 2]
+  const start = y * columns + x
+  for (const byte of bytesOf(body)) {
+    for (let shift = 0; shift < 8; shift += 2) {
+      const step = (byte >> shift) & 3
+      x = Math.max(0, Math.min(columns - 1, x + (step & 1 ? 1 : -1)))
+      y = Math.max(0, Math.min(rows - 1, y + (step & 2 ? 1 : -1)))
+      const at = y * columns + x
+      visits[at] = (visits[at] ?? 0) + 1
+    }
+  }
+  return { visits, start, end: y * columns + x }
+}

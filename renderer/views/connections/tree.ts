@@ -1,0 +1,142 @@
+/** A cluster's servers as a tree: bastion, MGS, then MDSes and OSSes folded by role, as the discovery found them. */
+import type { Level } from '#core/api/frames.ts'
+import type { ServerCard, ServerRole } from '#core/api/clusters.ts'
+import { formatNumber, plural } from '../../widgets/units.ts'
+
+export type GroupKind = 'bastion' | 'mgs' | 'mds' | 'oss' | 'other'
+export interface ServerGroup {
+  readonly key: string
+  readonly kind: GroupKind
+  /** `oss01 to oss12`. */
+  readonly names: string
+  /** `48 OST`, or the role of a single server. */
+  readonly what: string
+  readonly level: Level
+  /** `12 of 12`, or the round trip of a single one. */
+  readonly state: string
+  /** 0 for the outermost. */
+  readonly depth: number
+  /** Empty for a bastion, which is only gone through. */
+  readonly servers: readonly ServerCard[]
+}
+
+interface Named {
+  readonly host: string
+  readonly stem: string
+  readonly digits: string
+  readonly tail: string
+}
+function split(host: string): Named {
+  const m = /^([^.]*?)(\d+)(\..*)?$/.exec(host)
+  return { host, stem: m?.[1] ?? host, digits: m?.[2] ?? '', tail: m?.[3] ?? '' }
+}
+const follows = (a: Named, b: Named): boolean =>
+  a.digits !== '' &&
+  a.stem === b.stem &&
+  a.tail === b.tail &&
+  Number(b.digits) === Number(a.digits) + 1 &&
+  (a.digits.length === b.digits.length || !a.digits.startsWith('0'))
+
+const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+
+/** `oss01 to oss12`, `mds01, mds02`, `oss01 to oss04, oss07`. Runs of three and more are told by their ends. */
+export function hostNames(hosts: readonly string[]): string {
+  const runs: Named[][] = []
+  for (const named of [...hosts].sort(byName).map(split)) {
+    const last = runs.at(-1)?.at(-1)
+    if (last && follows(last, named)) runs.at(-1)?.push(named)
+    else runs.push([named])
+  }
+  return runs
+    .flatMap((run) => {
+      const [first, last] = [run[0], run.at(-1)]
+      if (!first || !last) return []
+      return run.length < 3 ? run.map((n) => n.host) : [`${first.host} to ${last.host}`]
+    })
+    .join(', ')
+}
+
+const roleWords: Readonly<Record<ServerRole, string>> = {
+  mgs: 'MGS',
+  mds: 'MDS',
+  oss: 'OSS',
+  scheduler: 'scheduler',
+  controller: 'controller',
+}
+const roleOrder: readonly ServerRole[] = ['mgs', 'mds', 'oss', 'scheduler', 'controller']
+export const rolesOf = (roles: readonly ServerRole[]): string =>
+  roleOrder
+    .filter((role) => roles.includes(role))
+    .map((role) => roleWords[role])
+    .join(', ')
+
+const weight: Readonly<Record<Level, number>> = { ok: 0, idle: 1, unknown: 2, watch: 3, bad: 4 }
+export const worstLevel = (levels: readonly Level[]): Level =>
+  levels.reduce<Level>((most, level) => (weight[level] > weight[most] ? level : most), 'ok')
+
+export const roundTrip = (ms: number | null): string => {
+  if (ms === null) return ''
+  return `${formatNumber(ms, ms < 10 ? 1 : 0)} ms`
+}
+const countOf = (servers: readonly ServerCard[], kind: 'OST' | 'MDT'): number =>
+  new Set(servers.flatMap((s) => s.targets.filter((t) => new RegExp(`(^|-)${kind}[0-9a-f]{4}`, 'i').test(t)))).size
+
+function whatOf(servers: readonly ServerCard[], roles: string): string {
+  const counts = (['MDT', 'OST'] as const).flatMap((kind) => {
+    const n = countOf(servers, kind)
+    return n === 0 ? [] : [`${formatNumber(n)} ${kind}`]
+  })
+  // A run of names says OSS or MDS by itself; what it holds is the news.
+  if (counts.length > 0 && servers.length > 1) return counts.join(', ')
+  return [roles || 'role not found yet', ...counts].join(', ')
+}
+
+const stateWords: Readonly<Record<ServerCard['state'], string>> = {
+  idle: 'idle',
+  connecting: 'connecting',
+  connected: 'connected',
+  lost: 'lost',
+  refused: 'refused',
+}
+function stateOf(servers: readonly ServerCard[]): string {
+  const [only] = servers
+  if (servers.length === 1 && only)
+    return only.state === 'connected' ? roundTrip(only.roundTripMs) || 'connected' : stateWords[only.state]
+  if (servers.every((s) => s.state === 'idle')) return 'idle'
+  const answering = servers.filter((s) => s.state === 'connected').length
+  return `${formatNumber(answering)} of ${formatNumber(servers.length)}`
+}
+
+const kindOf = (roles: readonly ServerRole[]): GroupKind =>
+  (['mgs', 'mds', 'oss'] as const).find((role) => roles.includes(role)) ?? 'other'
+
+export function treeOf(servers: readonly ServerCard[]): ServerGroup[] {
+  const bastions = [...Map.groupBy(servers, (s) => s.via)].filter(([via]) => via !== '')
+  const byRole = [...Map.groupBy(servers, (s) => rolesOf(s.roles))].map(([roles, those]) => ({
+    roles,
+    those,
+    kind: kindOf(those[0]?.roles ?? []),
+  }))
+  const order: readonly GroupKind[] = ['mgs', 'mds', 'oss', 'other']
+  byRole.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || byName(a.roles, b.roles))
+  const under = bastions.length > 0 ? 1 : 0
+  const hasMgs = byRole[0]?.kind === 'mgs'
+  return [
+    ...bastions.map(([via, those]): ServerGroup => {
+      const isUsed = those.some((s) => s.state === 'connected')
+      const level = isUsed ? 'ok' : worstLevel(those.map((s) => s.level))
+      return {
+        ...{ key: `via ${via}`, kind: 'bastion', names: via, what: 'bastion', level, depth: 0, servers: [] },
+        state: isUsed ? `${plural(those.length, 'server')} behind` : stateOf(those.slice(0, 1)),
+      }
+    }),
+    ...byRole.map(({ roles, those, kind }): ServerGroup => ({
+      ...{ key: `role ${roles}`, kind, servers: those },
+      names: hostNames(those.map((s) => s.host)),
+      what: whatOf(those, roles),
+      level: worstLevel(those.map((s) => s.level)),
+      state: stateOf(those),
+      depth: under + (hasMgs && kind !== 'mgs' ? 1 : 0),
+    })),
+  ]
+}

@@ -1,0 +1,172 @@
+/**
+ * A cluster on loopback: one real OpenSSH server a node, and on its PATH stand-ins for the programs of a Lustre server, behind which
+ * the emulator plays the node. Whoever connects sees a real sshd, a real shell and real failures.
+ *
+ *     const lab = await startLab()
+ *     … lab.clusterFile, lab.knownHosts, lab.identity …
+ *     expect(await lab.rules('oss01')).toContain('sluice_')
+ *     await lab.stop()
+ *
+ * Root logs in; `login: 'ops'` makes id, whoami and sudo stand-ins as well, which run as an ordinary user of the emulated node.
+ */
+import { join } from 'node:path'
+import type { ExecResult } from '#electron/cluster/connection.ts'
+import { demoScenario } from '#electron/host/scenario-file.ts'
+import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '#electron/ssh/testing/sshd.ts'
+import { startEmulator, type EmulatedNodes } from './emulator-child.ts'
+import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
+import { standInFolder } from './stand-ins.ts'
+
+export interface LabOptions {
+  /** Scenario file; demo.yaml without. */
+  readonly scenario?: string
+  /** Its nodes that get an sshd; all but PADLL's controller without. */
+  readonly servers?: readonly string[]
+  readonly speed?: number
+  readonly login?: 'root' | 'ops'
+  /** What `ops` may do through sudo. */
+  readonly sudo?: 'read' | 'write' | 'broad' | 'none'
+  /** Where expiry timers run: systemd of the emulated node, or none, so that a console falls back to processes of the real shell. */
+  readonly timers?: 'systemd' | 'shell'
+  /** Whether the servers are reached through another sshd. */
+  readonly jump?: boolean
+  /** Lines of sshd_config for the servers. */
+  readonly lines?: readonly string[]
+  /** More keys of the cluster in the cluster file, such as `interval_ms`. */
+  readonly settings?: Readonly<Record<string, unknown>>
+}
+
+export interface LabNode {
+  /** What the emulated node calls itself. */
+  readonly name: string
+  readonly role: EmulatedNodes[number]['role']
+  readonly port: number
+  readonly sshd: Sshd
+}
+
+export interface Lab extends LabFiles {
+  readonly cluster: string
+  readonly nodes: readonly LabNode[]
+  /** Of the jump host; undefined without one. */
+  readonly jump: Sshd | undefined
+  /** The private key that is let in. */
+  readonly identity: string
+  /** Whose name logs in, on this machine. */
+  readonly user: string
+  /** The process that is the emulator. */
+  readonly emulatorPid: number
+  node(name: string): LabNode
+  /** A command line in the shell of the emulated node, as root, past SSH. */
+  exec(node: string, line: string): Promise<ExecResult>
+  /** nrs_tbf_rule of a service as it is, past SSH. */
+  rules(node: string, service?: string): Promise<string>
+  setSpeed(speed: number): Promise<void>
+  /** The server is off: its connections end at once, and nothing listens. */
+  kill(node: string): void
+  /** On again, on the same port; with another host key where that is asked for. */
+  restart(node: string, change?: { readonly hostKey: 'same' | 'new' }): Promise<void>
+  /** The server hangs: connections stay, nothing moves. */
+  stall(node: string): void
+  resume(node: string): void
+  /** The emulated node lost its rules, its policies, its job_stats and its timers, as by a reboot. */
+  forget(node: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const programsOf = (role: LabNode['role'], o: LabOptions): string[] => [
+  'hostname',
+  ...(role === 'oss' || role === 'mds' ? ['lctl'] : role === 'scheduler' ? ['squeue', 'scontrol'] : ['sluice']),
+  ...(o.timers === 'shell' ? [] : ['systemd-run', 'systemctl']),
+  ...(o.login === 'ops' ? ['id', 'whoami', 'sudo'] : []),
+]
+
+interface Running {
+  readonly node: LabNode
+  readonly lines: readonly string[]
+}
+
+export async function startLab(o: LabOptions = {}): Promise<Lab> {
+  const folder = scratch()
+  const identity = makeKey(join(folder, 'id_lab'))
+  const authorized = [publicHalf(identity)]
+  const emulator = await startEmulator({
+    ...{ scenario: o.scenario ?? demoScenario(), speed: o.speed ?? 1 },
+    args: o.sudo === undefined ? [] : ['--sudo', o.sudo],
+  })
+  const jump = o.jump ? await startSshd({ authorized }) : undefined
+  const running = new Map<string, Running>()
+  for (const { name, role } of emulator.nodes) {
+    if (o.servers ? !o.servers.includes(name) : role === 'controller') continue
+    const env = {
+      PATH: `${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
+      SLUICE_STANDIN_SOCKET: emulator.socket,
+      SLUICE_STANDIN_NODE: name,
+      SLUICE_STANDIN_USER: o.login ?? 'root',
+      SHLVL: '2',
+    }
+    // Of several SetEnv lines sshd takes the first.
+    const setEnv = `SetEnv ${Object.entries(env)
+      .map(([k, v]) => `"${k}=${v}"`)
+      .join(' ')}`
+    const lines = [...(o.lines ?? []), setEnv]
+    const sshd = await startSshd({ authorized, lines })
+    running.set(name, { node: { name, role, port: sshd.port, sshd }, lines })
+  }
+  const of = (name: string): Running => {
+    const found = running.get(name)
+    if (!found) throw new Error(`the lab has no node called ${name}`)
+    return found
+  }
+  const nodes = (): LabNode[] => [...running.values()].map((r) => r.node)
+  const known = nodes().map((n) => ({ ...n, known: n.sshd.knownLines() }))
+  const files = labFiles(folder, { cluster: emulator.cluster, nodes: known, identity, jump, settings: o.settings })
+  const exec = (node: string, line: string): Promise<ExecResult> =>
+    emulator.ask({ kind: 'line', node, user: 'root', words: [line] })
+  return {
+    ...files,
+    cluster: emulator.cluster,
+    get nodes() {
+      return nodes()
+    },
+    jump,
+    identity,
+    user: me,
+    emulatorPid: emulator.pid,
+    node: (name) => of(name).node,
+    exec,
+    rules: async (node, service = 'ost.OSS.ost_io') =>
+      (await exec(node, `lctl get_param -n ${service}.nrs_tbf_rule`)).stdout,
+    setSpeed: async (speed) => {
+      await emulator.ask({ kind: 'speed', node: String(speed), user: '', words: [] })
+    },
+    kill: (name) => of(name).node.sshd.stop(),
+    restart: async (name, { hostKey } = { hostKey: 'same' }) => {
+      const { node, lines } = of(name)
+      node.sshd.stop()
+      const hostKeys = hostKey === 'same' ? { hostKeys: node.sshd.hostKeys } : {}
+      const sshd = await startSshd({ authorized, lines, port: node.port, ...hostKeys })
+      running.set(name, { node: { ...node, sshd }, lines })
+    },
+    stall: (name) => of(name).node.sshd.stall(true),
+    resume: (name) => of(name).node.sshd.stall(false),
+    forget: (name) => forget(name, exec),
+    stop: async () => {
+      for (const { sshd } of nodes()) {
+        sshd.stall(false)
+        sshd.stop()
+      }
+      jump?.stop()
+      await emulator.stop()
+    },
+  }
+}
+
+/** Every policy back to fifo, counters empty, no timer: what a server is after its modules were loaded anew. */
+async function forget(node: string, exec: Lab['exec']): Promise<void> {
+  const { stdout: policies } = await exec(node, 'lctl list_param *.*.*.nrs_policies')
+  for (const name of policies.split('\n').filter((p) => p !== '')) await exec(node, `lctl set_param ${name}=fifo`)
+  await exec(node, 'lctl set_param *.*.job_stats=clear')
+  const { stdout: units } = await exec(node, 'systemctl list-units *.timer --all --no-legend --plain')
+  for (const line of units.split('\n').filter((l) => l !== ''))
+    await exec(node, `systemctl stop ${line.split(' ')[0] ?? ''}`)
+}

@@ -1,0 +1,36 @@
+/** Programs of a server that are not on this machine: stand-ins for the emulator's, or scripts that print what was recorded. */
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { resourcePath } from '#electron/host/resources.ts'
+import { scratch } from '#electron/ssh/testing/sshd.ts'
+
+let compiled: string | undefined
+
+/** The stand-in, compiled once a process. */
+function standIn(): string {
+  if (compiled !== undefined) return compiled
+  const file = join(scratch(), 'standin')
+  const source = resourcePath(join('standin', 'standin.c'))
+  execFileSync('cc', ['-O2', '-std=gnu11', '-Wall', '-Wextra', '-Werror', '-o', file, source], { stdio: 'inherit' })
+  return (compiled = file)
+}
+
+/** A folder in which the emulator stands behind each of these names. */
+export function standInFolder(names: readonly string[]): string {
+  const folder = scratch()
+  const program = standIn()
+  // Hard links: each is its own file for `command -v`, and none can be left dangling.
+  for (const name of names) linkSync(program, join(folder, name))
+  return folder
+}
+
+/** A folder with scripts of these names. */
+export function scriptFolder(scripts: Readonly<Record<string, string>>): string {
+  const folder = scratch()
+  mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(scripts)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  }
+  return folder
+}
