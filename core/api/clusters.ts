@@ -28,7 +28,10 @@ export type SafeMode = z.infer<typeof safeMode>
 /** A server as the operator wrote it down. */
 export const serverInput = z.object({
   /** What it is called here; empty: its host, with the port where several servers share one. */
-  name: z.string().regex(/^[A-Za-z0-9._-]{0,63}$/).default(''),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,63}$/)
+    .default(''),
   /** An alias of ~/.ssh/config, or a host name. */
   host: z.string().min(1).max(253),
   /** Empty fields: as ~/.ssh/config says. */

@@ -48,10 +48,7 @@ export const statusFrame = z.object({
   safeMode,
   unlockedUntilMs: ms.nullable(),
   /** The rule with a timer that stops next; null for none. Sources that do not tell leave it out. */
-  nextExpiry: z
-    .object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count })
-    .nullable()
-    .optional(),
+  nextExpiry: z.object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count }).nullable().optional(),
   controller: controllerName,
   adaptbf: adaptbfStatus,
   /** What a cycle of reading, deciding and writing takes; null before the first sample and while no node answers. */

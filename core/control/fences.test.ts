@@ -19,10 +19,19 @@ const OURS = new Set(JOBS.map((j) => own(j, 1).name))
 /** Rules of an operator: started, moved and stopped between the steps of a controller. */
 const operator = fc.oneof(
   fc
-    .tuple(fc.constantFrom('cap', 'wide', 'night'), fc.constantFrom('4690.*', '*.dd.*', '*', JOBS[2] as string), fc.nat(900))
+    .tuple(
+      fc.constantFrom('cap', 'wide', 'night'),
+      fc.constantFrom('4690.*', '*.dd.*', '*', JOBS[2] as string),
+      fc.nat(900),
+    )
     .map(([n, items, r]) => `start ${n} jobid={${items}} rate=${r + 1}`),
   fc.constantFrom('cap', 'wide', 'night').map((n) => `stop ${n}`),
-  fc.constantFrom('change cap rank=default', 'change default rank=wide', 'reg change night rank=default', 'change default rate=50'),
+  fc.constantFrom(
+    'change cap rank=default',
+    'change default rank=wide',
+    'reg change night rank=default',
+    'change default rate=50',
+  ),
 )
 const decision = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...JOBS), fc.integer({ min: 1, max: 900 })), { selector: ([j]) => j })
@@ -31,7 +40,10 @@ const step = fc.oneof(operator, decision)
 const releases = fc.constantFrom<Release>('dev', '2.17', '2.15')
 
 const matches = (conditions: string, job: string): boolean =>
-  /^jobid=\{(.*)\}$/.exec(conditions)?.[1]?.split(' ').some((item) => jobIdPattern(item)(job)) === true
+  /^jobid=\{(.*)\}$/
+    .exec(conditions)?.[1]
+    ?.split(' ')
+    .some((item) => jobIdPattern(item)(job)) === true
 
 /** By job: the rule of somebody else that decides its requests; undefined where ours or `default` does. */
 function decided(service: Service): (string | undefined)[] {
@@ -90,16 +102,21 @@ describe('a controller among rules of somebody else', () => {
 
   it('that is taken away leaves the list as it was to the byte', () => {
     fc.assert(
-      fc.property(releases, fc.array(operator, { maxLength: 6 }), fc.array(decision, { maxLength: 6 }), (release, before, steps) => {
-        const service = serviceWith('tbf jobid', [], { release })
-        for (const v of before) service.writeRule(v)
-        const was = rulesText(service)
-        for (const desired of steps) {
-          for (const c of planRules('oss01', readServer(service).rules, desired).commands) write(service, c.value)
-        }
-        for (const c of planRemoval('oss01', readServer(service).rules).commands) write(service, c.value)
-        expect(rulesText(service)).toBe(was)
-      }),
+      fc.property(
+        releases,
+        fc.array(operator, { maxLength: 6 }),
+        fc.array(decision, { maxLength: 6 }),
+        (release, before, steps) => {
+          const service = serviceWith('tbf jobid', [], { release })
+          for (const v of before) service.writeRule(v)
+          const was = rulesText(service)
+          for (const desired of steps) {
+            for (const c of planRules('oss01', readServer(service).rules, desired).commands) write(service, c.value)
+          }
+          for (const c of planRemoval('oss01', readServer(service).rules).commands) write(service, c.value)
+          expect(rulesText(service)).toBe(was)
+        },
+      ),
       { numRuns: 300 },
     )
   })
@@ -119,7 +136,11 @@ describe('a controller among rules of somebody else', () => {
 describe('fences', () => {
   const now = { inForce: new Map<string, number>(), servedBy: () => undefined, isExempt: () => false }
   it('keep every rate within a step of the one before, above the floor, and the rules few', () => {
-    const rule = fc.tuple(fc.constantFrom(...JOBS), fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 1, max: 999_999 }))
+    const rule = fc.tuple(
+      fc.constantFrom(...JOBS),
+      fc.integer({ min: 1, max: 999_999 }),
+      fc.integer({ min: 1, max: 999_999 }),
+    )
     fc.assert(
       fc.property(fc.uniqueArray(rule, { selector: ([j]) => j }), (list) => {
         const inForce = new Map(list.map(([j, , was]) => [own(j, 1).name, was]))

@@ -30,7 +30,14 @@ export const MODEL_FENCES: Fences = {
 }
 
 /** Real servers: a wrong decision starves nobody in one step, and is seen before it is written. */
-export const LIVE_FENCES: Fences = { floorRate: 5, fall: 0.5, rise: 4, rulesMax: RULES_MAX, shadowNs: 10e9, holdNs: 10e9 }
+export const LIVE_FENCES: Fences = {
+  floorRate: 5,
+  fall: 0.5,
+  rise: 4,
+  rulesMax: RULES_MAX,
+  shadowNs: 10e9,
+  holdNs: 10e9,
+}
 
 /** What the fences are judged by, on one server. */
 export interface FencedNow {

@@ -124,7 +124,11 @@ function refusal(
 }
 
 /** How long it takes until TBF is empty, where it is left at the rates of its rules. */
-function drainOf(server: ServerRules, policies: readonly PolicyStatus[], queues: readonly Queue[]): PolicyPlan['drain'] {
+function drainOf(
+  server: ServerRules,
+  policies: readonly PolicyStatus[],
+  queues: readonly Queue[],
+): PolicyPlan['drain'] {
   const tbf = policies.filter((p) => p.name === 'tbf' && p.state === 'started' && queues.includes(p.queue))
   const queued = tbf.reduce((n, p) => n + p.queued, 0)
   if (queued === 0 || server.profile.rules.drainsByForce) return { ...NO_DRAIN, queued }

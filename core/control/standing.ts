@@ -14,7 +14,9 @@ export function standingHash(server: Stands): string {
   const rules = writtenRules(server)
     .filter((r) => !isOurs(r.name))
     .map((r) => `${r.queue} ${r.cpt} ${r.name} ${r.conditions} ${r.rate}`)
-  return shortHash([server.server, server.profile.release, ...QUEUES.map((q) => policyWords(server.tbf[q])), ...rules].join('\n'))
+  return shortHash(
+    [server.server, server.profile.release, ...QUEUES.map((q) => policyWords(server.tbf[q])), ...rules].join('\n'),
+  )
 }
 
 /**

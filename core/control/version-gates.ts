@@ -53,8 +53,7 @@ export const VERSION_GATES: readonly VersionGate[] = [
     id: 'LU-15926',
     fixedAt: V2_16,
     action: 'refuse',
-    concerns: ({ commands, realtime }) =>
-      namesOf(commands.filter((c) => c.verb === 'change' && realtime.has(c.rule))) ,
+    concerns: ({ commands, realtime }) => namesOf(commands.filter((c) => c.verb === 'change' && realtime.has(c.rule))),
     why: 'changing a realtime rule crashes the server; stop it and start it with its new rate',
   },
   {
@@ -91,7 +90,11 @@ export function gatesOf(
   if (commands.length === 0) return []
   if (!version) {
     return [
-      { id: 'VERSION', action: 'refuse', text: `the release of ${server.server} could not be read, so nothing is written` },
+      {
+        id: 'VERSION',
+        action: 'refuse',
+        text: `the release of ${server.server} could not be read, so nothing is written`,
+      },
     ]
   }
   const realtime = new Set([...(server.realtime ?? [])].filter(([, is]) => is).map(([name]) => name))

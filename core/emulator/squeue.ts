@@ -1,5 +1,6 @@
 /** `squeue` and `scontrol` of the emulated resource manager. */
 import type { ByteText } from '../lustre/text.ts'
+import { utc } from './calendar.ts'
 import { done, exitWith, type Program } from './exec.ts'
 import type { JobScenario } from './scenario.ts'
 
@@ -83,7 +84,10 @@ export function squeue(queued: () => readonly QueuedJob[]): Program {
   }
 }
 
-const localTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString().slice(0, 19)
+const localTime = (unixSeconds: number): string => {
+  const { date, time } = utc(unixSeconds)
+  return `${date}T${time}`
+}
 
 /** `scontrol show job [-o]`: a job a line with `-o`, else a block each. */
 export function scontrol(queued: () => readonly QueuedJob[]): Program {

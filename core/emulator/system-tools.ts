@@ -1,5 +1,6 @@
 /** Programs that tell about a node itself: its clock, its kernel, its processors, its user. */
 import type { ByteText } from '../lustre/text.ts'
+import { utc } from './calendar.ts'
 import { done, exitWith, type ExecResult, type Program } from './exec.ts'
 import type { NodeUser } from './lctl/host.ts'
 
@@ -22,29 +23,27 @@ export function uptime(clock: NodeClock, processors: number): ByteText {
 }
 
 /** `date [-u] [+FORMAT]` with the sequences that a program asks for; a node's time zone is UTC. */
-function date(args: readonly string[], clock: NodeClock): ExecResult {
+function tellDate(args: readonly string[], clock: NodeClock): ExecResult {
   const rest = args[0] === '-u' ? args.slice(1) : args
   const [format = '+%a %b %e %H:%M:%S %Z %Y'] = rest
   if (rest.length > 1) return exitWith(1, `date: extra operand '${rest[1] ?? ''}'\n`)
   if (!format.startsWith('+')) return exitWith(1, `date: invalid date '${format}'\n`)
   const unixNs = clock.unixNs()
-  const at = new Date(Number(unixNs / 1_000_000n))
-  const iso = at.toISOString()
-  const [, month = '', day = ''] = /^\w+, (\d+) (\w+)/.exec(at.toUTCString()) ?? []
+  const { weekday, monthName, day, date, time } = utc(Number(unixNs / 1_000_000_000n))
   const parts: Readonly<Record<string, string>> = {
     s: String(unixNs / 1_000_000_000n),
     N: String(unixNs % 1_000_000_000n).padStart(9, '0'),
-    F: iso.slice(0, 10),
-    T: iso.slice(11, 19),
-    Y: iso.slice(0, 4),
-    m: iso.slice(5, 7),
-    d: iso.slice(8, 10),
-    e: String(at.getUTCDate()).padStart(2, ' '),
-    H: iso.slice(11, 13),
-    M: iso.slice(14, 16),
-    S: iso.slice(17, 19),
-    a: at.toUTCString().slice(0, 3),
-    b: /[A-Z]/.test(day) ? day : month,
+    F: date,
+    T: time,
+    Y: date.slice(0, 4),
+    m: date.slice(5, 7),
+    d: date.slice(8, 10),
+    e: String(day).padStart(2, ' '),
+    H: time.slice(0, 2),
+    M: time.slice(3, 5),
+    S: time.slice(6, 8),
+    a: weekday,
+    b: monthName,
     Z: 'UTC',
     z: '+0000',
     n: '\n',
@@ -88,7 +87,7 @@ export function systemTools(
       args.length === 0 || args[0] === '-s' ? done(`${hostname}\n`) : exitWith(1, 'hostname: only -s is known here\n'),
     whoami: () => done(`${user.name}\n`),
     id: (args) => id(user, args),
-    date: (args) => date(args, clock),
+    date: (args) => tellDate(args, clock),
     uname: (args) => uname(args, hostname),
     nproc: () => done(`${processors()}\n`),
     kill,

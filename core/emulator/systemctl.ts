@@ -3,6 +3,7 @@
  * unit, so none else is found.
  */
 import { NS_PER_S } from '../base/units.ts'
+import { utc } from './calendar.ts'
 import { done, exitWith, type ExecResult } from './exec.ts'
 import { matchesGlob } from './shell/match-glob.ts'
 import type { NodeClock } from './system-tools.ts'
@@ -20,9 +21,8 @@ const SPANS: readonly (readonly [string, number])[] = [
 
 /** `Fri 2025-11-21 13:30:00 UTC`. */
 export function timestamp(unixNs: bigint): string {
-  const date = new Date(Number(unixNs / 1_000_000n))
-  const day = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][date.getUTCDay()] ?? ''
-  return `${day} ${date.toISOString().slice(0, 10)} ${date.toISOString().slice(11, 19)} UTC`
+  const { weekday, date, time } = utc(Number(unixNs / 1_000_000_000n))
+  return `${weekday} ${date} ${time} UTC`
 }
 
 /** As format_timestamp_relative of systemd words a time to come. */

@@ -9,6 +9,7 @@ import { openEntry, readEntry } from './file-access.ts'
 import { isLoaded, type LctlHost, type LustreSide, type NodeUser } from './lctl/host.ts'
 import { runLctl } from './lctl/run.ts'
 import { filesOf, isHidden, type ParameterFiles } from './parameter-tree.ts'
+import { RULE_HELPER, ruleHelper } from './rule-helper.ts'
 import { Shell, type WriteFile } from './shell/shell.ts'
 import { TEXT_TOOLS } from './shell/text-tools.ts'
 import { sudo } from './sudo.ts'
@@ -68,6 +69,7 @@ export class UserSession {
   pathOf(name: string): string | undefined {
     // lctl is in /usr/sbin, which Debian puts on root's PATH only.
     if (name === LCTL || (name === 'lctl' && this.#isRoot)) return this.#lctl && LCTL
+    if (name === RULE_HELPER || (name === 'sluice-rule' && this.#isRoot)) return this.#lctl && RULE_HELPER
     const bare = name.replace(/^\/usr\/bin\//, '')
     const isProgram = Object.hasOwn(this.#programs, bare) && (!BUILTINS.includes(bare) || ALSO_PROGRAMS.includes(bare))
     return isProgram ? `/usr/bin/${bare}` : undefined
@@ -77,8 +79,20 @@ export class UserSession {
     const path = this.pathOf(name)
     const host = this.#lctl
     if (path === LCTL) return host && ((args) => runLctl(host, args))
+    if (path === RULE_HELPER) return host && this.#ruleHelper(host)
     if (path !== undefined) return this.#programs[path.slice('/usr/bin/'.length)]
     return BUILTINS.includes(name) ? this.#programs[name] : undefined
+  }
+
+  /** What it does with lctl and systemd, it may do as whoever runs it. */
+  #ruleHelper(host: LctlHost): Program {
+    const { 'systemd-run': systemdRun, systemctl } = this.#programs
+    return ruleHelper({
+      setParam: (name, value) => runLctl(host, ['set_param', `${name}=${value}`]),
+      systemdRun: (args) => systemdRun?.(args, '') ?? exitWith(127, ''),
+      systemctl: (args) => systemctl?.(args, '') ?? exitWith(127, ''),
+      uptime: () => uptime(this.#node.clock, this.#processors),
+    })
   }
 
   #standardPrograms(): Record<string, Program> {
@@ -102,7 +116,7 @@ export class UserSession {
 
   /** sudo looks on a PATH of its own, which is root's. */
   #rootsPath(name: string): string | undefined {
-    return this.pathOf(name === 'lctl' ? LCTL : name)
+    return this.pathOf(name === 'lctl' ? LCTL : name === 'sluice-rule' ? RULE_HELPER : name)
   }
 
   /** As many as the CPU partitions have. */

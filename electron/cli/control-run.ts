@@ -10,7 +10,7 @@ import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
 import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
-import { EXIT, line, plain, stopJson, type ExitCode } from './output.ts'
+import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
 
 export interface ControlOptions {
   readonly json?: true
@@ -23,7 +23,9 @@ export interface ControlOptions {
 /** The unlock is renewed this often, as long as nothing ended it: it holds for 15 minutes. */
 const RENEW_MS = 60_000
 /** Longest wait for its rules to be gone at the end; the leases end them in a minute anyway. */
-const GONE_MS = 20_000
+const GONE_MS = 30_000
+/** Samples after which a server shows what was taken away. */
+const SEEN_AFTER = 3
 
 class Run {
   readonly #cluster: OpenCluster
@@ -96,25 +98,28 @@ class Run {
       const why = may && !may.ok ? may.error.why : undefined
       this.#end({ code: 'LOCKED', what: 'The controller left enforce', why, unaffected: 'Its rules are taken away.' })
     }
-    for (const host of monitor.servers) if (monitor.loop.lease(host)?.state) this.#written.add(host)
+    this.#noteWritten(monitor)
     if (monitor.sample === this.#sample) return
     this.#sample = monitor.sample
     const missing = this.#cluster.missing()
-    line(this.#options.json ? JSON.stringify(periodLine(monitor, missing)) : periodText(monitor, missing))
+    line(this.#options.json ? jsonText(periodLine(monitor, missing)) : periodText(monitor, missing))
   }
 
   /** Takes its rules away, and waits until they are seen to be gone. */
   async withdraw(): Promise<ExitCode> {
     this.#off()
     const { monitor } = this.#cluster.console
-    if (this.#written.size === 0) return EXIT.done
+    if (monitor.loop.mode !== 'enforce' && this.#written.size === 0) return EXIT.done
     monitor.setMode('observe')
+    // One sample may be under way and still write; the next takes away, and the one after that shows it.
+    const enough = monitor.sample + SEEN_AFTER
     const untilMs = performance.now() + GONE_MS
     const left = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
-    const isOver = (): boolean => left().length === 0 || performance.now() > untilMs
     await new Promise<void>((resolve) => {
       const look = setInterval(() => {
-        if (!isOver()) return
+        this.#noteWritten(monitor)
+        const isOver = (monitor.sample >= enough && left().length === 0) || performance.now() > untilMs
+        if (!isOver && !isHopeless(this.#cluster)) return
         clearInterval(look)
         resolve()
       }, 50)
@@ -124,6 +129,10 @@ class Run {
     const why = `${hosts.join(', ')}: its rules were not seen to go; their leases end them within a minute`
     process.stderr.write(`sluice: ${plain(why)}\n`)
     return hosts.length < this.#written.size ? EXIT.partial : EXIT.unknown
+  }
+
+  #noteWritten(monitor: ClusterMonitor): void {
+    for (const host of monitor.servers) if (monitor.loop.lease(host)?.state) this.#written.add(host)
   }
 }
 
@@ -151,7 +160,7 @@ export async function control(name: string, options: ControlOptions, command: Co
   const why = await run.run()
   const left = await run.withdraw()
   if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
-  if (why && json) line(JSON.stringify({ error: { code: why.code, message: formatFailure(why) } }))
+  if (why && json) line(jsonText({ error: { code: why.code, message: formatFailure(why) } }))
   process.exitCode = left !== EXIT.done ? left : why ? EXIT.failed : worstOf(cluster)
   await cluster.close()
 }

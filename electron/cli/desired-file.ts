@@ -18,8 +18,15 @@ import { RATE_MAX } from '#core/lustre/nrs-tbf-rule.ts'
 const FILE_BYTES = 1 << 20
 const RULES = 100
 
+/** What Lustre's grammar needs, and nothing that means something to a shell beyond what braces and blanks do. */
+const MATCH = /^[A-Za-z0-9 .,:*?!@_/+#%=~^&{}<>[\]-]+$/
+
 const rule = z.strictObject({
-  match: z.string().min(1).max(4096),
+  match: z
+    .string()
+    .min(1)
+    .max(4096)
+    .regex(MATCH, 'quotes, backslashes, $, `, ;, |, () and characters beyond ASCII match no rule'),
   rate: z.number().int().min(1).max(RATE_MAX),
   queue: z.enum(['reg', 'hp', 'both']).default('reg'),
   rank: z

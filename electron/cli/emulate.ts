@@ -73,7 +73,7 @@ async function emulate(name: string, options: EmulateOptions): Promise<void> {
   }
   const scenario = must(readScenario(scenarioFile(name)))
   const folder = runFolder()
-  process.once('exit', folder.remove)
+  process.once('exit', () => folder.remove())
   const emulation = new Emulation(scenario, { speed: options.speed, sudo: options.sudo ?? 'none' })
   const served = await serve(emulation, options, folder.path)
   const ended = new Promise<void>((resolve) => {

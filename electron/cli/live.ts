@@ -6,12 +6,13 @@ import { openHost, type Host } from '../host/host.ts'
 import type { Console } from '../host/on-screen.ts'
 import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
 import { dataFolder, findCluster, sshOptions, type ClustersFlags } from './clusters-flags.ts'
-import { EXIT, line, plain, type ExitCode } from './output.ts'
+import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'
 
 /** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
 const SAMPLE_MS = 20_000
 /** Failing servers that are named one by one. */
 const NAMED = 16
+const REASON = 300
 
 export interface OpenOptions {
   /** Whether lost sessions are brought again: for commands that go on until somebody ends them. */
@@ -54,7 +55,7 @@ export function worstCode(failures: readonly Failure[]): ExitCode {
 
 const reasonOf = (s: LiveServer): string => {
   const f = failureOf(s)
-  return f ? plain(f.why === undefined ? f.what : `${f.what}: ${f.why}`) : s.state.kind
+  return f ? plain(f.why === undefined ? f.what : `${f.what}: ${f.why}`).slice(0, REASON) : s.state.kind
 }
 
 function failuresOf(servers: readonly LiveServer[]): Failure[] {
@@ -76,7 +77,7 @@ function sayMissing(servers: readonly LiveServer[]): void {
 export function stopOpening({ failures, code }: OpenFailure, json: true | undefined): never {
   for (const f of failures.slice(0, NAMED)) {
     process.stderr.write(`sluice: ${plain(formatFailure(f))}\n`)
-    if (json) line(JSON.stringify({ error: errorOf(f) }))
+    if (json) line(jsonText({ error: errorOf(f) }))
   }
   if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} servers more\n`)
   process.exit(code)
@@ -96,6 +97,10 @@ export const isHopeless = ({ servers }: OpenCluster): boolean => servers.length 
 /** What a command ends with that went on for a while: done, unless nothing is left to read. */
 export const worstOf = ({ servers }: OpenCluster): ExitCode =>
   servers.length === 0 || servers.some((s) => s.isReady) ? EXIT.done : worstCode(failuresOf(servers))
+
+/** Why servers are missing, as a code: what a person must settle first comes first. */
+export const codeOfMissing = ({ servers }: OpenCluster): ExitCode =>
+  worstCode(failuresOf(servers.filter((s) => !s.isReady)))
 
 /** Partial where one of these servers is not read. */
 export function worstOfMissing(cluster: OpenCluster, hosts: readonly string[]): ExitCode {

@@ -21,6 +21,10 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 /** Text of others for a terminal: job ids and scenarios may hold control characters, which must not reach it. */
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
+/** JSON in ASCII: what others chose, such as a job id, reaches no terminal as a control sequence, and reads back the same. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value).replace(/[\x7f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** Prints a failure as one line and ends with `code`. */
 export function stop(failure: Failure, code = 1): never {
   process.stderr.write(`sluice: ${plain(formatFailure(failure))}\n`)
@@ -29,7 +33,9 @@ export function stop(failure: Failure, code = 1): never {
 
 /** The same, beside a JSON line on stdout where that was asked for. */
 export function stopJson(failure: Failure, json: true | undefined, code: ExitCode): never {
-  if (json) line(JSON.stringify({ error: { code: failure.code, message: formatFailure(failure) } }))
+  const { changed } = failure as Failure & { readonly changed?: readonly string[] }
+  const error = { code: failure.code, message: formatFailure(failure), ...(changed ? { changed } : {}) }
+  if (json) line(jsonText({ error }))
   return stop(failure, code)
 }
 

@@ -101,7 +101,7 @@ export function endedLines(host: string, s: CheckStep): string[] {
 
 /** What was found, once the checklist is done. */
 export function foundLines({ server: { host }, facts, costs, failure }: Probed): string[] {
-  const put = (name: string, value: string): string => `${host}  ${name.padEnd(10)}${plain(value)}`
+  const put = (name: string, value: string): string => `${host}  ${name.padEnd(14)}${plain(value)}`
   const lines = facts
     ? [
         put('version', facts.version ? facts.versionText : 'not known'),

@@ -9,7 +9,7 @@ import { serverInput, type CheckStep, type ServerInput } from '#core/api/cluster
 import type { Failure } from '#core/base/result.ts'
 import type { DiscoveryFailure } from '../cluster/discovery/facts.ts'
 import { measureReadings } from '../cluster/discovery/reading-cost.ts'
-import { LiveServer } from '../cluster/live/live-server.ts'
+import { LiveServer, namesOf } from '../cluster/live/live-server.ts'
 import { SshAccess } from '../cluster/live/ssh-access.ts'
 import { exitCodeOf, SshError } from '../ssh/failures.ts'
 import { isHostName, isUserName, parsePort } from '../ssh/names.ts'
@@ -124,7 +124,8 @@ async function run(hosts: readonly string[], _options: unknown, command: Command
   }
   const inputs = hosts.map((h) => inputOf(h, flags))
   const access = new SshAccess(sshOptions(flags, false))
-  const servers = inputs.map((input) => new LiveServer(input, access))
+  const names = namesOf(inputs)
+  const servers = inputs.map((input, i) => new LiveServer(input, access, names[i]))
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, () => (access.stop(), process.exit(EXIT.failed)))
   const all = await probeAll(servers, flags)
   const missing = missingTargets(all)

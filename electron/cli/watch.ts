@@ -3,7 +3,7 @@ import { createRouterClient } from '@orpc/server'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
-import { line, plain } from './output.ts'
+import { jsonText, line, plain } from './output.ts'
 import { scenarioFile, seconds } from './arguments.ts'
 import { addClustersFlags, flagsOf } from './clusters-flags.ts'
 import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
@@ -24,7 +24,7 @@ function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: Missing): st
     const v = targets.value(name, column, f.sample)
     return Number.isNaN(v) ? null : v
   }
-  return JSON.stringify({
+  return jsonText({
     t: f.atMs === null ? null : f.atMs / 1000,
     source: monitor.source.kind,
     /** Servers that are not in this sample: sums over the others are lower bounds. */

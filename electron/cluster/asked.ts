@@ -15,6 +15,8 @@ export class Asked {
   /** The sample that began it was given up on. */
   #isGivenUp = false
   #arrived: Reading | undefined
+  /** What an earlier sample asked for, for the one at hand. */
+  #ready: Reading | undefined
 
   constructor(collector: NodeCollector) {
     this.collector = collector
@@ -26,12 +28,16 @@ export class Asked {
   }
 
   /**
-   * Asks, unless a question is under way or nothing is due.
+   * Asks, unless a question is under way or nothing is due. A server that answers within the sample is asked in step with it; one that
+   * is slower is asked again at once when it has answered, so that every sample has a reading of it, a period old.
    *
    * @returns  when it is answered; undefined where this sample need not wait for it.
    */
   ask(atNs: number, { waitMs }: Patience): Promise<void> | undefined {
-    if (this.#running || this.#arrived) return undefined
+    this.#ready = this.#arrived
+    this.#arrived = undefined
+    const isInStep = this.#tookMs <= waitMs
+    if (this.#running || (this.#ready && isInStep)) return undefined
     const reading = this.collector.begin(atNs)
     if (!reading) return undefined
     this.#sinceMs = performance.now()
@@ -45,12 +51,14 @@ export class Asked {
         // What it read is old by now.
         else this.collector.forgetBase()
       })
-    // One that was too slow the last time most likely is again: the others need not wait to find out.
-    return this.#tookMs > waitMs ? undefined : this.#running
+    return this.#ready ? undefined : this.#running
   }
 
   /** What has come since the last call; 'late' while it is waited for, 'idle' when it was not asked. */
   take({ waitMs, silentMs }: Patience): Reading | 'late' | 'idle' {
+    const ready = this.#ready
+    this.#ready = undefined
+    if (ready) return ready
     const arrived = this.#arrived
     this.#arrived = undefined
     if (arrived) return arrived

@@ -10,7 +10,7 @@ import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { ProbeBoard } from './probes/board.ts'
-import { readCosts, Shares, type PartOfReading } from './probes/shares.ts'
+import { readCosts, type PartOfReading } from './probes/shares.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { TargetTables } from './probes/target-tables.ts'
 import type { NodeReading, Reading, ServiceReading, TargetReading } from './reading.ts'
@@ -49,7 +49,6 @@ export class NodeCollector {
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
   readonly #tables: TargetTables
-  readonly #shares = new Shares()
   /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
   #jobsNs: number | undefined
   #targets: readonly TargetReading[] = []
@@ -134,7 +133,7 @@ export class NodeCollector {
       const { result, tookMs, cpuMs } = await this.#probe.exec(command, isClose)
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
-      readCosts(this.#board.book, this.#shares, { parts, values, result, tookMs, cpuMs })
+      readCosts(this.#board.book, this.#board.shares, { parts, values, result, tookMs, cpuMs })
       for (const [name, value] of values) all.set(name, value)
       stderr += result.stderr
       code = result.code

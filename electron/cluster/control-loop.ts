@@ -17,7 +17,7 @@ import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan, type Applied } from '../enforce/executor.ts'
-import { Lease } from '../enforce/lease.ts'
+import { Lease, type LeaseKeeper } from '../enforce/lease.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { JobRegistry } from './job-registry.ts'
@@ -130,6 +130,8 @@ export class ControlLoop {
       readonly options: LoopOptions
       /** @default by the kind of the source: narrower on real servers */
       readonly fences?: Fences | undefined
+      /** Where leases are noted for other processes. */
+      readonly leases?: LeaseKeeper | undefined
     },
     kept?: KeptRecords,
   ) {
@@ -142,7 +144,9 @@ export class ControlLoop {
     this.#audit = audit
     this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
-    for (const n of source.nodes) if (n.role === 'oss') this.#leases.set(n.host, new Lease(n, session, audit))
+    for (const n of source.nodes) {
+      if (n.role === 'oss') this.#leases.set(n.host, new Lease(n, session, audit, undefined, start.leases))
+    }
   }
 
   get mode(): Mode {

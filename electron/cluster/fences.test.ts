@@ -24,7 +24,11 @@ describe('a controller in enforce', () => {
   })
 
   it('of a real cluster never goes below the floor, nor down by more than half at once', async () => {
-    const c = emulatedCluster(twoJobs(), { mode: 'enforce', controller: 'adaptbf', fences: { ...LIVE_FENCES, shadowNs: 0 } })
+    const c = emulatedCluster(twoJobs(), {
+      mode: 'enforce',
+      controller: 'adaptbf',
+      fences: { ...LIVE_FENCES, shadowNs: 0 },
+    })
     await c.run(12)
     const rates = new Map<string, number>()
     let steps = 0
@@ -55,7 +59,10 @@ describe('a controller in enforce', () => {
     let least = Infinity
     await c.run(12, () => {
       const list = standing(c)
-      least = Math.min(least, list.findIndex((l) => l.startsWith('cap ')))
+      least = Math.min(
+        least,
+        list.findIndex((l) => l.startsWith('cap ')),
+      )
     })
     // Nothing of ours ever went before it.
     expect(least).toBe(0)
@@ -98,7 +105,12 @@ describe('a controller in enforce', () => {
     const before = c.writes().length
     isPartial = true
     await c.run(5.5)
-    expect(c.writes().slice(before).filter((w) => w.host === 'oss01')).toEqual([])
+    expect(
+      c
+        .writes()
+        .slice(before)
+        .filter((w) => w.host === 'oss01'),
+    ).toEqual([])
     await c.run(8)
     expect(ours(standing(c))).toEqual([])
     expect(c.monitor.failures.map((f) => f.code)).toContain('OBSERVATION_PARTIAL')
@@ -109,7 +121,11 @@ describe('a controller in enforce', () => {
 it('a watchdog takes a server with the targets that it has after a minute', () => {
   const dog = new Watchdog(10e9)
   const on = (names: string, s: number, isMeasured = true): string =>
-    dog.look('oss01', names.split(' ').map((target) => ({ target, deltas: isMeasured ? [] : undefined })), s * 1e9)
+    dog.look(
+      'oss01',
+      names.split(' ').map((target) => ({ target, deltas: isMeasured ? [] : undefined })),
+      s * 1e9,
+    )
   expect([on('a b', 0, false), on('a b', 1), on('a', 2), on('a', 11), on('a', 12), on('a b', 13), on('a', 14)]).toEqual(
     ['hold', 'act', 'hold', 'hold', 'relax', 'act', 'hold'],
   )

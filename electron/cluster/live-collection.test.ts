@@ -47,7 +47,8 @@ function slowable(more: Partial<Setup> = {}) {
   }
 }
 
-const rate = (c: Emulated, target: string, sample: number): number => c.monitor.recent.raw.targets.value(target, 0, sample)
+const rate = (c: Emulated, target: string, sample: number): number =>
+  c.monitor.recent.raw.targets.value(target, 0, sample)
 
 describe('a live server that answers late', () => {
   it('holds up no other, is a gap until it answers, and its rates are over its own time', async () => {
@@ -88,7 +89,13 @@ describe('a live server that answers late', () => {
     await c.run(3)
     const at = (s: number): number => c.source.toUnixMs(s * NS_PER_S)
     const rows = c.history.targetSeries('small-OST0002', 0, at(1.95), at(2.95))
-    expect(rows.map((r) => r.rpcs === null)).toEqual([false, true, true, true, ...Array<boolean>(rows.length - 4).fill(false)])
+    expect(rows.map((r) => r.rpcs === null)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      ...Array<boolean>(rows.length - 4).fill(false),
+    ])
     expect(c.history.targetSeries('small-OST0001', 0, at(1.95), at(2.95)).every((r) => r.rpcs !== null)).toBe(true)
     const jobs = c.history.jobSeries('1.hog.u1', 0, at(2.05), at(2.35))
     expect(jobs.map((r) => r.rpcs)).toEqual([null, null, null])
@@ -130,6 +137,33 @@ describe('a live server that answers late', () => {
     expect(c.monitor.missing.size).toBe(0)
     expect(rate(c, 'small-OST0002', first)).toBeNaN()
     expect(rate(c, 'small-OST0002', c.monitor.sample)).toBeGreaterThan(0)
+  })
+
+  it('has a reading in every sample, a period old, when it always takes longer than a sample waits', async () => {
+    let isSlow = false
+    const c = emulatedCluster(twoJobs(), {
+      ...{ kind: 'LIVE', mode: 'observe' },
+      around: (node) => ({
+        ...node,
+        exec: async (command) => {
+          const answer = await node.exec(command)
+          // Longer than the 40 ms that a sample of 100 ms waits.
+          if (isSlow && node.host === 'oss02') await new Promise((done) => setTimeout(done, 60))
+          return answer
+        },
+      }),
+    })
+    await c.run(2)
+    isSlow = true
+    const from = c.monitor.sample
+    await c.source.runTo(4 * NS_PER_S, async (atNs) => {
+      await c.monitor.tick(atNs)
+      // Its answers are all in before the next sample, however busy this machine is.
+      await new Promise((done) => setTimeout(done, 250))
+    })
+    const known = Array.from({ length: 19 }, (_, i) => !Number.isNaN(rate(c, 'small-OST0002', from + 1 + i)))
+    expect(known.filter((k) => !k).length).toBeLessThanOrEqual(2)
+    expect(c.monitor.missing.size).toBe(0)
   })
 
   it('is never read twice at once, whatever is due', async () => {
@@ -211,7 +245,9 @@ describe('probes of a live cluster', () => {
     const asked = c.sent.length
     await c.run(3)
     expect(c.sent.slice(asked).filter((s) => s.command.includes('ldlm.'))).toEqual([])
-    expect(c.monitor.ldlm.missingAt(c.monitor.nowMs()).map((m) => m.reason)).toEqual(Array(2).fill('the probe ldlm is off'))
+    expect(c.monitor.ldlm.missingAt(c.monitor.nowMs()).map((m) => m.reason)).toEqual(
+      Array(2).fill('the probe ldlm is off'),
+    )
   })
 
   it('cannot be switched off from under what is enforced', async () => {

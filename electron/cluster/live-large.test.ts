@@ -14,7 +14,7 @@ const RUN_S = PERIOD_S * (SAMPLES + 1)
 function large(awk: 'awk' | 'none' | 'liar', more: Partial<Setup> = {}) {
   const jobs = Array.from({ length: JOBS }, (_, i) => ({
     ...{ id: `${1000 + i}.sim.u${i}`, clients: [(i % 4) + 1], processes: 1, pattern: { kind: 'poisson', rate: 40 } },
-    ...(i < 2 ? {} : { stop_s: PERIOD_S }),
+    ...(i < 2 ? {} : { stop_s: 1 }),
   }))
   return emulatedCluster(smallScenario(jobs, { period_ms: PERIOD_S * 1000 }), {
     ...{ kind: 'LIVE', mode: 'observe' },
@@ -71,7 +71,9 @@ describe('a live server with a large table', () => {
     await plain.run(RUN_S)
     expect(rates(c)).toEqual(rates(plain))
     expect(c.monitor.probes.find((p) => p.id === 'job_stats')?.note).toMatch(
-      awk === 'none' ? /^read whole on oss0\d: awk did not answer$/ : /^read whole on oss0\d: what it cut down did not add up$/,
+      awk === 'none'
+        ? /^read whole on oss0\d: awk did not answer$/
+        : /^read whole on oss0\d: what it cut down did not add up$/,
     )
     // It is not asked for again and again.
     expect(c.sent.filter((s) => readFiltered(s.command)).length).toBeLessThanOrEqual(6)

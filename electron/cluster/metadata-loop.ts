@@ -19,7 +19,7 @@ import type { PolicyInForce } from '#core/padll/mds/shares.ts'
 import type { ServiceReading } from '#core/padll/mds/service-rules.ts'
 import type { MdsServer } from '#core/padll/mds/spots.ts'
 import type { Audit } from '../enforce/audit.ts'
-import type { Lease } from '../enforce/lease.ts'
+import type { Lease, LeaseKeeper } from '../enforce/lease.ts'
 import { serviceReading, type NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { PlanOutcome, ServerPeriod } from './control-loop.ts'
@@ -74,7 +74,12 @@ export class MetadataLoop {
     source: ClusterSource,
     audit: Audit,
     session: string,
-    start: { readonly mode: Mode; readonly settings: MetadataSettings },
+    start: {
+      readonly mode: Mode
+      readonly settings: MetadataSettings
+      /** Where leases are noted for other processes. */
+      readonly leases?: LeaseKeeper | undefined
+    },
     kept?: KeptMetadataSettings,
   ) {
     this.#source = source
@@ -85,7 +90,7 @@ export class MetadataLoop {
       this.#settings = { ...this.#settings, startedMs: this.#nowMs() }
     }
     this.#policies = new MetadataPolicies(this.#settings.policies)
-    this.#writer = new MetadataWriter(source, audit, session)
+    this.#writer = new MetadataWriter(source, audit, session, start.leases)
     this.#controller = new MetadataController(controlOf(this.#settings))
     this.#watchdog = new Watchdog((source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES).holdNs)
     this.#window = new MetadataWindow(source.periodNs, NS_PER_S)

@@ -15,7 +15,7 @@ import { MDS_SERVICES, type MdsService } from '#core/padll/mds/operations.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan } from '../enforce/executor.ts'
 import type { TimerStop } from '../enforce/expiry-spec.ts'
-import { Lease } from '../enforce/lease.ts'
+import { Lease, type LeaseKeeper } from '../enforce/lease.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { PlanOutcome } from './control-loop.ts'
 import { placeOf, SERVICES } from './service.ts'
@@ -72,11 +72,11 @@ export class MetadataWriter {
   readonly #failures = new Map<string, Failure>()
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
 
-  constructor(source: ClusterSource, audit: Audit, session: string) {
+  constructor(source: ClusterSource, audit: Audit, session: string, leases?: LeaseKeeper) {
     this.#source = source
     this.#audit = audit
     for (const n of source.nodes) {
-      if (n.role === 'mds') this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf))
+      if (n.role === 'mds') this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf, leases))
     }
   }
 

@@ -9,6 +9,7 @@ import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#c
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import type { Fences } from '#core/control/fences.ts'
 import type { Audit } from '../enforce/audit.ts'
+import type { LeaseKeeper } from '../enforce/lease.ts'
 import type { History } from '../history/history.ts'
 import { BatchQueue, type Unmapped } from './batch/batch-queue.ts'
 import { Choices } from './choices.ts'
@@ -91,6 +92,8 @@ export class ClusterMonitor {
     options?: LoopOptions
     /** What a controller may do at most; by the kind of the source by default. */
     fences?: Fences | undefined
+    /** Where leases are noted for other processes that use the same data folder. */
+    leases?: LeaseKeeper | undefined
     /** Settings of metadata control; off by default. */
     metadata?: MetadataSettings | undefined
     /** Probes that are off from the start, and what they may cost. */
@@ -106,10 +109,11 @@ export class ClusterMonitor {
       controller: options.controller,
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
       fences: options.fences,
+      leases: options.leases,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
     const settings = options.metadata ?? DEFAULT_METADATA_SETTINGS
-    const metadata = { mode: options.mode, settings }
+    const metadata = { mode: options.mode, settings, leases: options.leases }
     const keptSettings = new KeptMetadataSettings(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')

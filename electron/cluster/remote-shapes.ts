@@ -151,6 +151,10 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
   { program: 'id', takes: oneOf(all(/^-u$/), all(/^-un$/)), needsRoot: free },
   { program: 'hostname', takes: all(), needsRoot: free },
   { program: 'date', takes: all(/^\+%s\.%N$/), needsRoot: free },
-  { program: 'command', takes: all(/^-v$/, /^(?:lctl|squeue|qstat|systemd-run|setsid|nohup)$/), needsRoot: free },
+  {
+    program: 'command',
+    takes: all(/^-v$/, /^(?:lctl|squeue|qstat|sluice|systemd-run|setsid|nohup)$/),
+    needsRoot: free,
+  },
   { program: 'sudo', takes: all(/^-n$/, /^-l$/), needsRoot: free },
 ]

@@ -34,7 +34,11 @@ export class Watchdog {
    *
    * @param targets  those in the reading; measured: whether each has counts of this interval.
    */
-  look(host: string, targets: readonly { readonly target: string; readonly deltas: unknown }[], nowNs: number): 'act' | 'hold' | 'relax' {
+  look(
+    host: string,
+    targets: readonly { readonly target: string; readonly deltas: unknown }[],
+    nowNs: number,
+  ): 'act' | 'hold' | 'relax' {
     const here = new Set(targets.filter((t) => t.deltas !== undefined).map((t) => t.target))
     let seen = this.#servers.get(host)
     if (!seen) this.#servers.set(host, (seen = { targets: new Set(), partialNs: undefined, atNs: nowNs }))

@@ -38,7 +38,7 @@ describe('what the console finds out about an emulated server', () => {
 
   it('as an ordinary user: what sudo grants', async () => {
     const of = { hostname: 'mds01', user: 'ops', isRoot: false, targets: ['b-MDT0000'] }
-    const kinds = { read: 'none', write: 'none', broad: 'systemd' } as const
+    const kinds = { read: 'none', write: 'helper', broad: 'systemd' } as const
     for (const [kind, timers] of Object.entries(kinds)) {
       const found = await find(kind as SudoKind, 'ops', 'mds01')
       expect(found, kind).toMatchObject({ ok: true, value: { ...of, timers, sudo: { kind } } })

@@ -8,15 +8,16 @@ import type { EmulatedNode } from '#core/emulator/node.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ExecResult } from '../cluster/connection.ts'
 import { READINGS, sudoersArgs } from '../cluster/discovery/readings.ts'
-import { LCTL_PATH } from '../cluster/discovery/sudo-scope.ts'
+import { HELPER_PATH, LCTL_PATH } from '../cluster/discovery/sudo-scope.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
-import { SERVICES } from '../cluster/service.ts'
 import type { WireRequest } from './wire.ts'
 
 /** The one user beside root. */
 export const ORDINARY = 'ops'
 
-/** What it may do as root without a password: read what a console shows, write rules and policies as well, anything, nothing. */
+/**
+ * What it may do as root without a password. read, write: as the samples in resources/sudoers; write has the helper as well.
+ */
 export const SUDO_KINDS = ['read', 'write', 'broad', 'none'] as const
 export type SudoKind = (typeof SUDO_KINDS)[number]
 
@@ -29,8 +30,7 @@ function sudoersOf(kind: SudoKind): readonly string[] {
   if (kind === 'none') return []
   if (kind === 'broad') return ['ALL']
   const read = READINGS.map((args) => `${LCTL_PATH} ${sudoersArgs(args)}`)
-  const written = Object.values(SERVICES).flatMap((s) => [s.rules, s.policies])
-  return kind === 'read' ? read : [...read, ...written.map((name) => `${LCTL_PATH} set_param ${name}\\=*`)]
+  return kind === 'read' ? read : [...read, HELPER_PATH]
 }
 
 export class Emulation {

@@ -4,7 +4,7 @@
  *
  * A command is a line for the node's shell. `sh` alone is a shell that reads its input, which is what a console keeps open.
  */
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel, type Session } from 'ssh2'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { NodeUser } from '#core/emulator/lctl/host.ts'
@@ -107,7 +107,7 @@ function serveSession(session: Session, o: NodeServerOptions, user: NodeUser): v
 /** Failures: EMULATE_PORT. */
 export function serveNode(o: NodeServerOptions): Promise<Result<NodeServer>> {
   const open = new Set<Connection>()
-  const server = new ssh2.Server(
+  const ssh = new ssh2.Server(
     {
       hostKeys: [o.hostKey.private],
       ident: 'sluice-emulator',
@@ -135,9 +135,11 @@ export function serveNode(o: NodeServerOptions): Promise<Result<NodeServer>> {
       })
     },
   )
-  server.maxConnections = CONNECTIONS_MOST
+  // An answer is several small packets: without noDelay each may wait 40 ms for the one before to be acknowledged.
+  const listener = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket))
+  listener.maxConnections = CONNECTIONS_MOST
   return new Promise((resolve) => {
-    server.once('error', (e: Error) =>
+    const failed = (e: Error): void =>
       resolve(
         fail({
           code: 'EMULATE_PORT',
@@ -145,19 +147,18 @@ export function serveNode(o: NodeServerOptions): Promise<Result<NodeServer>> {
           why: e.message,
           next: 'Choose another one with --port, or 0 for any that is free.',
         }),
-      ),
-    )
-    server.listen(o.port, LOOPBACK, () => {
-      server.on('error', () => undefined)
+      )
+    listener.on('error', failed)
+    listener.listen(o.port, LOOPBACK, () =>
       resolve(
         ok({
-          port: (server.address() as AddressInfo).port,
+          port: (listener.address() as AddressInfo).port,
           stop: () => {
-            server.close()
+            listener.close()
             for (const client of open) client.end()
           },
         }),
-      )
-    })
+      ),
+    )
   })
 }

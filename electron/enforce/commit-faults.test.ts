@@ -17,7 +17,15 @@ function three(): Scenario {
 
 /** How a command goes wrong. lost after: it was carried out, and the answer never came. */
 type Fault = 'refused' | 'lost before' | 'lost after' | 'stalled' | 'dead before' | 'dead after' | 'rebooted after'
-const FAULTS: readonly Fault[] = ['refused', 'lost before', 'lost after', 'stalled', 'dead before', 'dead after', 'rebooted after']
+const FAULTS: readonly Fault[] = [
+  'refused',
+  'lost before',
+  'lost after',
+  'stalled',
+  'dead before',
+  'dead after',
+  'rebooted after',
+]
 
 /** A server whose n-th command of a commit goes wrong; only those of a commit are counted. */
 function faulty(host: string, at: number, fault: Fault, isOn: () => boolean, timersOf: () => Iterable<string>) {
@@ -97,7 +105,10 @@ describe('a fault at any command of a commit', () => {
           } else if (end.state === 'failed') {
             expect(traces(list).length + timers + (list.length === 0 ? 1 : 0), where).toBeGreaterThan(0)
           } else {
-            expect(['dead before', 'dead after', 'stalled', 'lost before', 'lost after', 'rebooted after'], where).toContain(fault)
+            expect(
+              ['dead before', 'dead after', 'stalled', 'lost before', 'lost after', 'rebooted after'],
+              where,
+            ).toContain(fault)
             // What stands although nobody can tell is stopped by its timer: the timers stand before the rules.
             if (list.some((l) => /^(?:cap|wide) /.test(l))) expect(timers, where).toBe(2)
           }

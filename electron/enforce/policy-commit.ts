@@ -30,7 +30,9 @@ const isBusy = (why: string): boolean => /Resource temporarily unavailable|Try a
 
 const writesOf = (steps: readonly PolicyStep[], service: Service): string[] =>
   steps.flatMap((s) =>
-    s.kind === 'write' ? [setParamCommand(s.parameter === 'nrs_policies' ? service.policies : service.rules, s.value)] : [],
+    s.kind === 'write'
+      ? [setParamCommand(s.parameter === 'nrs_policies' ? service.policies : service.rules, s.value)]
+      : [],
   )
 
 /** Steps as they are shown: commands, and what is waited for between them. */

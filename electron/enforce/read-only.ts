@@ -6,7 +6,9 @@ import { readTimerCommand } from './expiry-match.ts'
 
 const READS = [
   /^lctl (?:get_param|list_param|dl|--version)(?: [^;&|<>`$()\n]*)?$/,
-  /^(?:squeue|scontrol|qstat|hostname|id|whoami|date|uname|systemctl (?:is-active|is-system-running|list-timers|list-units|show))(?: [^;&|<>`$()\n]*)?$/,
+  /^(?:squeue|qstat|id|systemctl (?:is-active|is-system-running|list-timers|list-units|show))(?: [^;&|<>`$()\n]*)?$/,
+  // These write with other arguments.
+  /^(?:scontrol (?:-o )?show [^;&|<>`$()\n]*|date(?: \+[A-Za-z0-9%. :-]*)?|hostname|whoami|uname(?: -[a-z]+)?)$/,
   /^sluice padll (?:status|policies show)$/,
 ]
 

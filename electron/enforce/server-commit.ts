@@ -18,7 +18,15 @@ import type { Service } from '../cluster/service.ts'
 import { readServer } from './read-server.ts'
 import { ask, type Answer } from './ask.ts'
 import { readTimers, verifyTimer } from './expiry.ts'
-import { commandsOf, endingOf, makingOf, specOf, type EndState, type ServerChange, type ServerEnd } from './server-change.ts'
+import {
+  commandsOf,
+  endingOf,
+  makingOf,
+  specOf,
+  type EndState,
+  type ServerChange,
+  type ServerEnd,
+} from './server-change.ts'
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
 import { unseenStops } from './unseen-stops.ts'
 

@@ -42,8 +42,7 @@ function run(
   env: NodeJS.ProcessEnv = {},
   shell?: string,
 ): { code: number | null; stdout: string; stderr: string } {
-  const [file, ...all] = shell === undefined ? [program, ...args] : [shell, program, ...args]
-  const r = spawnSync(file as string, all, {
+  const r = spawnSync(shell ?? program, shell === undefined ? args : [program, ...args], {
     encoding: 'latin1',
     env: { PATH: '/usr/bin:/bin', ...env },
     timeout: 20_000,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Database } from 'better-sqlite3'
+import type { LeaseKeeper } from './lease.ts'
 
 export interface OwnLease {
   readonly cluster: string
@@ -83,5 +84,14 @@ export class OwnLeases {
   /** Forgets what ran out an hour ago. */
   forgetOld(nowMs: number): void {
     this.#db.prepare('DELETE FROM lease WHERE expires_ms < ?').run(Math.round(nowMs) - 3_600_000)
+  }
+}
+
+/** What a lease tells the store, in the name of this process. */
+export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): LeaseKeeper {
+  const me = thisProcess()
+  return {
+    keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),
+    end: (host, unit) => leases.end(cluster, host, unit),
   }
 }

@@ -161,7 +161,7 @@ export function makeRouter(parts: RouterParts) {
       stagePolicy: os.rules.stagePolicy.handler(({ input, errors }) => {
         const [name = '', ...arg] = input.policy.trim().split(/ +/)
         const to = { name, arg: arg.join(' ') }
-        const staged = onScreen.console.desk.stagePolicy(input.service, to, input.reason)
+        const staged = onScreen.console.desk.policies.stage(input.service, to, input.reason)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
         return { id: staged.value }
       }),

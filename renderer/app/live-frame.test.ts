@@ -51,11 +51,19 @@ const status = (patch: object = {}): StatusFrame =>
     ...patch,
   }) as unknown as StatusFrame
 
-async function show(component: Component, frame: StatusFrame = status(), patch: Partial<SampleHost> = {}): Promise<void> {
+async function show(
+  component: Component,
+  frame: StatusFrame = status(),
+  patch: Partial<SampleHost> = {},
+): Promise<void> {
   host = openConnectionsHost(patch)
   useSourceStore().apply(frame)
   if (host.frame) useConnectionsStore().apply(host.frame)
-  const routes = ['rules', 'connections', 'overview'].map((name) => ({ path: `/${name}`, name, component: { render: () => null } }))
+  const routes = ['rules', 'connections', 'overview'].map((name) => ({
+    path: `/${name}`,
+    name,
+    component: { render: () => null },
+  }))
   const router = createRouter({ history: createMemoryHistory(), routes })
   await router.push('/overview')
   wrapper = mount(component, { attachTo: document.body, global: { plugins: [router] } })
@@ -125,7 +133,9 @@ describe('unlocking', () => {
 
   it('stays open with the reason when the host refuses', async () => {
     const data = { code: 'WRONG_NAME', what: 'The cluster was not unlocked', why: 'the fence stands' }
-    await show(UnlockDialog, status(), { refuses: new Map([['unlock', new ORPCError('REFUSED', { defined: true, data })]]) })
+    await show(UnlockDialog, status(), {
+      refuses: new Map([['unlock', new ORPCError('REFUSED', { defined: true, data })]]),
+    })
     useEnforcementStore().openUnlock('enforce')
     await flushPromises()
     await type('unlock-typed', 'altair')
@@ -229,7 +239,9 @@ describe('a passphrase', () => {
     expect(kept).not.toContain('open sesame')
   })
   it('can be done without', async () => {
-    await show(PassphraseDialog, status(), { frame: connectionsFrame({ asks: [{ ...asks[0], file: HOSTILE } as never] }) })
+    await show(PassphraseDialog, status(), {
+      frame: connectionsFrame({ asks: [{ ...asks[0], file: HOSTILE } as never] }),
+    })
     expect(document.querySelector('img')).toBeNull()
     await click(find('passphrase-skip'))
     expect(host.calls).toEqual([{ verb: 'passphrase', input: { id: 'a1', passphrase: null } }])
@@ -238,7 +250,10 @@ describe('a passphrase', () => {
 
 describe('why there is no data', () => {
   const silent = (): ReturnType<typeof prod> => {
-    const failed = stepsTo('sudo', 'bad', { detail: `sudo: a password is required ${HOSTILE}`, fix: 'mira ALL=(root) lctl' })
+    const failed = stepsTo('sudo', 'bad', {
+      detail: `sudo: a password is required ${HOSTILE}`,
+      fix: 'mira ALL=(root) lctl',
+    })
     return prod({
       servers: prod().servers.map((s, i) => ({
         ...s,
@@ -254,7 +269,10 @@ describe('why there is no data', () => {
     expect(find('obstacle').textContent).toContain('oss01')
     const [first] = frame.clusters
     if (!first) throw new Error('no cluster')
-    useConnectionsStore().apply({ ...frame, clusters: [{ ...first, servers: first.servers.filter((_, i) => i !== 3) }] })
+    useConnectionsStore().apply({
+      ...frame,
+      clusters: [{ ...first, servers: first.servers.filter((_, i) => i !== 3) }],
+    })
     await flushPromises()
     expect(find('obstacle').textContent).toContain('sudo failed')
     expect(find('obstacle').textContent).toContain('and 13 other servers')
@@ -278,7 +296,12 @@ describe('why there is no data', () => {
 describe('another source on screen', () => {
   it('lets go of everything that names something of the one before', async () => {
     await show(ClusterMenu)
-    const [selection, time, jobs, rules] = [useSelectionStore(), useTimeStore(), useJobsTableStore(), useRulesViewStore()]
+    const [selection, time, jobs, rules] = [
+      useSelectionStore(),
+      useTimeStore(),
+      useJobsTableStore(),
+      useRulesViewStore(),
+    ]
     const [locks, draft, source] = [useLocksStore(), useRuleDraftStore(), useSourceStore()]
     selection.select('4690.python', { inspect: true })
     time.goTo(12)

@@ -68,11 +68,16 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+const show = (cluster: string): void =>
+  useSourceStore().apply({
+    ...{ source: { kind: 'LIVE', cluster }, sample: 50, atMs: 50_000, clock: { intervalMs: 1000 } },
+  } as StatusFrame)
+
 function start() {
   const fake = fakeHost()
   const node = ref('oss01')
   let frame!: ShallowRef<RulesFrame | null>
-  useSourceStore().apply({ sample: 50, atMs: 50_000, clock: { intervalMs: 1000 } } as StatusFrame)
+  show('altair')
   useConnectionStore().opened(fake.host)
   const wrapper = mount(
     defineComponent(() => {
@@ -118,6 +123,27 @@ it('aborts the old stream on a new query and keeps its frame until the new one h
   await paint()
   expect(shown()).toBe(2)
   expect(new Set(opened.map((s) => s.input.stream)).size).toBe(2)
+})
+
+it('shows nothing of one source under the name of another', async () => {
+  const { opened, last, shown } = start()
+  await paint()
+  last().send(1)
+  await paint()
+  show('altair')
+  expect(shown()).toBe(1)
+  last().send(2)
+  await flushPromises()
+  show('borealis')
+  expect(shown()).toBeNull()
+  await paint() // a frame that was on its way
+  expect(shown()).toBeNull()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.map((s) => s.signal.aborted)).toEqual([true, false])
+  last().send(1)
+  await paint()
+  expect(shown()).toBe(1)
 })
 
 it('asks once for a burst of changes, at the paused sample, at the chosen rate', async () => {

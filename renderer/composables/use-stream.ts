@@ -42,7 +42,12 @@ export function useStream<N extends StreamName>(
   query: () => Queries[N] | null,
   options: StreamOptions = {},
 ): Stream<Frames[N]> {
-  const [connection, settings, time, source] = [useConnectionStore(), useSettingsStore(), useTimeStore(), useSourceStore()]
+  const [connection, settings, time, source] = [
+    useConnectionStore(),
+    useSettingsStore(),
+    useTimeStore(),
+    useSourceStore(),
+  ]
   const visibility = useDocumentVisibility()
   const frame = shallowRef(null) as ShallowRef<Frames[N] | null>
   const error = ref<string | null>(null)

@@ -4,24 +4,9 @@
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
-import type {
-  CheckEvent,
-  CheckStep,
-  ClusterInput,
-  ServerCard,
-  ServerInput,
-  ShownKey,
-} from '#core/api/clusters.ts'
+import type { CheckEvent, CheckStep, ClusterInput, ServerCard, ServerInput, ShownKey } from '#core/api/clusters.ts'
 import type { Notice } from '#core/api/frames.ts'
-import {
-  emptyFields,
-  faultsOf,
-  fieldsOf,
-  inputOf,
-  labelOf,
-  serversOf,
-  type ClusterFields,
-} from './cluster-fields.ts'
+import { emptyFields, faultsOf, fieldsOf, inputOf, labelOf, serversOf, type ClusterFields } from './cluster-fields.ts'
 import { useConnectionStore } from './connection.ts'
 import { useConnectionsStore } from './connections.ts'
 import { noHost, refusal } from './refusal.ts'
@@ -105,7 +90,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   }
   /** @param input  of a cluster that is changed or tested; what was typed of it before is still there. */
   function begin(name: string, input: ClusterInput | null): void {
-    if (name === replaces.value && input !== null === (before.value !== null) && checks.value.size > 0) return
+    if (name === replaces.value && (input !== null) === (before.value !== null) && checks.value.size > 0) return
     stop()
     replaces.value = name
     before.value = input

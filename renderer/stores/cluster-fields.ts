@@ -7,6 +7,9 @@ export interface ClusterFields {
   readonly env: ClusterInput['env']
   /** Hosts and ranges as typed. */
   readonly hosts: string
+  /** Host whose batch system names jobs, and host of PADLL's controller: what no discovery finds; empty for none. */
+  readonly scheduler: string
+  readonly controller: string
   readonly user: string
   readonly port: string
   readonly identity: string
@@ -18,17 +21,33 @@ export interface ClusterFields {
   readonly safeMode: SafeMode
   readonly off: readonly ProbeId[]
 }
-export type FieldName = 'name' | 'hosts' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
+export type FieldName =
+  'name' | 'hosts' | 'scheduler' | 'controller' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
 
 /** A new cluster is read only, and taken for production until somebody says otherwise. */
 export const emptyFields: ClusterFields = {
-  ...{ name: '', env: 'PROD', hosts: '', user: '', port: '', identity: '', jump: '', interval: '1', maxRate: '1000' },
+  ...{
+    name: '',
+    env: 'PROD',
+    hosts: '',
+    scheduler: '',
+    controller: '',
+    user: '',
+    port: '',
+    identity: '',
+    jump: '',
+    interval: '1',
+    maxRate: '1000',
+  },
   ...{ safeMode: 'read-only', off: [] },
 }
 
 /** The one value that all have; empty where they differ. */
 const shared = (values: readonly string[]): string => (new Set(values).size === 1 ? (values[0] ?? '') : '')
 const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
+
+/** Roles of hosts that are no Lustre servers. */
+const helperRoles = ['scheduler', 'controller'] as const
 
 /** A server as it would be typed: its own login and port where the others have other ones. */
 function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
@@ -40,9 +59,12 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
   const { servers } = input
   const user = shared(servers.map((s) => s.user))
   const port = shared(servers.map((s) => (s.port === null ? '' : String(s.port))))
+  const textOf = (those: readonly ServerInput[]): string => those.map((s) => hostText(s, { user, port })).join(' ')
   return {
     ...{ name: input.name, env: input.env, safeMode: input.safeMode, off: input.off },
-    hosts: servers.map((s) => hostText(s, { user, port })).join(' '),
+    hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
+    scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
+    controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
     ...{ user, port },
     identity: shared(servers.map((s) => s.identity)),
     jump: shared(servers.map((s) => jumpText(s.jump))),
@@ -61,6 +83,10 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
   else if (listed.hosts.length === 0) found.hosts = 'At least one server is needed.'
+  for (const role of helperRoles) {
+    const { hosts: those, fault } = expandHosts(fields[role])
+    if (fault !== '' || those.length > 1) found[role] = fault || 'One host.'
+  }
   if (name === '') found.name = 'A name is needed; it is typed again before rules are written.'
   else if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
     found.name = 'Letters, digits, dots, dashes and underscores; the first one a letter or a digit; at most 63.'
@@ -85,12 +111,18 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     identity: fields.identity,
     jump: fields.jump === '' ? null : fields.jump.trim() === 'none' ? '' : fields.jump.trim(),
   }
-  return expandHosts(fields.hosts).named.map(({ host, user, port }) => {
+  const helpers = helperRoles.map((role) => ({ role, named: expandHosts(fields[role]).named }))
+  const named = new Map(
+    [...expandHosts(fields.hosts).named, ...helpers.flatMap((h) => h.named)].map((n) => [n.label, n]),
+  )
+  return [...named.values()].map(({ label, host, user, port }) => {
+    const given = helpers.filter((h) => h.named.some((n) => n.label === label)).map((h) => h.role)
     const own = before?.servers.find((s) => s.host === host && (port === null || s.port === port))
     const typed = { ...(user === '' ? {} : { user }), ...(port === null ? {} : { port }) }
-    if (own === undefined) return { name: '', host, ...common, ...typed, roles: [] }
+    if (own === undefined) return { name: '', host, ...common, ...typed, roles: given }
     return {
-      ...{ host, name: own.name, roles: own.roles },
+      ...{ host, name: own.name },
+      roles: [...own.roles.filter((role) => role !== 'scheduler' && role !== 'controller'), ...given],
       port: isKept('port') ? own.port : common.port,
       user: isKept('user') ? own.user : common.user,
       identity: isKept('identity') ? own.identity : common.identity,

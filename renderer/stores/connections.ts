@@ -56,7 +56,12 @@ export const useConnectionsStore = defineStore('connections', () => {
    *
    * @param what  what did not happen where it fails.
    */
-  async function ask(name: string, verb: string, what: string, act: (api: Client) => Promise<unknown>): Promise<boolean> {
+  async function ask(
+    name: string,
+    verb: string,
+    what: string,
+    act: (api: Client) => Promise<unknown>,
+  ): Promise<boolean> {
     const key = `${verb} ${name}`
     if (busy.value.has(key)) return false
     if (connection.host === null) {
@@ -90,7 +95,9 @@ export const useConnectionsStore = defineStore('connections', () => {
     )
   }
   const setProbe = (name: string, probe: ProbeId, on: boolean): Promise<boolean> =>
-    ask(name, `probe ${probe}`, `The probe ${probe} was not changed`, (api) => api.clusters.setProbe({ name, probe, on }))
+    ask(name, `probe ${probe}`, `The probe ${probe} was not changed`, (api) =>
+      api.clusters.setProbe({ name, probe, on }),
+    )
   const setSafeMode = (name: string, safeMode: SafeMode): Promise<boolean> =>
     ask(name, 'safe mode', `The safe mode of ${name} was not changed`, (api) =>
       api.clusters.setSafeMode({ name, safeMode }),

@@ -29,9 +29,7 @@ export const useEnforcementStore = defineStore('enforcement', () => {
 
   const untilMs = computed(() => source.frame?.unlockedUntilMs ?? null)
   /** Whether writes on the source on screen need an unlock at all. */
-  const needsUnlock = computed(
-    () => source.frame?.source.kind === 'LIVE' && source.frame.safeMode === 'review+unlock',
-  )
+  const needsUnlock = computed(() => source.frame?.source.kind === 'LIVE' && source.frame.safeMode === 'review+unlock')
   const isLocked = (): boolean => needsUnlock.value && (untilMs.value === null || untilMs.value <= Date.now())
 
   function openUnlock(then: StatusFrame['mode'] | null = null): void {

@@ -7,7 +7,8 @@ import { useTimeStore } from './time.ts'
 
 function newest(sample: number): void {
   const clock = { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 }
-  useSourceStore().apply({ sample, atMs: sample * 1000, clock } as StatusFrame)
+  const source = { kind: 'LIVE', cluster: 'altair' }
+  useSourceStore().apply({ source, sample, atMs: sample * 1000, clock } as StatusFrame)
 }
 beforeEach(() => {
   setActivePinia(createPinia())

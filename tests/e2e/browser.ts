@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
-import { openHost, type Host } from '#electron/host/host.ts'
+import { openHost, type Host, type HostOptions } from '#electron/host/host.ts'
 import { serveConsole, type Served } from '#electron/server/serve.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -44,7 +44,8 @@ export interface RunningConsole {
   close(): Promise<void>
 }
 
-export async function openConsole(scenario?: string): Promise<RunningConsole> {
+/** @param more  what differs of the host, for example how it reaches servers. */
+export async function openConsole(scenario?: string, more: Partial<HostOptions> = {}): Promise<RunningConsole> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   const file = join(dir, 'scenario.yaml')
   if (scenario !== undefined) writeFileSync(file, scenario)
@@ -52,6 +53,7 @@ export async function openConsole(scenario?: string): Promise<RunningConsole> {
     shell: 'browser',
     historyFile: join(dir, 'history.sqlite'),
     scenarioFile: scenario === undefined ? undefined : file,
+    ...more,
   })
   if (!host.ok) throw new Error(host.error.what)
   const served = await serveConsole({

@@ -41,7 +41,7 @@ export interface EmulatorChildOptions {
 export async function startEmulator(o: EmulatorChildOptions): Promise<EmulatorChild> {
   const socket = join(scratch(), 'emulator')
   const args = [CLI, o.scenario, '--socket', socket, '--speed', String(o.speed), '--json', ...(o.args ?? [])]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   children.add(child)
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))

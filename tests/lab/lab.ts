@@ -15,7 +15,7 @@ import { demoScenario } from '#electron/host/scenario-file.ts'
 import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '#electron/ssh/testing/sshd.ts'
 import { startEmulator, type EmulatedNodes } from './emulator-child.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
-import { standInFolder } from './stand-ins.ts'
+import { scriptFolder, standInFolder } from './stand-ins.ts'
 
 export interface LabOptions {
   /** Scenario file; demo.yaml without. */
@@ -32,6 +32,10 @@ export interface LabOptions {
   readonly jump?: boolean
   /** Lines of sshd_config for the servers. */
   readonly lines?: readonly string[]
+  /** Scripts by name, on every server before all other programs. */
+  readonly programs?: Readonly<Record<string, string>>
+  /** More of the environment that every login finds. */
+  readonly env?: Readonly<Record<string, string>>
   /** More keys of the cluster in the cluster file, such as `interval_ms`. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -95,10 +99,12 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   })
   const jump = o.jump ? await startSshd({ authorized }) : undefined
   const running = new Map<string, Running>()
+  const first = o.programs ? `${scriptFolder(o.programs)}:` : ''
   for (const { name, role } of emulator.nodes) {
     if (o.servers ? !o.servers.includes(name) : role === 'controller') continue
     const env = {
-      PATH: `${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
+      ...o.env,
+      PATH: `${first}${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
       SLUICE_STANDIN_SOCKET: emulator.socket,
       SLUICE_STANDIN_NODE: name,
       SLUICE_STANDIN_USER: o.login ?? 'root',

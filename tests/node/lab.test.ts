@@ -161,9 +161,9 @@ describe.skipIf(noSshd !== '')('the still lab', () => {
 })
 
 describe('sluice emulate', () => {
-  const cli = join(import.meta.dirname, '../lab/emulate-main.ts')
+  const cli = join(import.meta.dirname, '../../electron/cli/main.ts')
   const sluice = async (...args: string[]): Promise<Ended> =>
-    run(process.execPath, [cli, ...args], { encoding: 'utf8', timeout: 30_000 }).then(
+    run(process.execPath, [cli, 'emulate', ...args], { encoding: 'utf8', timeout: 30_000 }).then(
       ({ stdout, stderr }) => ({ stdout, stderr, code: 0 }),
       (e: { stdout: string; stderr: string; code: number }) => e,
     )

@@ -9,7 +9,7 @@ import { plansDiffer } from '../../host/rules/kept-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
-import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
 import { commandDesk, openStore, unlockFor } from './command-desk.ts'
 import { readPlanDocument, stagedOf, toCompare, type PlanDocument } from './documents.ts'
@@ -27,7 +27,8 @@ export interface ApplyOptions {
 
 const DAY_S = 86_400
 
-const refused = (code: string, why: string, next: string): Result<never> =>
+const AGAIN = 'Plan again, and look at it.'
+const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
 
 interface KeptPlan {
@@ -62,25 +63,27 @@ function withTerms(change: StagedChange, o: ApplyOptions): StagedChange {
 
 /** What stands against these options; undefined when nothing does. */
 function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure | undefined {
-  const no = (code: string, why: string, next: string): Failure | undefined => {
-    const r = refused(code, why, next)
-    return r.ok ? undefined : r.error
-  }
   if (!targetsOf(cluster, document.typed, document).includes(o.target)) {
-    return no('NOT_TYPED', `--target ${o.target} is not what it is about`, `Type --target ${document.typed}.`)
+    return refused('NOT_TYPED', `--target ${o.target} is not what it is about`, `Type --target ${document.typed}.`)
+      .error
   }
   const longest = Math.max(0, ...stagedOf(document).map((s) => withTerms(s, o).terms.expiresS ?? 0))
   if (longest <= DAY_S || o.over24h) return undefined
-  return no('TOO_LONG', 'a rule would stand for more than 24 h', 'Say so: --over-24h.')
+  return refused('TOO_LONG', 'a rule would stand for more than 24 h', 'Say so: --over-24h.').error
 }
 
 /** The plan as it is on the servers now; refused with what is different. */
-function replanned(desk: RuleDesk, { document }: KeptPlan, id: string): Result<undefined> {
+function replanned(
+  desk: RuleDesk,
+  { document }: KeptPlan,
+  id: string,
+): Result<undefined, Failure & { changed: string[] }> {
   for (const s of stagedOf(document)) desk.staged.put(s)
   const now = desk.plan(document.service)
   if (now.planId === id) return ok(undefined)
-  const why = plansDiffer(toCompare(document), now).join('; ')
-  return refused('PLAN_CHANGED', `the servers changed since the plan: ${why}`, 'Plan again, and look at it.')
+  const changed = plansDiffer(toCompare(document), now)
+  const { error } = refused('PLAN_CHANGED', `the servers changed since the plan: ${changed.join('; ')}`, AGAIN)
+  return fail({ ...error, changed })
 }
 
 async function send(
@@ -117,8 +120,10 @@ export async function apply(id: string, options: ApplyOptions, command: Command)
   const sent = isMine ? await send(cluster, store, kept.value, id, options) : taken
   if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
   if (sent.ok) await sent.value.end(json)
+  const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
+  const code = isMissing ? codeOfMissing(cluster) : EXIT.failed
   await cluster.close()
   store.close()
-  if (!sent.ok) stopJson(sent.error, json, EXIT.failed)
+  if (!sent.ok) stopJson(sent.error, json, code)
   process.exitCode = sent.value.code
 }

@@ -1,5 +1,4 @@
 /** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { servicesOf } from '../../cluster/service.ts'
@@ -9,7 +8,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import { stopAll, stopScript } from '../../host/clusters/stop.ts'
 import { findCluster, flagsOf, type ClustersFlags } from '../clusters-flags.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
-import { EXIT, line, must, plain, stopJson, type ExitCode } from '../output.ts'
+import { EXIT, jsonText, line, must, plain, stopJson, type ExitCode } from '../output.ts'
 import { openStore } from './command-desk.ts'
 import { codeOfEnds } from './send.ts'
 
@@ -17,8 +16,7 @@ export interface CleanOptions {
   readonly json?: true
 }
 export interface StopOptions extends CleanOptions {
-  /** Where a script is written; true: to stdout. */
-  readonly script?: string | true
+  readonly script?: true
 }
 
 /** A server that got nothing is left: that is partial, whatever the others are. */
@@ -35,7 +33,7 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
   for (const l of console.store?.leases.of(name) ?? []) {
     if (nodes.some((n) => n.host === l.host && n.state === 'done')) console.store?.leases.end(name, l.host, l.unit)
   }
-  if (json) line(JSON.stringify({ cluster: name, removed, nodes }))
+  if (json) line(jsonText({ cluster: name, removed, nodes }))
   else line([...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `${removed} removed`].map(plain).join('\n'))
   return codeOf(nodes)
 }
@@ -67,17 +65,19 @@ function scriptFromRecord(
   return stopScriptText(name, servers, Date.now())
 }
 
-async function script(name: string, to: string | true, flags: ClustersFlags): Promise<void> {
+async function script(name: string, flags: ClustersFlags): Promise<void> {
   const opened = await openCluster(name, flags, { comesBack: false })
   const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, must(openStore(flags)))
   if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
-  if (to === true) process.stdout.write(made.text)
-  else writeFileSync(to, made.text, { mode: 0o700 })
+  process.stdout.write(made.text)
   if (opened.ok) await opened.value.close()
 }
 
-export async function stopCluster(name: string, { json, script: to }: StopOptions, command: Command): Promise<void> {
-  const flags = flagsOf(command)
-  if (to !== undefined) return script(name, to, flags)
-  return clean(name, { ...(json ? { json } : {}) }, command)
+export async function stopCluster(
+  name: string,
+  { json, script: isScript }: StopOptions,
+  command: Command,
+): Promise<void> {
+  if (isScript) return script(name, flagsOf(command))
+  return clean(name, json ? { json } : {}, command)
 }

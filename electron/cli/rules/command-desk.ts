@@ -1,7 +1,8 @@
 /** A desk for one command: rules of ours are known from the store, and the controllers have no part in it. */
 import { ok, type Result } from '#core/base/result.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { RuleDesk, type DeskOptions } from '../../host/rules/desk.ts'
+import type { DeskOptions } from '../../host/rules/desk-core.ts'
+import { RuleDesk } from '../../host/rules/desk.ts'
 import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
 import type { OpenCluster } from '../live.ts'
 import { takeOwn } from './own-rules.ts'

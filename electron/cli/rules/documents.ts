@@ -7,7 +7,6 @@ import { EXPIRY_MAX_S, changeTerms, nodeEnd, ruleForm, service } from '#core/api
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { profile } from '#core/lustre/profile.ts'
 import { RELEASES } from '#core/lustre/release.ts'
-import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { DeskPlan } from '../../host/rules/desk-plan.ts'
 import type { PlanToCompare } from '../../host/rules/kept-plans.ts'
 import type { PastChange } from '../../host/rules/past-change.ts'
@@ -73,7 +72,7 @@ export const toCompare = (d: PlanDocument): PlanToCompare => ({
   changes: d.servers.map(({ release, version, tbf, ...s }) => {
     const found: ServerRules = {
       ...s,
-      rules: s.rules as RuleLine[],
+      rules: s.rules,
       tbf: { reg: tbf.reg, hp: tbf.hp },
       profile: profile(release),
     }

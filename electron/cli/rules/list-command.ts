@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { formatFailure } from '#core/base/result.ts'
+import { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening } from '../live.ts'
-import { EXIT, line, must } from '../output.ts'
+import { EXIT, jsonText, line, must, plain } from '../output.ts'
 import type { RulesOptions } from './command.ts'
 import { commandDesk, openStore } from './command-desk.ts'
 import { listedNodes, listTable } from './list.ts'
@@ -9,14 +11,17 @@ import { listedNodes, listTable } from './list.ts'
 /** Ends with 5 where some servers did not answer. */
 export async function list(name: string, { json, service }: RulesOptions, command: Command): Promise<void> {
   const flags = flagsOf(command)
-  const store = must(openStore(flags))
+  const kept = openStore(flags)
+  // Whose a rule is, is not known then; what stands is.
+  if (!kept.ok) process.stderr.write(`sluice: ${plain(formatFailure(kept.error))}\n`)
+  const store = kept.ok ? kept.value : must(EnforcementStore.open(':memory:', Date.now()))
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service)
   const of = new Set(cluster.console.monitor.serversOf(service))
   const missing = cluster.missing().filter((m) => !of.has(m.host) || !nodes.some((n) => n.host === m.host))
-  if (json) line(JSON.stringify({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))
+  if (json) line(jsonText({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))
   else line(listTable(nodes))
   process.exitCode = missing.length > 0 ? EXIT.partial : EXIT.done
   await cluster.close()

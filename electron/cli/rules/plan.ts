@@ -13,7 +13,7 @@ import { stagedFrame } from '../../host/views/staged.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { readDesired } from '../desired-file.ts'
 import { openCluster, stopOpening, worstOfMissing } from '../live.ts'
-import { EXIT, line, must, plain, stopJson } from '../output.ts'
+import { EXIT, jsonText, line, must, plain, stopJson } from '../output.ts'
 import type { RulesOptions } from './command.ts'
 import { commandDesk, openStore } from './command-desk.ts'
 import { stageDesired } from './desired.ts'
@@ -129,7 +129,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   store.plans.keep({ id: made.planId, cluster: cluster.name, atMs: Date.now(), state: 'planned', document })
   const missing = cluster.missing()
   const all = { ...shown, lints, ...(missing.length > 0 ? { missing } : {}) }
-  line(json ? JSON.stringify(all) : planText(all as unknown as PlanShown, cluster.name))
+  line(json ? jsonText(all) : planText(all as unknown as PlanShown, cluster.name))
   // A plan that leaves out a server of the service cannot be applied: that is said with the code.
   process.exitCode = worstOfMissing(cluster, cluster.console.monitor.serversOf(service))
   await cluster.close()

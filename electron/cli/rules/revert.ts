@@ -6,7 +6,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import { formOfEdit } from '../../host/rules/draft.ts'
 import { undoEdits } from '../../host/rules/undo.ts'
 import { flagsOf } from '../clusters-flags.ts'
-import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
 import { commandDesk, openStore, unlockFor } from './command-desk.ts'
 import { readChangeDocument, type ChangeDocument } from './documents.ts'
@@ -77,8 +77,10 @@ export async function revert(id: string, options: RevertOptions, command: Comman
   const isDone = sent.ok && sent.value.code === EXIT.done
   if (isMine) store.changes.turn(id, 'undoing', isDone ? 'undone' : state)
   if (sent.ok) await sent.value.end(json)
+  const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
+  const code = isMissing ? codeOfMissing(cluster) : EXIT.failed
   await cluster.close()
   store.close()
-  if (!sent.ok) stopJson(sent.error, json, EXIT.failed)
+  if (!sent.ok) stopJson(sent.error, json, code)
   process.exitCode = sent.value.code
 }

@@ -4,7 +4,8 @@ import { ok, type Result } from '#core/base/result.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
-import { EXIT, line, plain, type ExitCode } from '../output.ts'
+import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
+import { lockCommits } from './commit-lock.ts'
 import { changeDocumentOf } from './documents.ts'
 import { ChangeOnRecord } from './own-rules.ts'
 
@@ -24,6 +25,9 @@ export function codeOfEnds(nodes: readonly NodeEnd[]): ExitCode {
   const isLeft = states.some((s) => s === 'done' || s === 'failed' || s === 'pending')
   return isLeft ? EXIT.partial : EXIT.failed
 }
+
+/** This process ends, so nothing is sent later by itself. */
+const AGAIN = 'it does not answer; give the same command again when it does'
 
 /** States of a change as it is kept, by code. */
 const STATE: Readonly<Partial<Record<ExitCode, string>>> = { 0: 'done', 1: 'not done', 5: 'partial', 6: 'unknown' }
@@ -63,6 +67,8 @@ export async function sendStaged(
   store: EnforcementStore,
   { service, planId, canaryS }: SendOptions,
 ): Promise<Result<Sent>> {
+  const locked = lockCommits(store, cluster.name)
+  if (!locked.ok) return locked
   const plan = desk.plan(service)
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
   // A rule that ends while it is watched would look like a failure.
@@ -72,11 +78,13 @@ export async function sendStaged(
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
   const committed = await desk.commit(service, plan.planId, desk.typedTarget(service), canary)
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
+  locked.value()
   if (!committed.ok) {
     record.settle(desk, '', [])
     return committed
   }
-  const { changeId, nodes } = committed.value
+  const { changeId } = committed.value
+  const nodes = committed.value.nodes.map((n) => (n.state === 'pending' ? { ...n, detail: AGAIN } : n))
   record.settle(desk, changeId, nodes)
   const [past] = desk.changes
   const code = codeOfEnds(nodes)
@@ -91,7 +99,7 @@ export async function sendStaged(
   return ok({
     ...{ code, nodes, changeId },
     end: async (asJson) => {
-      line(asJson ? JSON.stringify(json) : inWords(changeId, nodes))
+      line(asJson ? jsonText(json) : inWords(changeId, nodes))
       await stay(desk)
     },
   })

@@ -12,10 +12,28 @@ describe('squeue --json', () => {
   const common = { name: 'sim', user_name: 'ann', account: 'chem', nodes: 'n[1-2]' }
   it.each([
     ['21.08', { ...common, job_id: 41, job_state: 'RUNNING', node_count: 2 }],
-    ['22.05', { ...common, job_id: 41, job_state: 'RUNNING', node_count: { set: true, number: 2 }, job_resources: { nodes: 'n[1-2]', allocated_hosts: 2 } }],
+    [
+      '22.05',
+      {
+        ...common,
+        job_id: 41,
+        job_state: 'RUNNING',
+        node_count: { set: true, number: 2 },
+        job_resources: { nodes: 'n[1-2]', allocated_hosts: 2 },
+      },
+    ],
     ['23.02', { ...common, job_id: 41, job_state: 'RUNNING', node_count: wrapped(2), job_resources: null }],
     ['23.11', { ...common, job_id: 41, job_state: ['RUNNING'], node_count: wrapped(2) }],
-    ['24.05', { ...common, job_id: 41, job_state: ['RUNNING', 'COMPLETING'], node_count: wrapped(2), job_resources: { nodes: { count: 2, list: 'n[1-2]' } } }],
+    [
+      '24.05',
+      {
+        ...common,
+        job_id: 41,
+        job_state: ['RUNNING', 'COMPLETING'],
+        node_count: wrapped(2),
+        job_resources: { nodes: { count: 2, list: 'n[1-2]' } },
+      },
+    ],
     ['24.11', { ...common, job_id: wrapped(41), job_state: ['RUNNING'], node_count: wrapped(2) }],
   ])('of %s', (_, job) => {
     const read = parseSqueueJson(bytes({ meta: {}, errors: [], jobs: [job] }))
@@ -27,8 +45,9 @@ describe('squeue --json', () => {
     expect(parseSqueueJson(bytes({ jobs }))).toMatchObject({ jobs: [{ number: '5', user: 'é', nodes: 1 }], skipped: 4 })
   })
 
-  it.each(['', 'slurm_load_jobs error', '[]', '{"jobs":7}', '{"jobs":[{"job_id":1', 'null'])('is no answer: %s', (text) =>
-    expect(parseSqueueJson(text)).toBeUndefined(),
+  it.each(['', 'slurm_load_jobs error', '[]', '{"jobs":7}', '{"jobs":[{"job_id":1', 'null'])(
+    'is no answer: %s',
+    (text) => expect(parseSqueueJson(text)).toBeUndefined(),
   )
 
   it('never throws, whatever JSON it is', () => {
@@ -44,7 +63,13 @@ describe('qstat -F json', () => {
         ...{ Job_Name: 'sim', Job_Owner: 'ann@login1', job_state: 'R', Account_Name: 'chem' },
         ...{ exec_host: 'n1/0*4+n2/0*4', Resource_List: { nodect: 2, select: '2:ncpus=4' } },
       },
-      '42[7].pbs1': { Job_Name: 7, Job_Owner: 'bob@l', job_state: 'Q', project: '_pbs_project_default', Resource_List: { nodect: '3' } },
+      '42[7].pbs1': {
+        Job_Name: 7,
+        Job_Owner: 'bob@l',
+        job_state: 'Q',
+        project: '_pbs_project_default',
+        Resource_List: { nodect: '3' },
+      },
       'x.pbs1': { Job_Owner: 'c@l', job_state: 'R' },
     }
     expect(parseQstatJson(bytes({ timestamp: 1, pbs_version: '23.06', Jobs }))).toEqual({

@@ -111,17 +111,23 @@ class Discovery {
     return undefined
   }
 
-  /** A scheduler has neither Lustre nor a need of root. */
-  async #schedulers(): Promise<readonly ServerRole[]> {
-    const r = await this.#ask('role', 'command -v squeue; command -v qstat')
-    const programs = r.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat)$/gm) ?? []
-    if (programs.length === 0) return []
-    this.#list.end('role', 'ok', `scheduler: ${programs.join(', ')}`)
-    this.#note({ roles: ['scheduler'] })
-    return ['scheduler']
+  /** A scheduler, and the machine of PADLL's controller, have neither Lustre nor a need of root. */
+  async #others(): Promise<boolean> {
+    const r = await this.#ask('role', 'command -v squeue; command -v qstat; command -v sluice')
+    const programs = r.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat|sluice)$/gm) ?? []
+    const isController = programs.some((p) => p.endsWith('/sluice'))
+    const isScheduler = programs.some((p) => !p.endsWith('/sluice'))
+    const roles: readonly ServerRole[] = [
+      ...(isScheduler ? (['scheduler'] as const) : []),
+      ...(isController ? (['controller'] as const) : []),
+    ]
+    if (roles.length === 0) return false
+    this.#list.end('role', 'ok', `${roles.join(' + ')}: ${programs.join(', ')}`)
+    this.#note({ roles })
+    return true
   }
 
-  async #finishScheduler(): Promise<Found> {
+  async #finishOther(): Promise<Found> {
     for (const id of ['lctl', 'policy', 'jobs', 'timer'] as const) this.#list.end(id, 'skipped', 'no Lustre server')
     await this.#clock()
     return ok(this.facts as NodeFacts)
@@ -129,9 +135,9 @@ class Discovery {
 
   async #withoutRoot(login: Login, scope: SudoScope): Promise<Found> {
     const path = await this.#findLctl(scope)
-    if (path === undefined && (await this.#schedulers()).length > 0) {
-      this.#list.end('sudo', 'ok', `${login.user}: ${scope.text}; a scheduler needs none`)
-      return this.#finishScheduler()
+    if (path === undefined && (await this.#others())) {
+      this.#list.end('sudo', 'ok', `${login.user}: ${scope.text}; it needs none`)
+      return this.#finishOther()
     }
     const fix = sudoersToRead(login.user, path === undefined || path === 'lctl' ? LCTL_PATH : path)
     const why = `${scope.text}; numbers that lctl prints without root are wrong on recent releases`
@@ -143,10 +149,10 @@ class Discovery {
   }
 
   async #withoutLctl(): Promise<Found> {
-    if ((await this.#schedulers()).length > 0) return this.#finishScheduler()
+    if (await this.#others()) return this.#finishOther()
     const next = 'Install the Lustre server packages, or leave it out of the cluster.'
     this.#list.end('lctl', 'bad', 'there is no lctl on it', next)
-    this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler', next)
+    this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler nor a controller', next)
     return this.#refuse('NO_LCTL', 'there is no lctl on it', 'it is no Lustre server, nor a scheduler', next)
   }
 

@@ -187,7 +187,8 @@ export class LiveCluster {
     if (!nodes.some((n) => n.role === 'oss' || n.role === 'mds')) return this.#changed()
     this.#taken = new Set(taken.keys())
     const { name: cluster, maxRate, intervalMs } = this.#input
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs: intervalMs * NS_PER_MS })
+    const jobIdName = this.#servers.map((s) => s.facts?.jobid?.name).find((name) => name !== undefined)
+    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs: intervalMs * NS_PER_MS, jobIdName })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }

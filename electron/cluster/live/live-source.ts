@@ -11,6 +11,7 @@ export class LiveSource implements ClusterSource {
   readonly nodes: readonly NodeConnection[]
   readonly maxRate: number
   readonly periodNs: number
+  readonly jobIdName: string | undefined
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined
@@ -19,7 +20,7 @@ export class LiveSource implements ClusterSource {
 
   /** @param startMs  Unix ms that ns are counted from. */
   constructor(
-    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs'> & {
+    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName'> & {
       readonly startMs?: number | undefined
     },
   ) {
@@ -27,6 +28,7 @@ export class LiveSource implements ClusterSource {
     this.nodes = parts.nodes
     this.maxRate = parts.maxRate
     this.periodNs = parts.periodNs
+    this.jobIdName = parts.jobIdName
     this.#startMs = parts.startMs ?? Date.now()
   }
 

@@ -5,7 +5,11 @@ import { ProbeBoard } from './board.ts'
 import { POINT_MS } from './cost-book.ts'
 import { parseShellCpu } from './shell-cpu.ts'
 
-const node = (role: NodeConnection['role']): NodeConnection => ({ host: role, role, exec: () => Promise.reject(new Error()) })
+const node = (role: NodeConnection['role']): NodeConnection => ({
+  host: role,
+  role,
+  exec: () => Promise.reject(new Error()),
+})
 const source = {
   ...{ kind: 'LIVE', cluster: 'c', maxRate: 1, periodNs: NS_PER_S, nodes: [node('oss'), node('scheduler')] },
   ...{ nowNs: () => 0, toUnixMs: (ns: number) => ns / 1e6 },

@@ -6,6 +6,7 @@ import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterSource } from '../connection.ts'
 import { CostBook, type CostSeries } from './cost-book.ts'
+import { Shares } from './shares.ts'
 import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
 
 export const DEFAULT_BUDGET = 100_000
@@ -28,6 +29,8 @@ export class ProbeBoard {
   readonly #next = new Map<string, number>()
   readonly #taken = new Map<string, number>()
   readonly book = new CostBook()
+  /** What parts of one command take by themselves, on whichever server it was looked at. */
+  readonly shares = new Shares()
   readonly budgetBytesPerSec: number
   /** Points until a change has shown in the figures. */
   #settle = 0

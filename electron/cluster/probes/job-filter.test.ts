@@ -78,7 +78,14 @@ class Server {
         const e = this.tables[i]?.get(id)
         if (!e) continue
         const times = { snapshot: time(e.at), start: time(e.start), elapsed: '9.000000001' }
-        const c = { samples: e.samples, min: 1, max: 9, sum: e.samples * 4, sumsq: '81', hist: new Map([[20, e.samples]]) }
+        const c = {
+          samples: e.samples,
+          min: 1,
+          max: 9,
+          sum: e.samples * 4,
+          sumsq: '81',
+          hist: new Map([[20, e.samples]]),
+        }
         out += formatEntryHead(id, times, DIALECT) + formatCounter('write', c, DIALECT)
       }
     })
@@ -87,9 +94,7 @@ class Server {
 }
 
 const facts = (deltas: readonly JobDelta[] | undefined) =>
-  deltas
-    ?.map((d) => ({ ...d, ops: [...d.ops] }))
-    .sort((a, b) => (a.jobId < b.jobId ? -1 : a.jobId > b.jobId ? 1 : 0))
+  deltas?.map((d) => ({ ...d, ops: [...d.ops] })).sort((a, b) => (a.jobId < b.jobId ? -1 : a.jobId > b.jobId ? 1 : 0))
 
 /** Ids as any user can make them: 1 to 31 bytes. */
 const bytes = fc
@@ -114,11 +119,23 @@ const id = fc.oneof(
 )
 const target = fc.nat(1)
 const change = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('touch' as const), target, id, n: fc.integer({ min: 1, max: 9 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const), target, n: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('touch' as const), target, id, n: fc.integer({ min: 1, max: 9 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('expire' as const), target, n: fc.integer({ min: 1, max: 3 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), target, id }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), target }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('clock' as const), ns: fc.bigInt({ min: -5_000_000_000n, max: 5_000_000_000n }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('clock' as const),
+      ns: fc.bigInt({ min: -5_000_000_000n, max: 5_000_000_000n }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), target }) },
 )
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
@@ -135,7 +152,10 @@ function apply(s: Server, c: Change): void {
 
 const round = fc.record({
   changes: fc.array(change, { maxLength: 6 }),
-  meanwhile: fc.array(change.filter((c) => c.kind === 'touch'), { maxLength: 2 }),
+  meanwhile: fc.array(
+    change.filter((c) => c.kind === 'touch'),
+    { maxLength: 2 },
+  ),
   at: fc.nat(8),
 })
 
@@ -155,7 +175,9 @@ describe('job_stats cut down on the server', () => {
           const expected = TARGETS.map((t, i) => {
             const value = all.get(paramOf(t))
             if (value === undefined) whole[i]?.reset()
-            return value === undefined ? undefined : { target: t, deltas: whole[i]?.update(parseJobStats(value).entries) }
+            return value === undefined
+              ? undefined
+              : { target: t, deltas: whole[i]?.update(parseJobStats(value).entries) }
           })
           const mark = tables.mark(k * NS_PER_S)
           const answered = mark ? splitParams(cut(text, mark)) : all
@@ -233,7 +255,12 @@ describe('job_stats cut down on the server', () => {
     const names = ['obdfilter.*.job_stats', 'ost.OSS.ost_io.nrs_policies']
     const line = filteredCommand(names, { s: 1_700_000_000, ns: 5 })
     expect(readFiltered(line)).toEqual({ reading: getParamCommand(...names), after: { s: 1_700_000_000, ns: 5 } })
-    for (const other of [line.replace('awk', 'gawk'), `${line} `, line.replace('s=17', 's=$(x)'), line.replace('{f()}', '{}')]) {
+    for (const other of [
+      line.replace('awk', 'gawk'),
+      `${line} `,
+      line.replace('s=17', 's=$(x)'),
+      line.replace('{f()}', '{}'),
+    ]) {
       expect(readFiltered(other)).toBeUndefined()
     }
     for (const s of [-1, 1.5, NaN, Infinity, 1e13]) expect(() => filterTail({ s, ns: 0 })).toThrow(RangeError)

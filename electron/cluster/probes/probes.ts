@@ -28,7 +28,7 @@ export class Probes {
   /** The one way in which a server is read. */
   of(node: NodeConnection): ServerProbe {
     let probe = this.#servers.get(node)
-    if (!probe) this.#servers.set(node, (probe = new ServerProbe(node, this.board, this.#source)))
+    if (!probe) this.#servers.set(node, (probe = new ServerProbe(node, this.board, this.#source, this.#servers.size)))
     return probe
   }
 

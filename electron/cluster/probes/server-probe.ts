@@ -29,19 +29,22 @@ export class ServerProbe {
   readonly #runs = new Map<string, number>()
   #cpuFailures = 0
   readonly #measuresCpu: boolean
+  readonly #phase: number
 
-  constructor(node: NodeConnection, board: ProbeBoard, source: Pick<ClusterSource, 'kind'>) {
+  /** @param index  of the server among all: they are not looked at closely all at once. */
+  constructor(node: NodeConnection, board: ProbeBoard, source: Pick<ClusterSource, 'kind'>, index: number) {
+    this.#phase = index % CPU_EVERY
     this.node = node
     this.#board = board
     this.#queue = source.kind === 'LIVE' ? new ServerQueue() : undefined
     this.#measuresCpu = source.kind === 'LIVE'
   }
 
-  /** Whether this run of a kind of reading is one whose cost is looked at closely: the first, and every twentieth. */
+  /** Whether this run of a kind of reading is one whose cost is looked at closely: every twentieth. */
   isCloseLook(kind: string): boolean {
     const n = this.#runs.get(kind) ?? 0
     this.#runs.set(kind, n + 1)
-    return this.#measuresCpu && n % CPU_EVERY === 0
+    return this.#measuresCpu && n % CPU_EVERY === this.#phase
   }
 
   /** Several commands that nothing comes between. */

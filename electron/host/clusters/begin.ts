@@ -4,7 +4,8 @@ import { formatFailure, type Result } from '#core/base/result.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit } from '../../enforce/audit.ts'
-import type { EnforcementStore } from '../../enforce/store.ts'
+import { leaseKeeper } from '../../enforce/store-leases.ts'
+import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
 import { consoleOf, type Console } from '../on-screen.ts'
@@ -21,7 +22,7 @@ export function liveConsole(
   live: LiveConsole,
   source: LiveSource,
   { history, store }: BeginParts,
-): { readonly console: Console; readonly close: () => void } {
+): { readonly console: Console; readonly close: () => Promise<void> } {
   const { cluster } = live
   const sinceMs = Date.now()
   const hosts = cluster.servers.map((s) => s.host).join(' ')
@@ -32,6 +33,7 @@ export function liveConsole(
     mode: 'observe',
     controller: 'adaptbf',
     probes: { off: cluster.input.off },
+    leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
   })
   const guard = new Unlock({
     cluster: cluster.name,
@@ -49,7 +51,7 @@ export function liveConsole(
   monitor.onChange(() => guard.look())
   const console = consoleOf(monitor, {
     ...{ guard, store: store.ok ? store.value : undefined },
-    desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite() }),
+    desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
     facts: {
       ...{ env: cluster.input.env, sinceMs },
       ...{ speed: () => 1, achieved: () => 1 },
@@ -60,8 +62,16 @@ export function liveConsole(
   })
   return {
     console,
-    close: () => {
+    close: async () => {
+      const wasEnforcing = monitor.loop.mode === 'enforce'
       guard.lock('it was disconnected')
+      if (wasEnforcing) {
+        // The last look takes the rules of the controllers away; where a server does not answer, its lease does.
+        monitor.setMode('advise')
+        await monitor.tick(source.nowNs())
+      }
+      await console.desk.close()
+      monitor.close()
       history.close()
     },
   }

@@ -7,7 +7,10 @@ import type { Console } from '../on-screen.ts'
 
 export interface LiveConsoleParts extends Pick<LiveClusterParts, 'access' | 'rememberedRoles' | 'onRoles'> {
   /** Makes the console of a source that has begun. */
-  readonly console: (live: LiveConsole, source: LiveSource) => { readonly console: Console; readonly close: () => void }
+  readonly console: (
+    live: LiveConsole,
+    source: LiveSource,
+  ) => { readonly console: Console; readonly close: () => Promise<void> }
   readonly onConsole: (live: LiveConsole) => void
   readonly onReady: (live: LiveConsole, server: LiveServer) => void
 }
@@ -35,8 +38,7 @@ export class LiveConsole {
           close: async () => {
             this.#console = undefined
             parts.onConsole(this)
-            monitor.close()
-            made.close()
+            await made.close()
           },
         }
       },

@@ -5,7 +5,8 @@ import { judgeReading, watchCanary, type GuardReading, type GuardWatch } from '.
 import { stagedFrame } from '../views/staged.ts'
 import { RuleDesk } from './desk.ts'
 
-const busy = () => smallScenario([{ id: '1.hog.u1' }, { id: '2.calm.u2', clients: [2, 3], processes: 2 }], { period_ms: 500 })
+const busy = () =>
+  smallScenario([{ id: '1.hog.u1' }, { id: '2.calm.u2', clients: [2, 3], processes: 2 }], { period_ms: 500 })
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
 /** Runs the world while a commit is sent. */
@@ -81,14 +82,23 @@ describe('what a reading of the first server says', () => {
     const left = [...readings]
     return { before, limits, next: () => Promise.resolve(left.shift()) }
   }
-  const at = (s: number, more: Partial<GuardReading> = {}): GuardReading => ({ ...before, atMs: s * 1000, bound: 3, ...more })
+  const at = (s: number, more: Partial<GuardReading> = {}): GuardReading => ({
+    ...before,
+    atMs: s * 1000,
+    bound: 3,
+    ...more,
+  })
   const end = async (readings: readonly (GuardReading | undefined)[]) =>
     (await watchCanary(watchOf(readings), 3, undefined, () => undefined)).broken
 
   it.each([
     ['clients are evicted', [at(1), at(2, { timeouts: 3 })], /^guard: 1 lock callback timed out/],
     ['more waits than the covered jobs can have sent', [at(1, { queued: 301 })], /^guard: 301 RPCs queued/],
-    ['others are slow three times in a row', [1, 2, 3].map((s) => at(s, { othersMs: 40 })), /^guard: others are served in 40 ms/],
+    [
+      'others are slow three times in a row',
+      [1, 2, 3].map((s) => at(s, { othersMs: 40 })),
+      /^guard: others are served in 40 ms/,
+    ],
     ['no reading comes', [at(1), undefined], /^no reading for 0.05 s/],
   ] as const)('is bad where %s', async (_what, readings, why) => {
     expect(await end(readings)).toMatch(why)
@@ -96,6 +106,9 @@ describe('what a reading of the first server says', () => {
 
   it('is fine where others are slow once, or nothing is bound yet, which is said', async () => {
     expect(await end([at(1), at(2, { othersMs: 90 }), at(3), at(4)])).toBeUndefined()
-    expect(judgeReading({ before, limits }, at(1, { bound: 0 }), 0)).toContainEqual({ level: 'watch', text: 'matches nothing so far' })
+    expect(judgeReading({ before, limits }, at(1, { bound: 0 }), 0)).toContainEqual({
+      level: 'watch',
+      text: 'matches nothing so far',
+    })
   })
 })

@@ -122,7 +122,9 @@ describe('a commit', () => {
     await commit(d)
     expect(c.records[from]?.kind).toBe('mode')
     expect(c.records[from]?.text).toMatch(/start cap; reason: ticket 7$/)
-    const sent = c.sent.filter((s) => /^(?:lctl set_param|systemd-run|systemctl stop)/.test(s.command)).map((s) => s.command)
+    const sent = c.sent
+      .filter((s) => /^(?:lctl set_param|systemd-run|systemctl stop)/.test(s.command))
+      .map((s) => s.command)
     const intents = c.records.filter((r) => r.kind === 'intent').flatMap((r) => r.text.split('\n'))
     expect(sent.length).toBeGreaterThan(0)
     expect(intents).toEqual(sent)

@@ -5,27 +5,27 @@
 import { randomBytes } from 'node:crypto'
 import type { CommitProgress, NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { PolicyChoice } from '#core/control/policy-plan.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { placeOf, SERVICES } from '../../cluster/service.ts'
-import { CANARY_S, commitChange, commitTasks, type CommitParts } from '../../enforce/change.ts'
-import { policyTask } from '../../enforce/policy-commit.ts'
-import { readServer, readVersion } from '../../enforce/read-server.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
 import { CommitRun } from './commit-run.ts'
 import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
+import type { DeskCore, DeskOptions } from './desk-core.ts'
+import { DeskRecord } from './desk-record.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
 import { SampleGuard } from './guard-watch.ts'
 import { KeptPlans } from './kept-plans.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
-import { pastChange, policyPast, whyOf, type PastChange } from './past-change.ts'
-import { newPolicy, planPolicies, policyRefusal, wordsOf, type PolicyDeskPlan, type PolicyRead, type StagedPolicy } from './policy-desk.ts'
+import { pastChange, whyOf, type PastChange } from './past-change.ts'
+import { PolicyDesk } from './policy-desk.ts'
 import { PendingUndos } from './pending-undo.ts'
 import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
+import { readNow } from './read-now.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
 import { undoEdits } from './undo.ts'
@@ -36,31 +36,22 @@ const CHANGES_KEPT = 20
 /** Longest time that a rule may stand without a second confirmation, s. */
 const LONG_S = 86_400
 
-/** How a desk guards and sends; what is not given is as in operation. */
-export interface DeskOptions {
-  /** Why nothing may be written now: a cluster that is locked, or read-only. */
-  readonly mayWrite?: (() => Failure | undefined) | undefined
-  /** Seconds that the first server of a commit is watched; 0: not at all. @default 10 */
-  readonly canaryS?: number | undefined
-  readonly sending?: Pick<CommitParts, 'answerMs' | 'pausesMs'> | undefined
-  /** For a command that commits and ends: the mode of the controllers, which stay as they are, has no part in it. */
-  readonly alone?: boolean | undefined
-}
-
 const tooMany = (what: string): Failure =>
   failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
 
-export class RuleDesk {
+export class RuleDesk implements DeskCore {
   readonly monitor: ClusterMonitor
   readonly staged = new StagedChanges()
-  readonly rules = new OperatorRules()
+  readonly rules: OperatorRules
   readonly pending = new PendingUndos()
   readonly options: DeskOptions
   #changes: readonly PastChange[] = []
   readonly #kept = new KeptPlans()
   readonly #upkeep: Upkeep
+  readonly #record: DeskRecord | undefined
   #run: CommitRun | undefined
-  readonly #policies = new Map<ServiceName, StagedPolicy>()
+  /** Staged changes of policy. */
+  readonly policies: PolicyDesk
   readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = {
     ost_io: new Paced(100),
     mdt: new Paced(100),
@@ -72,6 +63,11 @@ export class RuleDesk {
   constructor(monitor: ClusterMonitor, options: DeskOptions = {}) {
     this.monitor = monitor
     this.options = options
+    this.#record = options.store && new DeskRecord(options.store, monitor.source.cluster)
+    this.rules = new OperatorRules(this.#record)
+    this.#record?.refresh(this.rules)
+    this.#changes = this.#record?.load(this.pending) ?? []
+    this.policies = new PolicyDesk(this)
     this.#upkeep = new Upkeep(this)
     monitor.onChange(() => this.#upkeep.look())
   }
@@ -131,12 +127,14 @@ export class RuleDesk {
   /** What is different since a plan was shown; empty while it is the plan. */
   since(service: ServiceName, planId: string): string[] {
     const now = this.plan(service)
-    return now.planId === planId ? [] : (this.#kept.since(planId, now) ?? ['the plan that was shown is not known any more'])
+    return now.planId === planId
+      ? []
+      : (this.#kept.since(planId, now) ?? ['the plan that was shown is not known any more'])
   }
 
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
   stage(service: ServiceName, form: RuleForm, terms: ChangeTerms, replaces?: string): Result<string> {
-    if (this.#policies.has(service)) {
+    if (this.policies.has(service)) {
       const next = 'Commit it first, or take it back.'
       return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a change of policy is staged', next))
     }
@@ -183,42 +181,8 @@ export class RuleDesk {
     return ok(id)
   }
 
-  /** Stages a change of policy, which stands alone: rules go with the policy. Failures: OTHERS_STAGED. */
-  stagePolicy(
-    service: ServiceName,
-    to: PolicyChoice,
-    reason: string,
-    restores?: StagedPolicy['restores'],
-  ): Result<string> {
-    if (this.staged.of(service).length > 0) {
-      const next = 'Commit them, or take them back.'
-      return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
-    }
-    const staged = newPolicy({ service, to, reason, restores, stagedMs: this.monitor.nowMs() })
-    this.#policies.set(service, staged)
-    this.monitor.changed()
-    return ok(staged.id)
-  }
-
-  /** The staged change of policy as it would be sent now; undefined where none is staged. */
-  policyPlan(service: ServiceName): PolicyDeskPlan | undefined {
-    const staged = this.#policies.get(service)
-    if (!staged) return undefined
-    const servers = this.servers(service).map((s): PolicyRead => {
-      return { ...s, policies: this.monitor.serviceReading(s.server, service)?.policies ?? [] }
-    })
-    return planPolicies(staged, servers, (host) => this.serverFacts(host))
-  }
-
-  /** Why a change of policy cannot be committed now. */
-  policyRefusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
-    const { monitor } = this
-    const missing = monitor.serversOf(service).filter((h) => monitor.missing.has(h) || !monitor.reading(h))
-    return this.guard() ?? this.#busy() ?? policyRefusal(plan, missing)
-  }
-
   unstage(service: ServiceName, id: string | null): void {
-    if (id === null || this.#policies.get(service)?.id === id) this.#policies.delete(service)
+    this.policies.remove(service, id)
     this.staged.remove(service, id)
     this.monitor.changed()
   }
@@ -245,10 +209,11 @@ export class RuleDesk {
 
   /** Why a plan cannot be committed now; undefined when it can. */
   refusal(service: ServiceName, plan: DeskPlan): Failure | undefined {
-    return planRefusal(this.monitor, service, plan, this.guard() ?? this.#busy())
+    return planRefusal(this.monitor, service, plan, this.guard() ?? this.busy())
   }
 
-  #busy(): Failure | undefined {
+  /** Another commit that is being sent. */
+  busy(): Failure | undefined {
     if (!this.isCommitting && !this.#upkeep.isSending) return undefined
     return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
   }
@@ -264,8 +229,8 @@ export class RuleDesk {
     typed: string,
     canaryS = this.options.canaryS ?? CANARY_S,
   ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const policy = this.policyPlan(service)
-    const refused = policy ? this.policyRefusal(service, policy) : this.refusal(service, this.plan(service))
+    const policy = this.policies.plan(service)
+    const refused = policy ? this.policies.refusal(service, policy) : this.refusal(service, this.plan(service))
     if (refused) return fail(refused)
     if (typed !== this.typedTarget(service)) {
       const why = 'what was typed is not the target'
@@ -273,7 +238,7 @@ export class RuleDesk {
     }
     const run = (this.#run = new CommitRun(service, planId, () => this.monitor.changed()))
     try {
-      return policy ? await this.#commitPolicy(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
+      return policy ? await this.policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
     } catch (e) {
       const why = e instanceof Error ? e.message : String(e)
       return fail({
@@ -290,55 +255,9 @@ export class RuleDesk {
   }
 
   /** The servers of a service as they are read right now; those that do not answer are not among them. */
-  async #readNow(service: ServiceName): Promise<{ now: PolicyRead[]; factsOf: (host: string) => DeskServer }> {
-    const { monitor } = this
-    const { answerMs } = this.options.sending ?? {}
-    const facts = new Map<string, DeskServer>()
-    const now = await Promise.all(
-      this.servers(service).map(async (s) => {
-        const node = monitor.node(s.server)
-        if (!node) return undefined
-        const version = await readVersion(node, answerMs)
-        facts.set(s.server, { version, keeps: node.timers ?? 'systemd' })
-        return readServer(node, SERVICES[service], s, answerMs)
-      }),
-    )
-    const factsOf = (host: string): DeskServer => facts.get(host) ?? { version: undefined, keeps: 'none' }
-    return { now: now.filter((s) => s !== undefined), factsOf }
+  readNow(service: ServiceName): ReturnType<typeof readNow> {
+    return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs)
   }
-
-  async #commitPolicy(
-    run: CommitRun,
-    staged: StagedPolicy,
-    canaryS: number,
-  ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const { monitor } = this
-    const { service, planId } = run
-    const { now, factsOf } = await this.#readNow(service)
-    const plan = planPolicies(staged, now, factsOf)
-    if (plan.planId !== planId) {
-      const why = 'the servers, their policies or their rules changed since the review'
-      return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
-    }
-    const late = policyRefusal(plan, []) ?? this.guard()
-    if (late) return fail(late)
-    const work = plan.servers.filter((s) => s.plan.steps.length > 0)
-    const atMs = monitor.nowMs()
-    const changeId = randomBytes(4).toString('hex')
-    const title = `policy ${wordsOf(staged.to)}`
-    const text = `change ${changeId}, plan ${planId}: ${title} on ${service}; reason: ${staged.reason}`
-    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
-    const tasks = work.map((s) => policyTask(SERVICES[service], s))
-    const ends = await commitTasks(tasks, this.sendingParts(canaryS, run))
-    const past = policyPast(service, plan, { id: changeId, atMs, title, reason: staged.reason, nodes: ends })
-    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
-    const isDone = ends.every((n) => n.state === 'done')
-    if (isDone && this.#policies.get(service) === staged) this.#policies.delete(service)
-    const where = `${ends.filter((n) => n.state === 'done').length} of ${ends.length} servers`
-    monitor.events.add({ atMs, kind: 'change', level: isDone ? 'ok' : 'bad', subject: 'Rule', text: title, where })
-    return ok({ changeId, nodes: ends })
-  }
-
 
   /** How a commit of this desk is sent. */
   sendingParts(canaryS: number, run?: CommitRun, changes: readonly DeskChange[] = []): CommitParts {
@@ -365,7 +284,7 @@ export class RuleDesk {
   async #commitFresh(run: CommitRun, canaryS: number): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
     const { monitor } = this
     const { service, planId } = run
-    const { now, factsOf } = await this.#readNow(service)
+    const { now, factsOf } = await this.readNow(service)
     const plan = this.#planOn(service, now, factsOf)
     if (plan.planId !== planId) {
       const differs = this.#kept.since(planId, plan) ?? ['the servers, or what is staged, changed since the review']
@@ -382,6 +301,7 @@ export class RuleDesk {
     // Why is on record, too, before anything is sent.
     const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    this.#record?.before(plan, atMs)
     const ends = await commitChange(SERVICES[service], changes, this.sendingParts(canaryS, run, changes))
     const nodes: NodeEnd[] = [
       ...ends,
@@ -389,10 +309,11 @@ export class RuleDesk {
     ]
     const past = pastChange(service, plan, this.rules, { id: changeId, atMs, ...why, nodes })
     for (const end of nodes) settleTerms(plan, end, this.rules, atMs)
-    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
+    this.#record?.after(plan, nodes, this.rules)
     for (const host of waiting) this.#wait(plan, host, changeId)
     const done = nodes.filter((n) => n.state === 'done' || n.state === 'pending').map((n) => n.host)
     const isDone = done.length === nodes.length
+    this.remember(past)
     if (isDone) this.#end(service, plan, waiting.length > 0)
     else this.staged.sent(new Set(plan.staged.map((s) => s.id)), done)
     const where = `${ends.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
@@ -416,13 +337,45 @@ export class RuleDesk {
       this.staged.remove(service, id)
       const past = this.#changes.find((c) => c.id === undoes)
       if (past && !isWaiting) past.undone = true
+      if (past) this.noteChange(past)
     }
+  }
+
+  /** A server of a commit turned out to be done after all: what is done everywhere is staged no longer. */
+  doneLate({ service, stagedIds }: PastChange, host: string): void {
+    const ids = new Set(stagedIds)
+    this.staged.sent(ids, [host])
+    const hosts = this.monitor.serversOf(service)
+    for (const s of this.staged.of(service)) {
+      if (ids.has(s.id) && (s.hosts ?? hosts).every((h) => s.doneOn.includes(h))) this.staged.remove(service, s.id)
+    }
+  }
+
+  /** Puts a committed change on the undo list. */
+  remember(past: PastChange): void {
+    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
+    this.noteChange(past)
+  }
+
+  /** Keeps what is different about a change of the undo list. */
+  noteChange(past: PastChange): void {
+    this.#record?.keep(past, this.pending)
+  }
+
+  /** Takes over what commands of the same data folder have noted meanwhile. */
+  refresh(): void {
+    if (!this.#record) return
+    this.#record.refresh(this.rules)
+    const known = new Set(this.#changes.map((c) => c.id))
+    const others = this.#record.others(known)
+    if (others.length === 0) return
+    this.#changes = [...others, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_KEPT)
   }
 
   /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#changes.find((c) => c.id === changeId)
-    if (past?.policy) return this.#undoPolicy(past, past.policy)
+    if (past?.policy) return this.policies.undo(past, past.policy)
     const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
     const refuse = (code: string, why: string): Result<undefined> =>
       fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
@@ -438,11 +391,5 @@ export class RuleDesk {
       if (!put.ok) return put
     }
     return ok(undefined)
-  }
-
-  /** Stages the policy of before, and the rules that went with it. */
-  #undoPolicy({ service, title }: PastChange, { was, restores }: NonNullable<PastChange['policy']>): Result<undefined> {
-    const staged = this.stagePolicy(service, was, `undo of ${title}`, restores)
-    return staged.ok ? ok(undefined) : staged
   }
 }

@@ -32,8 +32,24 @@ const LATE_MS = 90_000
 
 const keyOf = (p: RulePlace): string => [p.service, p.host, p.queue, p.name].join('\u0000')
 
+/** Where rules are kept besides the memory. */
+export interface RuleSink {
+  keepRule(place: RulePlace, rule: OperatorRule): void
+  forgetRule(place: RulePlace): void
+}
+
 export class OperatorRules {
+  readonly #sink: RuleSink | undefined
   readonly #rules = new Map<string, { readonly place: RulePlace; readonly rule: OperatorRule }>()
+
+  constructor(sink?: RuleSink) {
+    this.#sink = sink
+  }
+
+  /** Takes over a rule that is kept already. */
+  take(place: RulePlace, rule: OperatorRule): void {
+    this.#rules.set(keyOf(place), { place, rule })
+  }
 
   find(place: RulePlace): OperatorRule | undefined {
     return this.#rules.get(keyOf(place))?.rule
@@ -41,10 +57,12 @@ export class OperatorRules {
 
   keep(place: RulePlace, rule: OperatorRule): void {
     this.#rules.set(keyOf(place), { place, rule })
+    this.#sink?.keepRule(place, rule)
   }
 
   forget(place: RulePlace): void {
     this.#rules.delete(keyOf(place))
+    this.#sink?.forgetRule(place)
   }
 
   /** Rules that this console must stop, whose time has come. */
@@ -52,6 +70,27 @@ export class OperatorRules {
     return [...this.#rules.values()].flatMap(({ place, rule: { timer } }) =>
       timer?.stop !== undefined && timer.expiresMs <= nowMs ? [{ place, stop: timer.stop }] : [],
     )
+  }
+
+  /** The rule that a timer stops next, and on how many servers it does; undefined without one. */
+  nextStop(nowMs: number): { name: string; createdMs: number; expiresMs: number; servers: number } | undefined {
+    const timed = [...this.#rules.values()].flatMap(({ place, rule: { createdMs, timer } }) =>
+      timer && timer.expiresMs > nowMs
+        ? [{ name: place.name, host: place.host, createdMs, expiresMs: timer.expiresMs }]
+        : [],
+    )
+    const first = timed.reduce<(typeof timed)[number] | undefined>(
+      (soonest, t) => (soonest && soonest.expiresMs <= t.expiresMs ? soonest : t),
+      undefined,
+    )
+    if (!first) return undefined
+    const { name, createdMs, expiresMs } = first
+    return {
+      name,
+      createdMs,
+      expiresMs,
+      servers: new Set(timed.filter((t) => t.name === name).map((t) => t.host)).size,
+    }
   }
 
   /** Timers of rules on a server. */
@@ -87,10 +126,10 @@ export class OperatorRules {
    * @param isThere  undefined where the server was not read.
    */
   forgetGone(nowMs: number, isThere: (place: RulePlace) => boolean | undefined): void {
-    for (const [key, { place, rule }] of this.#rules) {
+    for (const { place, rule } of [...this.#rules.values()]) {
       const isPending = rule.timer !== undefined && nowMs < rule.timer.expiresMs + LATE_MS
       if (isPending || nowMs < rule.createdMs + SETTLES_MS) continue
-      if (isThere(place) === false) this.#rules.delete(key)
+      if (isThere(place) === false) this.forget(place)
     }
   }
 }

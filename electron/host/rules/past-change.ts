@@ -7,7 +7,7 @@ import { policyLines } from '../../enforce/policy-commit.ts'
 import { inverseOf } from '../../enforce/server-change.ts'
 import type { DeskChange, DeskPlan } from './desk-plan.ts'
 import type { OperatorRules } from './operator-rules.ts'
-import type { PolicyDeskPlan } from './policy-desk.ts'
+import type { PolicyDeskPlan } from './policy-plans.ts'
 import { wayBack, type WayBack } from './undo.ts'
 
 /** A change that was sent, and what came of it. */
@@ -25,10 +25,11 @@ export interface PastChange {
   readonly done: Map<string, WayBack>
   /** By server whose end is not known: a later reading may tell. */
   readonly unsure: Map<string, DeskChange>
+  /** Staged changes that it was made of. */
+  readonly stagedIds: readonly string[]
   /** Of a change of policy: what ran before. */
   readonly policy?:
-    | { readonly was: PolicyChoice; readonly restores: ReadonlyMap<string, readonly PolicyStep[]> }
-    | undefined
+    { readonly was: PolicyChoice; readonly restores: ReadonlyMap<string, readonly PolicyStep[]> } | undefined
   /** Whether its inverse was committed. */
   undone: boolean
 }
@@ -67,6 +68,7 @@ export function pastChange(
     expiresMs: seconds.length === 0 ? null : head.atMs + Math.min(...seconds) * 1000,
     done: new Map(on.map((c) => [c.plan.server, wayBackOf(c, rules)])),
     unsure: new Map(plan.changes.flatMap((c) => (isUnknown(c.plan.server) ? [[c.plan.server, c]] : []))),
+    stagedIds: plan.staged.map((s) => s.id),
     undone: false,
   }
 }
@@ -83,7 +85,8 @@ export function policyPast(
     ...head,
     service,
     inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
-    ...{ expiresMs: null, done: new Map<string, WayBack>(), unsure: new Map<string, DeskChange>(), undone: false },
+    ...{ expiresMs: null, done: new Map<string, WayBack>(), unsure: new Map<string, DeskChange>() },
+    ...{ stagedIds: [], undone: false },
     policy: {
       was: { name: was?.name ?? 'fifo', arg: was?.arg ?? '' },
       restores: new Map(

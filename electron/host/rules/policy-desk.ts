@@ -1,82 +1,110 @@
-/** A staged change of a service's policy: planned for every server, committed after review like rules, and undone from its steps. */
-import { createHash, randomBytes } from 'node:crypto'
-import type { ServiceName } from '#core/api/rule-edits.ts'
-import type { Failure } from '#core/base/result.ts'
-import { planPolicy, type PolicyChoice, type PolicyStep } from '#core/control/policy-plan.ts'
-import { standingHash } from '#core/control/standing.ts'
-import type { ServerRules } from '#core/control/server-rules.ts'
-import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
+/**
+ * Changes of a service's policy: staged one at a time and alone, because rules go with the policy; committed after review like
+ * rules, and undone with the rules that went with it.
+ */
+import { randomBytes } from 'node:crypto'
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { PolicyChoice } from '#core/control/policy-plan.ts'
 import { SERVICES } from '../../cluster/service.ts'
-import { policyLines, type PolicyServer } from '../../enforce/policy-commit.ts'
-import type { DeskServer } from './desk-plan.ts'
+import { commitTasks } from '../../enforce/change.ts'
+import { policyTask } from '../../enforce/policy-commit.ts'
+import type { CommitRun } from './commit-run.ts'
+import type { DeskCore } from './desk-core.ts'
+import { policyPast, type PastChange } from './past-change.ts'
+import {
+  newPolicy,
+  planPolicies,
+  policyRefusal,
+  wordsOf,
+  type PolicyDeskPlan,
+  type PolicyRead,
+  type StagedPolicy,
+} from './policy-plans.ts'
 import { failure } from './refusal.ts'
 
-export interface StagedPolicy {
-  readonly id: string
-  readonly service: ServiceName
-  readonly to: PolicyChoice
-  readonly reason: string
-  readonly stagedMs: number
-  /** Of an undoing: by server, the rules that went with the policy. */
-  readonly restores?: ReadonlyMap<string, readonly PolicyStep[]> | undefined
-}
+export class PolicyDesk {
+  readonly #desk: DeskCore
+  readonly #staged = new Map<ServiceName, StagedPolicy>()
 
-export interface PolicyDeskPlan {
-  readonly staged: StagedPolicy
-  readonly servers: readonly (PolicyServer & { readonly version: string })[]
-  readonly planId: string
-}
-
-export interface PolicyRead extends ServerRules {
-  readonly policies: readonly PolicyStatus[]
-}
-
-/** Least and most time that a policy has to stop, wall ms. */
-const WAIT_MS = { least: 60_000, most: 900_000 } as const
-
-export const wordsOf = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
-
-export const newPolicy = (staged: Omit<StagedPolicy, 'id'>): StagedPolicy => ({
-  id: randomBytes(3).toString('hex'),
-  ...staged,
-})
-
-export function planPolicies(
-  staged: StagedPolicy,
-  servers: readonly PolicyRead[],
-  factsOf: (host: string) => DeskServer,
-): PolicyDeskPlan {
-  const plans = servers.map((found) => {
-    const { version } = factsOf(found.server)
-    const planned = planPolicy(found, found.policies, staged.to)
-    const rules = planned.steps.length === 0 ? [] : (staged.restores?.get(found.server) ?? [])
-    const plan = { ...planned, steps: [...planned.steps, ...rules] }
-    // Twice what the slowest rule takes: estimates of a queue are no promise.
-    const waitMs = Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, plan.drain.mostS * 2_000))
-    return { plan, found, policies: found.policies, to: staged.to, waitMs, version: version?.text ?? '' }
-  })
-  const texts = plans.map(({ plan, found, version }) => [
-    found.server,
-    policyLines(plan.steps, SERVICES[staged.service]),
-    plan.steps.length > 0 ? [standingHash(found), version] : [],
-  ])
-  const planId = createHash('sha256').update(JSON.stringify([staged.service, texts])).digest('hex').slice(0, 16)
-  return { staged, servers: plans, planId }
-}
-
-/** Why a change of policy cannot be committed; undefined when it can. */
-export function policyRefusal({ servers }: PolicyDeskPlan, missing: readonly string[]): Failure | undefined {
-  const what = 'The policy cannot be changed'
-  if (missing.length > 0) {
-    return failure('SERVER_MISSING', what, `${missing.join(', ')} does not answer`, 'Wait until every server answers.')
+  constructor(desk: DeskCore) {
+    this.#desk = desk
   }
-  const unread = servers.filter((s) => s.version === '')
-  if (unread.length > 0) {
-    const why = `the release of ${unread.map((s) => s.found.server).join(', ')} could not be read, and releases differ in what a change of policy does`
-    return failure('VERSION_UNKNOWN', what, why, 'Let the server name its version, then review again.')
+
+  has(service: ServiceName): boolean {
+    return this.#staged.has(service)
   }
-  const refused = servers.find((s) => s.plan.refused !== undefined)
-  if (refused) return failure('POLICY_REFUSED', what, refused.plan.refused ?? '', 'Choose another policy, or wait.')
-  if (servers.some((s) => s.plan.steps.length > 0)) return undefined
-  return failure('NO_CHANGE', 'There is nothing to send', 'every server runs it already', 'Take the change back.')
+
+  /** Stages another policy. Failures: OTHERS_STAGED. */
+  stage(service: ServiceName, to: PolicyChoice, reason: string, restores?: StagedPolicy['restores']): Result<string> {
+    const { staged: rules, monitor } = this.#desk
+    if (rules.of(service).length > 0) {
+      const next = 'Commit them, or take them back.'
+      return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
+    }
+    const staged = newPolicy({ service, to, reason, restores, stagedMs: monitor.nowMs() })
+    this.#staged.set(service, staged)
+    monitor.changed()
+    return ok(staged.id)
+  }
+
+  remove(service: ServiceName, id: string | null): void {
+    if (id === null || this.#staged.get(service)?.id === id) this.#staged.delete(service)
+  }
+
+  /** The staged change as it would be sent now; undefined where none is staged. */
+  plan(service: ServiceName): PolicyDeskPlan | undefined {
+    const staged = this.#staged.get(service)
+    if (!staged) return undefined
+    const { monitor } = this.#desk
+    const servers = this.#desk.servers(service).map((s): PolicyRead => {
+      return { ...s, policies: monitor.serviceReading(s.server, service)?.policies ?? [] }
+    })
+    return planPolicies(staged, servers, (host) => this.#desk.serverFacts(host))
+  }
+
+  /** Why it cannot be committed now. */
+  refusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
+    const { monitor } = this.#desk
+    const missing = monitor.serversOf(service).filter((h) => monitor.missing.has(h) || !monitor.reading(h))
+    return this.#desk.guard() ?? this.#desk.busy() ?? policyRefusal(plan, missing)
+  }
+
+  /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws when it cannot be put on record. */
+  async commit(
+    run: CommitRun,
+    staged: StagedPolicy,
+    canaryS: number,
+  ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
+    const { monitor } = this.#desk
+    const { service, planId } = run
+    const { now, factsOf } = await this.#desk.readNow(service)
+    const plan = planPolicies(staged, now, factsOf)
+    if (plan.planId !== planId) {
+      const why = 'the servers, their policies or their rules changed since the review'
+      return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
+    }
+    const late = policyRefusal(plan, []) ?? this.#desk.guard()
+    if (late) return fail(late)
+    const atMs = monitor.nowMs()
+    const id = randomBytes(4).toString('hex')
+    const title = `policy ${wordsOf(staged.to)}`
+    const text = `change ${id}, plan ${planId}: ${title} on ${service}; reason: ${staged.reason}`
+    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    const work = plan.servers.filter((s) => s.plan.steps.length > 0)
+    const tasks = work.map((s) => policyTask(SERVICES[service], s))
+    const nodes = await commitTasks(tasks, this.#desk.sendingParts(canaryS, run))
+    this.#desk.remember(policyPast(service, plan, { id, atMs, title, reason: staged.reason, nodes }))
+    const isDone = nodes.every((n) => n.state === 'done')
+    if (isDone && this.#staged.get(service) === staged) this.#staged.delete(service)
+    const where = `${nodes.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
+    monitor.events.add({ atMs, kind: 'change', level: isDone ? 'ok' : 'bad', subject: 'Rule', text: title, where })
+    return ok({ changeId: id, nodes })
+  }
+
+  /** Stages the policy of before, and the rules that went with it. */
+  undo({ service, title }: PastChange, { was, restores }: NonNullable<PastChange['policy']>): Result<undefined> {
+    const staged = this.stage(service, was, `undo of ${title}`, restores)
+    return staged.ok ? ok(undefined) : staged
+  }
 }

@@ -14,13 +14,16 @@ function loaded(version: string, policy: string): Scenario {
 }
 const runs = (c: Emulated, host: string): string => {
   const text = c.source.emulator.node(host)?.exec(`lctl get_param -n ${POLICIES}`).stdout ?? ''
-  return /name: (tbf[^\n]*)\n {4}state: started/.exec(text)?.[1] ?? (/name: fifo\n {4}state: started/.test(text) ? 'fifo' : '?')
+  return (
+    /name: (tbf[^\n]*)\n {4}state: started/.exec(text)?.[1] ??
+    (/name: fifo\n {4}state: started/.test(text) ? 'fifo' : '?')
+  )
 }
 /** Virtual time follows the wall, tenfold: waits are polled in wall time. */
 async function whileRunning<T>(c: Emulated, work: Promise<T>): Promise<T> {
   let isOver = false
   void work.finally(() => (isOver = true))
-  for (let second = c.source.emulator.seconds; !isOver; ) {
+  for (let second = c.source.emulator.seconds; !isOver;) {
     second += 1
     await c.run(second)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -28,7 +31,7 @@ async function whileRunning<T>(c: Emulated, work: Promise<T>): Promise<T> {
   return work
 }
 async function change(c: Emulated, d: RuleDesk, name: string, arg: string) {
-  const staged = d.stagePolicy('ost_io', { name, arg }, 'ticket 9')
+  const staged = d.policies.stage('ost_io', { name, arg }, 'ticket 9')
   if (!staged.ok) throw new Error(staged.error.why)
   const frame = stagedFrame(d, { service: 'ost_io' }, 1)
   const done = await whileRunning(c, d.commit('ost_io', frame.review?.planId ?? '', frame.review?.typed ?? ''))

@@ -10,7 +10,7 @@ import { placeOf, SERVICES } from '../../cluster/service.ts'
 import { ask } from '../../enforce/ask.ts'
 import { commitChange } from '../../enforce/change.ts'
 import { ANSWER_MS, readServer, readVersion } from '../../enforce/read-server.ts'
-import type { RuleDesk } from './desk.ts'
+import type { DeskCore } from './desk-core.ts'
 import { isWork, planStaged, settleTerms, type DeskChange } from './desk-plan.ts'
 import type { PastChange } from './past-change.ts'
 import { wayBackOf } from './past-change.ts'
@@ -18,15 +18,18 @@ import type { PendingUndo } from './pending-undo.ts'
 
 /** How often it looks, on the source's clock. */
 const LOOK_MS = 1_000
+/** How often it looks for what commands have noted. */
+const REFRESH_MS = 5_000
 /** A reading of before the commit tells nothing of it. */
 const SETTLES_MS = 2_000
 
 export class Upkeep {
-  readonly #desk: RuleDesk
+  readonly #desk: DeskCore
   #lookedMs = 0
+  #refreshedMs = 0
   #isSending = false
 
-  constructor(desk: RuleDesk) {
+  constructor(desk: DeskCore) {
     this.#desk = desk
   }
 
@@ -40,6 +43,10 @@ export class Upkeep {
     // A clock that was set back begins anew.
     if (nowMs >= this.#lookedMs && nowMs - this.#lookedMs < LOOK_MS) return
     this.#lookedMs = nowMs
+    if (nowMs - this.#refreshedMs >= REFRESH_MS || nowMs < this.#refreshedMs) {
+      this.#refreshedMs = nowMs
+      this.#desk.refresh()
+    }
     this.#forgetGone(nowMs)
     for (const past of this.#desk.changes) this.#resolve(past, nowMs)
     if (this.#isSending || this.#desk.isCommitting) return
@@ -99,6 +106,7 @@ export class Upkeep {
       past.unsure.delete(host)
       const end = endOf(change, now)
       this.#settle(past, end, change)
+      if (end.state === 'done') this.#desk.doneLate(past, host)
       settleTerms({ staged: [], planId: '', changes: [change] }, end, rules, past.atMs)
     }
   }
@@ -107,6 +115,7 @@ export class Upkeep {
     const { monitor, rules } = this.#desk
     past.nodes = past.nodes.map((n) => (n.host === end.host ? end : n))
     if (end.state === 'done' && change) past.done.set(end.host, wayBackOf(change, rules))
+    this.#desk.noteChange(past)
     try {
       monitor.audit.write(monitor.nowMs(), end.host, 'outcome', `${end.state}: ${end.detail}`)
     } catch {
@@ -157,6 +166,7 @@ export class Upkeep {
     const undone = this.#desk.changes.find((c) => c.id === pending.undoes)
     if (undone && this.#desk.pending.of(pending.undoes).length === 0) {
       undone.undone = past?.nodes.every((n) => n.state === 'done') ?? end.state === 'done'
+      this.#desk.noteChange(undone)
     }
   }
 }
@@ -167,6 +177,7 @@ function endOf({ plan }: DeskChange, now: Parameters<typeof compareHeads>[2] & {
   const toDone = compareHeads(plan.expected, plan.touched, now).differences
   if (toDone.length === 0) return { host, state: 'done', detail: 'it answers again: read back equal' }
   const toBefore = compareHeads(plan.before, plan.touched, now).differences
-  if (toBefore.length === 0) return { host, state: 'rolled back', detail: 'it answers again: nothing of the change is there' }
+  if (toBefore.length === 0)
+    return { host, state: 'rolled back', detail: 'it answers again: nothing of the change is there' }
   return { host, state: 'failed', detail: `it answers again: ${toDone.join('; ')}` }
 }

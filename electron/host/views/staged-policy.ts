@@ -5,7 +5,7 @@ import { SERVICES } from '../../cluster/service.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import type { RuleDesk } from '../rules/desk.ts'
-import { wordsOf, type PolicyDeskPlan } from '../rules/policy-desk.ts'
+import { wordsOf, type PolicyDeskPlan } from '../rules/policy-plans.ts'
 import { toNotice } from './status.ts'
 
 /** Rules that go with a policy, as lines of the review. */
@@ -32,7 +32,7 @@ export function policyPart(desk: RuleDesk, service: ServiceName, plan: PolicyDes
   const [first] = work
   const now = first && primaryPolicy(first.policies, 'reg')
   const lost = first?.plan.lost ?? []
-  const refused = desk.policyRefusal(service, plan)
+  const refused = desk.policies.refusal(service, plan)
   const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
   return {
     policy: {

@@ -167,7 +167,7 @@ export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): St
   const { sample, atMs } = stand(desk.monitor, null)
   const service = SERVICES[query.service]
   const plan = desk.plan(query.service)
-  const policy = desk.policyPlan(query.service)
+  const policy = desk.policies.plan(query.service)
   const isAny = plan.staged.length > 0
   const first = plan.changes.find(isWork)
   return {

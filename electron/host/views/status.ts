@@ -39,6 +39,7 @@ export function statusFrame({ monitor, facts, desk }: Console, query: { at: numb
     mode: monitor.loop.mode,
     safeMode: facts.safeMode(),
     unlockedUntilMs: facts.unlockedUntilMs(),
+    nextExpiry: desk.rules.nextStop(monitor.nowMs()) ?? null,
     controller: monitor.loop.controller,
     adaptbf: adaptbfStatus(monitor),
     cycle: cycleFrame(monitor, sample),

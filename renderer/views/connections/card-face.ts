@@ -4,6 +4,7 @@ import type { Level } from '#core/api/frames.ts'
 import { plainText } from '../../widgets/plain-text.ts'
 import { formatCountdown, formatNumber } from '../../widgets/units.ts'
 import { shortPrint } from './fingerprint.ts'
+import { hostNames } from './tree.ts'
 
 export interface Fact {
   readonly name: string
@@ -39,24 +40,31 @@ function keyFacts(servers: readonly ServerCard[]): Fact[] {
       ? `${refused.length} refused: ${common(refused.map((k) => k.verdict))}`
       : open.length > 0
         ? `${open.length} of ${keys.length} wait for you`
-        : common(keys.map((k) => k.why), 1)
+        : common(
+            keys.map((k) => k.why),
+            1,
+          )
   return [
     {
-      ...{ name: 'Host key', level: 'ok', isMono: true, title: keys.map((k) => `${k.host} ${k.fingerprint}`).join('\n') },
+      ...{
+        name: 'Host key',
+        level: 'ok',
+        isMono: true,
+        title: keys.map((k) => `${k.host} ${k.fingerprint}`).join('\n'),
+      },
       text: shortPrint(first.fingerprint) + (keys.length > 1 ? ` +${keys.length - 1}` : ''),
     },
-    { ...{ name: 'Trusted', text: words, level, isMono: false }, title: unique(keys.map((k) => `${k.host}: ${k.why}`)).join('\n') },
+    {
+      ...{ name: 'Trusted', text: words, level, isMono: false },
+      title: unique(keys.map((k) => `${k.host}: ${k.why}`)).join('\n'),
+    },
   ]
 }
 function lustreText(servers: readonly ServerCard[]): string {
   const cpts = unique(servers.map((s) => (s.cpts === null ? '' : String(s.cpts))))
   // The name of the policy; what it sorts by stands with its server.
   const policies = unique(servers.map((s) => s.policy.split(' ')[0] ?? ''))
-  return [
-    common(servers.map((s) => s.version)),
-    cpts.length === 0 ? '' : `${cpts.join(', ')} CPT`,
-    policies.join(', '),
-  ]
+  return [common(servers.map((s) => s.version)), cpts.length === 0 ? '' : `${cpts.join(', ')} CPT`, policies.join(', ')]
     .filter((part) => part !== '')
     .join(' \u00B7 ')
 }
@@ -124,3 +132,30 @@ export const leftoversOf = (card: ClusterCard): ClusterCard['leftovers'] =>
       timer === '' ? -Infinity : (expiresMs ?? -1)
     return rank(a) - rank(b) || a.host.localeCompare(b.host, 'en', { numeric: true })
   })
+
+export interface Remark {
+  readonly key: string
+  readonly text: string
+}
+const bare = (text: string): string => text.trim().replace(/\.$/, '')
+
+/**
+ * What stands against a cluster, in one sentence each; what several servers say alike is said once, with their names. A text of
+ * several lines to ask for stands in the checklist, where it can be copied.
+ */
+export function remarksOf({ notices, servers }: ClusterCard): Remark[] {
+  const found = new Map<string, { hosts: string[]; text: string }>()
+  for (const { code, what, why, next } of notices) {
+    const host = servers.find((s) => what.startsWith(`${s.host}: `))?.host
+    const said = host === undefined ? what : what.slice(host.length + 2)
+    const ask = next?.includes('\n') ? 'Test shows what to ask for' : next
+    const text = [said, why, ask].flatMap((part) => (part ? [bare(part)] : [])).join('. ')
+    const one = found.get(`${code} ${text}`) ?? { hosts: [], text: `${text}.` }
+    if (host !== undefined) one.hosts.push(host)
+    found.set(`${code} ${text}`, one)
+  }
+  return [...found].map(([key, { hosts, text }]) => ({
+    key,
+    text: hosts.length === 0 ? text : `${hostNames([...new Set(hosts)])}: ${text}`,
+  }))
+}

@@ -32,7 +32,8 @@ export const stepFaces: Readonly<Record<StepState, { readonly level: Level; read
 export const standsAt = (steps: readonly CheckStep[]): CheckStep | null =>
   steps.find((s) => s.state === 'bad' || s.state === 'you') ?? steps.find((s) => s.state === 'now') ?? null
 
-const depth = (steps: readonly CheckStep[]): number => steps.filter((s) => s.state === 'ok' || s.state === 'watch').length
+const depth = (steps: readonly CheckStep[]): number =>
+  steps.filter((s) => s.state === 'ok' || s.state === 'watch').length
 
 export interface Obstacle {
   readonly host: string
@@ -43,7 +44,7 @@ export interface Obstacle {
 /** Why there is no data: of the steps at which servers stand, the earliest, with the first server at it. */
 export function firstObstacle(servers: readonly ServerCard[]): Obstacle | null {
   const standing = servers.flatMap((server) => {
-    const step = server.state === 'connected' ? null : standsAt(server.steps)
+    const step = server.state === 'connected' && server.level !== 'bad' ? null : standsAt(server.steps)
     return step ? [{ server, step, at: depth(server.steps) }] : []
   })
   const isHard = ({ step }: (typeof standing)[number]): number => (step.state === 'now' ? 1 : 0)

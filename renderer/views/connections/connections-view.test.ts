@@ -96,7 +96,9 @@ describe('cards', () => {
     await show()
     const altair = cardOf('altair')
     expect(altair.textContent).toContain('PROD')
-    const groups = [...altair.querySelectorAll('[data-testid="server-group"]')].map((g) => g.textContent.replace(/\s+/g, ' '))
+    const groups = [...altair.querySelectorAll('[data-testid="server-group"]')].map((g) =>
+      g.textContent.replace(/\s+/g, ' '),
+    )
     expect(groups[0]).toContain('login1.hpcbastion')
     expect(groups[1]).toContain('altair-mgsMGS1.2 ms')
     expect(groups[3]).toContain('oss01 to oss1248 OST')
@@ -160,7 +162,9 @@ describe('cards', () => {
       await type(find('remove-typed'), wrong)
       expect(button.disabled).toBe(true)
     }
-    find('remove-dialog').querySelector('form')?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
+    find('remove-dialog')
+      .querySelector('form')
+      ?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
     await flushPromises()
     expect(verbs('remove')).toEqual([])
     await type(find('remove-typed'), 'vega')
@@ -208,16 +212,19 @@ describe('the fingerprint of a first key', () => {
     expect(verbs('trust')).toEqual([expect.objectContaining({ compared: false })])
   })
 
-  it.each(['changed', 'revoked', 'weak', 'unreadable'] as const)('that is %s is refused without any button', async (verdict) => {
-    // Even a host that would allow it cannot make the window offer it.
-    await addUpToKey(shownKey({ verdict, isOpen: true, why: 'known_hosts:14' }))
-    expect(find('key-refused').getAttribute('role')).toBe('alert')
-    expect(find('key-refused').textContent).toContain('No login was tried')
-    expect(find('host-key').querySelectorAll('button, input')).toHaveLength(0)
-    expect(await useClusterDraftStore().trust(shownKey({ verdict }), false)).toBe(false)
-    expect(verbs('trust')).toEqual([])
-    expect(find<HTMLButtonElement>('panel-continue').disabled).toBe(true)
-  })
+  it.each(['changed', 'revoked', 'weak', 'unreadable'] as const)(
+    'that is %s is refused without any button',
+    async (verdict) => {
+      // Even a host that would allow it cannot make the window offer it.
+      await addUpToKey(shownKey({ verdict, isOpen: true, why: 'known_hosts:14' }))
+      expect(find('key-refused').getAttribute('role')).toBe('alert')
+      expect(find('key-refused').textContent).toContain('No login was tried')
+      expect(find('host-key').querySelectorAll('button, input')).toHaveLength(0)
+      expect(await useClusterDraftStore().trust(shownKey({ verdict }), false)).toBe(false)
+      expect(verbs('trust')).toEqual([])
+      expect(find<HTMLButtonElement>('panel-continue').disabled).toBe(true)
+    },
+  )
 
   it('that the host does not let be vouched for has no button either', async () => {
     await addUpToKey(shownKey({ isOpen: false }))
@@ -332,7 +339,10 @@ describe('leftovers', () => {
     await show({ ends: [{ host: 'oss01', state: 'done', detail: 'read back without it' }] })
     await click(find('card-leftovers', cardOf('borealis')).querySelector('button') as HTMLElement)
     const rows = [...find('side-panel').querySelectorAll('[data-key]')]
-    expect(rows.map((r) => r.getAttribute('data-key'))).toEqual(['oss01 ost_io reg hog4690', 'oss02 ost_io reg hog4471'])
+    expect(rows.map((r) => r.getAttribute('data-key'))).toEqual([
+      'oss01 ost_io reg hog4690',
+      'oss02 ost_io reg hog4471',
+    ])
     expect(rows[0]?.querySelector('.st.bad')?.textContent).toContain('nothing stops it')
     rows[1]?.querySelector<HTMLInputElement>('input')?.dispatchEvent(new Event('change'))
     await flushPromises()
@@ -350,7 +360,15 @@ describe('leftovers', () => {
 describe('hostile text of a cluster stays text', () => {
   it('from banners, sudo, host names, keys, leftovers and the checklist', async () => {
     const bad = server('oss01', {
-      ...{ text: HOSTILE, state: 'lost', level: 'bad', login: HOSTILE, policy: HOSTILE, version: HOSTILE, via: HOSTILE },
+      ...{
+        text: HOSTILE,
+        state: 'lost',
+        level: 'bad',
+        login: HOSTILE,
+        policy: HOSTILE,
+        version: HOSTILE,
+        via: HOSTILE,
+      },
       ...{ sudo: { kind: 'broad', text: HOSTILE, level: 'watch' }, channel: HOSTILE, algorithms: HOSTILE },
       key: shownKey({ why: HOSTILE, host: HOSTILE, type: HOSTILE, fingerprint: HOSTILE }),
       steps: stepsTo('auth', 'bad', { detail: HOSTILE, fix: HOSTILE, command: HOSTILE }),
@@ -375,7 +393,8 @@ describe('hostile text of a cluster stays text', () => {
       expect(document.body.querySelector('img, script')).toBeNull()
       expect(document.body.textContent).not.toContain('\u202E')
       expect(document.body.textContent).toContain('<img src=x onerror=alert(1)>\u2039202E\u203A$(id)')
-      for (const { title } of document.body.querySelectorAll<HTMLElement>('[title]')) expect(title).not.toContain('\u202E')
+      for (const { title } of document.body.querySelectorAll<HTMLElement>('[title]'))
+        expect(title).not.toContain('\u202E')
     }
     isInert()
     useConnectionsStore().open('leftovers', 'evil')
@@ -392,7 +411,10 @@ it('checks every server of a cluster on t, and shows the one that needs somebody
             { kind: 'steps', host: name, steps: stepsTo('auth', 'bad', { detail: 'no key was taken' }) },
             { kind: 'end', ok: false },
           ]
-        : [{ kind: 'steps', host: name, steps: stepsTo('end') }, { kind: 'end', ok: true }],
+        : [
+            { kind: 'steps', host: name, steps: stepsTo('end') },
+            { kind: 'end', ok: true },
+          ],
   })
   await press('t')
   await vi.waitFor(() => expect(find('server-checks').textContent).toContain('15 of 15 checked, 14 ok'))

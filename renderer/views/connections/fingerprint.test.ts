@@ -46,7 +46,13 @@ describe('comparing', () => {
   it('counts equal characters from the first on, and is equal only at the end', () => {
     expect(compare(PRINT, '')).toMatchObject({ state: 'empty', equal: 0 })
     expect(compare(PRINT, PRINT.slice(0, 7 + 28))).toMatchObject({ state: 'partial', words: '28 of 43 equal' })
-    for (const same of [PRINT, BODY, ` ${PRINT}= `, `256 ${PRINT} root@oss01 (ED25519)`, groupsOf(PRINT).flat().join(' ')])
+    for (const same of [
+      PRINT,
+      BODY,
+      ` ${PRINT}= `,
+      `256 ${PRINT} root@oss01 (ED25519)`,
+      groupsOf(PRINT).flat().join(' '),
+    ])
       expect(compare(PRINT, same)).toMatchObject({ state: 'equal', equal: LENGTH })
   })
   it('of several fingerprints takes the one that is alike', () => {

@@ -39,7 +39,11 @@ const commands: readonly (readonly [CheckStep['id'], string, number])[] = [
   ['clock', 'date +%s.%N', 4],
 ]
 /** The checklist as far as step `at`, which is in `state`; those after it have not begun. */
-export const stepsTo = (at: CheckStep['id'] | 'end', state: CheckStep['state'] = 'ok', more: Partial<CheckStep> = {}) => {
+export const stepsTo = (
+  at: CheckStep['id'] | 'end',
+  state: CheckStep['state'] = 'ok',
+  more: Partial<CheckStep> = {},
+) => {
   const end = at === 'end' ? commands.length : commands.findIndex(([id]) => id === at)
   return commands.map(([id, command, tookMs], i): CheckStep => {
     const isPast = i < end
@@ -137,7 +141,11 @@ export function stage(patch: Partial<ClusterCard> = {}): ClusterCard {
   return card('borealis', {
     ...{ env: 'STAGE', state: 'partial', text: 'oss03 unreachable 4 min', level: 'bad', mode: 'enforce', servers },
     ...{ unlockedUntilMs: NOW_MS + 491_000, probes: probes([14, 4, 4, 0], [0.5, 0.2, 0.2, 0]), cost: costOf(22_000) },
-    input: input('borealis', 'STAGE', servers.map((s) => s.host)),
+    input: input(
+      'borealis',
+      'STAGE',
+      servers.map((s) => s.host),
+    ),
     leftovers: [
       {
         ...{ key: 'oss01 ost_io reg hog4690', host: 'oss01', service: 'ost_io', queue: 'reg', rule: 'hog4690' },
@@ -161,14 +169,25 @@ export function dev(patch: Partial<ClusterCard> = {}): ClusterCard {
     ...{ state: 'idle', text: 'not connected, last 2 days ago', level: 'idle', servers, probes: [] },
     ...{ sinceMs: null, cost: { t: [], bytesPerSec: [], serverMsPerSec: [] }, safeMode: 'read-only' },
     notices: [
-      { code: 'POLICY_FIFO', what: 'Policy is fifo', why: 'rules need TBF', next: 'nrs_policies=tbf has to be set first' },
+      {
+        code: 'POLICY_FIFO',
+        what: 'Policy is fifo',
+        why: 'rules need TBF',
+        next: 'nrs_policies=tbf has to be set first',
+      },
     ],
     input: input('vega', 'DEV', ['vega-mgs', 'oss01', 'oss02']),
     ...patch,
   })
 }
 export function demo(patch: Partial<ClusterCard> = {}): ClusterCard {
-  const local = { key: null, login: 'none, in this process', algorithms: '', strictKex: null, version: '2.15.5' } as const
+  const local = {
+    key: null,
+    login: 'none, in this process',
+    algorithms: '',
+    strictKex: null,
+    version: '2.15.5',
+  } as const
   const servers = [
     server('mds01', { ...local, roles: ['mgs', 'mds'], targets: ['demo-MDT0000', 'demo-MDT0001'] }),
     ...osses(2, 2, 'demo', local),
@@ -203,7 +222,10 @@ export interface SampleHost {
 export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost {
   const host: SampleHost = {
     ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [] },
-    check: () => [{ kind: 'steps', host: 'cetus-mgs', steps: stepsTo('end') }, { kind: 'end', ok: true }],
+    check: () => [
+      { kind: 'steps', host: 'cetus-mgs', steps: stepsTo('end') },
+      { kind: 'end', ok: true },
+    ],
     script: { text: '#!/bin/sh\n# oss01\nlctl set_param ost.OSS.ost_io.nrs_tbf_rule="stop hog4690"\n', rules: 4 },
     ...patch,
   }

@@ -91,6 +91,9 @@ function whatOf(servers: readonly ServerCard[], roles: string): string {
   return [roles || 'role not found yet', ...counts].join(', ')
 }
 
+/** Connected, and what was asked for is answered. */
+export const isAnswering = ({ state, level }: ServerCard): boolean => state === 'connected' && level !== 'bad'
+
 const stateWords: Readonly<Record<ServerCard['state'], string>> = {
   idle: 'idle',
   connecting: 'connecting',
@@ -100,10 +103,12 @@ const stateWords: Readonly<Record<ServerCard['state'], string>> = {
 }
 function stateOf(servers: readonly ServerCard[]): string {
   const [only] = servers
-  if (servers.length === 1 && only)
-    return only.state === 'connected' ? roundTrip(only.roundTripMs) || 'connected' : stateWords[only.state]
+  if (servers.length === 1 && only) {
+    if (isAnswering(only)) return roundTrip(only.roundTripMs) || 'connected'
+    return only.state === 'connected' ? 'not read' : stateWords[only.state]
+  }
   if (servers.every((s) => s.state === 'idle')) return 'idle'
-  const answering = servers.filter((s) => s.state === 'connected').length
+  const answering = servers.filter(isAnswering).length
   return `${formatNumber(answering)} of ${formatNumber(servers.length)}`
 }
 

@@ -17,6 +17,7 @@ beforeEach(async () => {
   setActivePinia(createPinia())
   const change = {
     ...{ id: 'c1', atMs: NOW_MS, title: 'start hog4471', reason: '', inverse: ['reg stop hog4471'], expiresMs: null },
+    pending: [],
     ...{ undone: false, nodes: [{ host: 'oss01', state: 'done' as const, detail: '' }] },
   }
   useSourceStore().apply({

@@ -85,6 +85,7 @@ export function review(patch: Partial<Review> = {}): Review {
       jobs: [{ jobId: '4690.python.u1021', how: 'yes', rpcs: 61_904, before: 'default', change: -0.97 }],
     },
     ...{ servers: 2, serversTotal: 2, refillTokens: 12, typed: '4690.python', expiresS: 1800, refused: null },
+    ...{ timers: 'server', canaryS: 10, pending: [] },
     ...patch,
   }
 }
@@ -92,6 +93,7 @@ export function review(patch: Partial<Review> = {}): Review {
 export function stagedFrame(patch: Partial<StagedFrame> = {}): StagedFrame {
   return {
     ...{ seq: 1, sample: 40, atMs: NOW_MS, service: 'ost_io', inverse: ['reg stop hog4690'], lints: [], changes: [] },
+    ...{ policy: null, commit: null, since: [] },
     items: [
       {
         ...{ id: 's1', verb: 'start', kind: 'add', rule: 'hog4690', form: ruleForm(), expiresS: 1800, reason: 'queue' },

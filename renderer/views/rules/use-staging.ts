@@ -14,6 +14,7 @@ export interface Staging {
   unstage: (service: ServiceName, id: string | null) => Promise<boolean>
   stage: (service: ServiceName, form: RuleForm, terms: Terms, replaces?: string) => Promise<boolean>
   undo: (changeId: string) => Promise<boolean>
+  stagePolicy: (service: ServiceName, policy: string) => Promise<boolean>
 }
 
 export function useStaging(): Staging {
@@ -40,6 +41,8 @@ export function useStaging(): Staging {
       ask('The change was not staged', ({ rules }) =>
         rules.stage({ service, form, terms, ...(replaces === undefined ? {} : { replaces }) }),
       ),
+    stagePolicy: (service, policy) =>
+      ask('The policy was not staged', ({ rules }) => rules.stagePolicy({ service, policy, reason: '' })),
     undo: (changeId) => ask('The inverse was not staged', ({ rules }) => rules.undo({ changeId })),
   }
 }

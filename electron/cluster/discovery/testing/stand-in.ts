@@ -2,7 +2,7 @@
  * For tests: a server behind a real sshd whose lctl, sudo, id and other programs are small scripts in a folder, with what they answer
  * in files. Every call of lctl and sudo is on record.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckStep } from '#core/api/clusters.ts'
 import type { Session } from '../../../ssh/session.ts'
@@ -104,7 +104,10 @@ export async function startStandIn(o: StandInOptions): Promise<StandIn> {
     if (text === null) rmSync(join(bin, name))
     else program(join(bin, name), text)
   }
-  const path = `${bin}:/usr/bin:/bin`
+  // Without some of the programs the machine's own must not be found in their place.
+  const isBare = Object.values(o.programs ?? {}).includes(null)
+  if (isBare) for (const name of ['sh', 'cat', 'sed', 'date']) symlinkSync(`/bin/${name}`, join(bin, name))
+  const path = isBare ? bin : `${bin}:/usr/bin:/bin`
   if (o.forced !== undefined) program(join(folder, 'forced'), o.forced)
   const key = makeKey(join(folder, 'id'))
   const sshd = await startSshd({

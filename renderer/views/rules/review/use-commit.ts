@@ -40,8 +40,16 @@ export function useCommit() {
       isSending.value = false
     }
   }
+  /** Cancels what is being sent; how that ends is in the answer to the commit. */
+  async function cancel(): Promise<void> {
+    try {
+      await connection.host?.api.rules.cancel()
+    } catch (error) {
+      notice.value = refusal('The commit was not cancelled', error)
+    }
+  }
   function reset(): void {
     result.value = notice.value = null
   }
-  return { isSending, result, notice, isDone: computed(() => result.value !== null), commit, reset }
+  return { isSending, result, notice, isDone: computed(() => result.value !== null), commit, cancel, reset }
 }

@@ -1,0 +1,166 @@
+/**
+ * `sluice-rule` of an emulated server (resources/server/sluice-rule): what it takes, what it writes and how it keeps an expiry where
+ * systemd runs. The script itself is more than an emulated shell can read; a test holds the two against each other.
+ */
+import { done, exitWith, type ExecResult, type Program } from './exec.ts'
+
+export const RULE_HELPER = '/usr/local/sbin/sluice-rule'
+
+const RATE_MOST = 999_999
+const SECONDS_MOST = 604_800
+const STOPS_MOST = 1000
+const CONDITIONS_MOST = 2048
+const PARAMETERS = /^(?:ost\.OSS\.ost_io|mds\.MDS\.mdt|mds\.MDS\.mdt_readpage)\.nrs_tbf_rule$/
+const CHARACTERS = /^[-A-Za-z0-9.@_:/+#%=~^*?,&{}[\] ]*$/
+const EXPRESSION = String.raw`(?:jobid|nid|opcode|uid|gid|projid|nodemap)=\{[^{}]+\}`
+const CONDITIONS = new RegExp(`^${EXPRESSION}(?:[,&]${EXPRESSION})*$`)
+const OWN = /^(?:(?:ab|st|pd)_[0-9a-f]{10}|(?:sl|sluice)_\w+)$/
+const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
+
+export interface RuleHelperSite {
+  readonly setParam: (name: string, value: string) => ExecResult
+  /** `systemd-run` and `systemctl`, as root. */
+  readonly systemdRun: (args: readonly string[]) => ExecResult
+  readonly systemctl: (args: readonly string[]) => ExecResult
+  /** `/proc/uptime`. */
+  readonly uptime: () => string
+}
+
+/** What it refuses, in its words. */
+class Refusal {
+  readonly why: string
+
+  constructor(why: string) {
+    this.why = why
+  }
+}
+
+const need = (is: boolean, why: string): Refusal | undefined => (is ? undefined : new Refusal(why))
+
+function needNumber(text: string, most: number, what: string): Refusal | undefined {
+  if (!/^[1-9]\d*$/.test(text)) return new Refusal(`${what} is no whole number from 1 to ${most}`)
+  return need(text.length <= 9 && Number(text) <= most, `${what} is more than ${most}`)
+}
+
+const needWord = (text: string, what: string): Refusal | undefined =>
+  need(/^\w+$/.test(text), `${what} is no name of a rule`) ??
+  need(text.length <= 15, `${what} is longer than 15 characters`)
+
+const needRule = ([parameter = '', queue = '', name = '']: readonly string[]): Refusal | undefined =>
+  need(PARAMETERS.test(parameter), 'this parameter is not one that holds rules') ??
+  need(/^(?:reg|hp|both)$/.test(queue), 'the queue is reg, hp or both') ??
+  needWord(name, 'the name') ??
+  need(OWN.test(name), 'this rule is not one of Sluice')
+
+const needConditions = (text: string): Refusal | undefined =>
+  need(CHARACTERS.test(text), 'a character of the conditions cannot be in a rule') ??
+  need(text.length <= CONDITIONS_MOST, 'the conditions are too long') ??
+  need(CONDITIONS.test(text), 'the conditions are no field={...}')
+
+const needUnit = (unit: string): Refusal | undefined =>
+  need(UNIT.test(unit), 'this timer is not one of Sluice') ??
+  need(unit.length <= 63, 'the name of the timer is too long')
+
+function needStops(words: readonly string[]): Refusal | undefined {
+  const isWhole = words.length > 0 && words.length % 3 === 0
+  if (!isWhole) return new Refusal('a timer stops PARAMETER QUEUE NAME, one or several')
+  if (words.length / 3 > STOPS_MOST) return new Refusal(`a timer stops at most ${STOPS_MOST} rules`)
+  for (let i = 0; i < words.length; i += 3) {
+    const wrong = needRule(words.slice(i, i + 3))
+    if (wrong) return wrong
+  }
+  return undefined
+}
+
+const selector = (queue: string): string => (queue === 'both' ? '' : `${queue} `)
+
+function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
+  const [parameter = '', queue = '', name = '', conditions = '', rate = '', ...more] = args
+  if (args.length < 5 || args.length > 7) {
+    return new Refusal('start PARAMETER QUEUE NAME CONDITIONS RATE [rank=NAME] [realtime=1]')
+  }
+  const wrong = needRule(args) ?? needConditions(conditions) ?? needNumber(rate, RATE_MOST, 'the rate')
+  if (wrong) return wrong
+  for (const pair of more) {
+    const bad = pair.startsWith('rank=')
+      ? needWord(pair.slice(5), 'the rank')
+      : need(pair === 'realtime=1', 'only rank=NAME and realtime=1 may follow the rate')
+    if (bad) return bad
+  }
+  return site.setParam(parameter, [`${selector(queue)}start ${name} ${conditions} rate=${rate}`, ...more].join(' '))
+}
+
+function change(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
+  const [parameter = '', queue = '', name = '', ...pairs] = args
+  if (args.length < 4 || args.length > 5) return new Refusal('change PARAMETER QUEUE NAME [rate=RATE] [rank=NAME]')
+  const wrong = needRule(args)
+  if (wrong) return wrong
+  for (const pair of pairs) {
+    const bad = pair.startsWith('rate=')
+      ? needNumber(pair.slice(5), RATE_MOST, 'the rate')
+      : pair.startsWith('rank=')
+        ? needWord(pair.slice(5), 'the rank')
+        : new Refusal('only rate=RATE and rank=NAME can be changed')
+    if (bad) return bad
+  }
+  return site.setParam(parameter, [`${selector(queue)}change ${name}`, ...pairs].join(' '))
+}
+
+function stopAll(words: readonly string[], site: RuleHelperSite): ExecResult {
+  let all = done()
+  for (let i = 0; i < words.length; i += 3) {
+    const [parameter = '', queue = '', name = ''] = words.slice(i, i + 3)
+    const { stdout, stderr, code } = site.setParam(parameter, `${selector(queue)}stop ${name}`)
+    all = { stdout: all.stdout + stdout, stderr: all.stderr + stderr, code }
+  }
+  return all
+}
+
+function expire(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
+  const [seconds = '', unit = '', ...stops] = args
+  if (args.length < 5) return new Refusal('expire SECONDS UNIT PARAMETER QUEUE NAME ...')
+  const wrong = needNumber(seconds, SECONDS_MOST, 'the time') ?? needUnit(unit) ?? needStops(stops)
+  if (wrong) return wrong
+  const at = Math.floor(Number.parseFloat(site.uptime())) + Number(seconds)
+  const description = `sluice-rule ${unit} ${at} ${stops.join(' ')}`
+  const options = ['--timer-property=AccuracySec=1s', `--unit=${unit}`, '--collect', `--description=${description}`]
+  return site.systemdRun(['--quiet', `--on-active=${seconds}s`, ...options, RULE_HELPER, 'fire', ...stops])
+}
+
+function list(site: RuleHelperSite): ExecResult {
+  const { stdout } = site.systemctl(['show', '--property=Description', 'sluice-*.timer'])
+  const timers = stdout.match(/^Description=sluice-rule .*$/gm) ?? []
+  return done(timers.map((t) => `timer ${t.slice('Description=sluice-rule '.length)}\n`).join('') + site.uptime())
+}
+
+function run(verb: string, args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
+  switch (verb) {
+    case 'start':
+      return start(args, site)
+    case 'change':
+      return change(args, site)
+    case 'stop':
+      return need(args.length === 3, 'stop PARAMETER QUEUE NAME') ?? needStops(args) ?? stopAll(args, site)
+    case 'expire':
+      return expire(args, site)
+    case 'fire':
+      return needStops(args) ?? stopAll(args, site)
+    case 'end':
+      return (
+        need(args.length === 1, 'end UNIT') ??
+        needUnit(args[0] ?? '') ??
+        site.systemctl(['stop', `${args[0] ?? ''}.timer`])
+      )
+    case 'list':
+      return need(args.length === 0, 'list takes nothing') ?? list(site)
+    default:
+      return new Refusal('start, change, stop, expire, end or list')
+  }
+}
+
+export function ruleHelper(site: RuleHelperSite): Program {
+  return ([verb = '', ...args]) => {
+    const ended = run(verb, args, site)
+    return ended instanceof Refusal ? exitWith(2, `sluice-rule: ${ended.why}\n`) : ended
+  }
+}

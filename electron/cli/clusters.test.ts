@@ -1,0 +1,344 @@
+/** Clusters from the shell, each command a process of its own, against real OpenSSH servers behind which the emulator plays the nodes. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startLab, type Lab } from '../../tests/lab/lab.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { EnforcementStore, storeFile } from '../enforce/store.ts'
+import { makeKey, noSshd } from '../ssh/testing/sshd.ts'
+
+const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
+const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder(), SSH_AUTH_SOCK: '' }
+const HOG = '4690.python.u1021'
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+let lab: Lab
+let data: string
+const children = new Set<ChildProcess>()
+
+function start(args: readonly string[]): { child: ChildProcess; ended: Promise<Ended>; said: () => string } {
+  const child = spawn(process.execPath, [LAUNCHER, ...args], {
+    stdio: 'pipe',
+    cwd: tempFolder(),
+    env: { ...env, SLUICE_DATA: data },
+  })
+  children.add(child)
+  let [stdout, stderr] = ['', '']
+  child.stdout?.setEncoding('utf8').on('data', (t: string) => (stdout += t))
+  child.stderr?.setEncoding('utf8').on('data', (t: string) => (stderr += t))
+  child.stdin?.end()
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }))
+  return { child, ended, said: () => stdout }
+}
+/** Runs a command as a shell would, with the lab's cluster file and known hosts. */
+const sluice = (...args: string[]): Promise<Ended> =>
+  start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
+const bare = (...args: string[]): Promise<Ended> => start(args).ended
+
+const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
+const jsonLines = (text: string): Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((l) => JSON.parse(l) as Record<string, unknown>)
+const errorOf = (e: Ended): Record<string, unknown> => json(e)['error'] as never
+
+function file(text: string): string {
+  const path = join(tempFolder(), 'file.yaml')
+  writeFileSync(path, text)
+  return path
+}
+const desired = (...rules: string[]): string => file(`rules:\n${rules.map((r) => `  - ${r}\n`).join('')}`)
+const names = (text: string): string[] =>
+  [...text.matchAll(/^(\S+) .* \d+, ref -?\d+$/gm)].map(([, name = '']) => name).filter((n) => n !== 'default')
+const standing = async (host: string): Promise<string[]> => [...new Set(names(await lab.rules(host)))]
+interface Written {
+  clusters: { safe_mode?: string; nodes: { port: number; identity: string }[] }[]
+}
+/** The cluster file with something else in it. */
+function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
+  const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
+  for (const c of content.clusters) change(c)
+  return file(stringify(content))
+}
+const planned = async (path: string, ...more: string[]): Promise<Record<string, unknown>> => {
+  const made = await sluice('rules', 'plan', 'demo', '--desired', path, '--json', ...more)
+  expect(made.stderr).toBe('')
+  return json(made)
+}
+const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    data = tempFolder()
+    lab = await startLab()
+  }, 60_000)
+  afterAll(async () => {
+    for (const c of children) c.kill('SIGKILL')
+    await lab?.stop()
+  })
+
+  it('end with 2 for a cluster that nobody knows, a file that cannot be read and an option that is none', async () => {
+    const [unknown, broken, option, fingerprint] = await Promise.all([
+      sluice('watch', 'other', '--json'),
+      bare('--config', file('clusters: ['), 'rules', 'list', 'demo', '--json'),
+      sluice('rules', 'list', 'demo', '--service', 'nope'),
+      bare('--trust', 'MD5:aa', 'watch', 'demo'),
+    ])
+    expect([unknown.code, broken.code, option.code, fingerprint.code]).toEqual([2, 2, 2, 2])
+    expect(errorOf(unknown)).toMatchObject({ code: 'UNKNOWN_CLUSTER' })
+    expect(errorOf(broken)).toMatchObject({ code: 'CLUSTERS_UNREADABLE' })
+  })
+
+  it('end with 3 and the fingerprint before any authentication, and go on when it is vouched for', async () => {
+    const path = clusterFile((c) => c.nodes.splice(1))
+    const unknown = await bare('--config', path, '--known-hosts', file(''), 'watch', 'demo', '--json', '--for', '1')
+    expect(unknown.code).toBe(3)
+    const { fingerprint, verdict } = errorOf(unknown)
+    expect(verdict).toBe('unknown')
+    expect(unknown.stderr).toContain(String(fingerprint))
+    expect(lab.node('oss01').sshd.log()).not.toMatch(/Accepted publickey/)
+    const trusted = ['--known-hosts', file(''), '--trust', String(fingerprint)]
+    const vouched = await bare('--config', path, ...trusted, 'watch', 'demo', '--json', '--for', '1')
+    expect(vouched.code).toBe(0)
+    expect(jsonLines(vouched.stdout)[0]).toMatchObject({ source: 'LIVE' })
+  })
+
+  it('end with 4 when no key is taken, and with 1 when nothing listens', async () => {
+    const other = makeKey(join(tempFolder(), 'id_other'))
+    const noKey = clusterFile((c) => c.nodes.forEach((n) => (n.identity = other)))
+    const nobody = clusterFile((c) => c.nodes.forEach((n) => (n.port = 1)))
+    const [refused, silent] = await Promise.all(
+      [noKey, nobody].map((f) =>
+        bare('--config', f, '--known-hosts', lab.knownHosts, 'rules', 'list', 'demo', '--json'),
+      ),
+    )
+    expect([refused?.code, silent?.code]).toEqual([4, 1])
+    expect(refused && errorOf(refused)).toMatchObject({ code: 'SSH_AUTH_REFUSED' })
+  })
+
+  it('go on with the servers that answer, and say which do not', async () => {
+    lab.kill('oss02')
+    const [watched, listed] = await Promise.all([
+      sluice('watch', 'demo', '--json', '--for', '2'),
+      sluice('rules', 'list', 'demo', '--json'),
+    ])
+    await lab.restart('oss02')
+    expect([watched.code, listed.code]).toEqual([0, 5])
+    const last = jsonLines(watched.stdout).at(-1)
+    expect(last).toMatchObject({ partial: true, source: 'LIVE' })
+    expect(watched.stderr).not.toBe('')
+    expect((json(listed)['nodes'] as { host: string }[]).map((n) => n.host)).toHaveLength(1)
+    expect(json(listed)['missing']).toHaveLength(1)
+  })
+
+  it('plan, apply, list and take back a rule, and every step is on record', async () => {
+    const path = desired(`{ match: "jobid={${HOG}}", rate: 50 }`)
+    let plan: Record<string, unknown> = {}
+    // A busy machine may emulate nothing between the two readings that the first rates are of.
+    await until(async () => {
+      plan = await planned(path, '--reason', 'ticket 7')
+      return (plan['blast'] as { jobs_total: number }).jobs_total > 0
+    })
+    const nodes = plan['nodes'] as { commands: string[]; inverse: string[] }[]
+    expect(nodes).toHaveLength(2)
+    expect(nodes[0]?.commands[0]).toMatch(/^systemd-run --on-active=1800s/)
+    expect(nodes[0]?.commands[1]).toContain(`start sl_`)
+    expect(nodes[0]?.inverse[0]).toContain('stop sl_')
+    expect(plan['blast']).toMatchObject({ jobs_total: 1, jobs: [{ job_id: HOG }] })
+    expect(plan['ceilings']).toMatchObject([{ rate: 50, ceiling: 100 }])
+    const id = String(plan['id'])
+    const wrong = await sluice('rules', 'apply', id, '--target', 'altair', '--json')
+    expect([wrong.code, errorOf(wrong)['code']]).toEqual([1, 'NOT_TYPED'])
+    // The default of a cluster file is review+unlock: naming the target unlocks for this command alone.
+    const applied = await sluice('rules', 'apply', id, '--target', HOG, '--expire', '10m', '--canary', '1', '--json')
+    expect(applied.stderr).toBe('')
+    expect(applied.code).toBe(0)
+    const change = json(applied)
+    expect(change).toMatchObject({ state: 'done', nodes: [{ state: 'done' }, { state: 'done' }] })
+    expect(await standing('oss02')).toEqual([expect.stringMatching(/^sl_/)])
+    const again = await sluice('rules', 'apply', id, '--target', 'demo', '--json')
+    expect([again.code, errorOf(again)['code']]).toEqual([1, 'PLAN_TAKEN'])
+    const listed = json(await sluice('rules', 'list', 'demo', '--json'))
+    const [first] = (listed['nodes'] as { rules: Record<string, unknown>[] }[])[0]?.rules ?? []
+    expect(first).toMatchObject({
+      owner: 'sluice',
+      reason: 'ticket 7',
+      change: change['change'],
+      match: `jobid={${HOG}}`,
+    })
+    const reverted = await sluice('rules', 'revert', String(change['change']), '--json')
+    expect(reverted.code).toBe(0)
+    expect(await standing('oss01')).toEqual([])
+    // Its timers went with it.
+    expect((await lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain')).stdout).toBe('')
+    const store = EnforcementStore.openForReading(storeFile(data))
+    if (!store.ok) throw new Error(store.error.why)
+    expect(store.value.verify().bad).toBeUndefined()
+    expect(store.value.rules.of('demo')).toEqual([])
+    store.value.close()
+  })
+
+  it('refuse a plan when the servers changed since, and say what changed; of two processes one takes a plan', async () => {
+    const path = desired(`{ match: "jobid={${HOG}}", rate: 40, name: ops_hog }`)
+    const { id } = await planned(path)
+    await lab.exec(
+      'oss02',
+      "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={4633.wrf.exe.u512} rate=9'",
+    )
+    const changed = await sluice('rules', 'apply', String(id), '--target', 'demo', '--canary', '0', '--json')
+    expect([changed.code, errorOf(changed)['code']]).toEqual([1, 'PLAN_CHANGED'])
+    expect(errorOf(changed)['changed']).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^oss02: theirs is new/)]),
+    )
+    expect(await standing('oss01')).toEqual([])
+    const fresh = await planned(path)
+    const apply = (): Promise<Ended> =>
+      sluice('rules', 'apply', String(fresh['id']), '--target', 'demo', '--canary', '0', '--json')
+    const both = await Promise.all([apply(), apply()])
+    expect(both.map((e) => e.code).sort()).toEqual([0, 1])
+    expect(await standing('oss01')).toEqual(['ops_hog'])
+    expect(await standing('oss02')).toEqual(['ops_hog', 'theirs'])
+    const script = await sluice('stop', 'demo', '--script')
+    expect(script.code).toBe(0)
+    expect(execFileSync('sh', ['-n'], { input: script.stdout, encoding: 'utf8' })).toBe('')
+    expect(script.stdout).toContain("'reg stop ops_hog'")
+    expect(script.stdout).not.toContain('theirs')
+    // What is ours goes; what somebody else started stays.
+    const cleaned = await sluice('rules', 'clean', 'demo', '--json')
+    expect([cleaned.code, json(cleaned)['removed']]).toEqual([0, 2])
+    expect(await standing('oss01')).toEqual([])
+    expect(await standing('oss02')).toEqual(['theirs'])
+    await lab.exec('oss02', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop theirs'")
+  })
+
+  it('of a name that is somebody else\u2019s, and of a line that no server takes, make no plan', async () => {
+    await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={a.1} rate=9'")
+    const [foreign, evil, keys] = await Promise.all([
+      sluice(
+        'rules',
+        'plan',
+        'demo',
+        '--desired',
+        desired('{ match: "jobid={b.1}", rate: 5, name: theirs }'),
+        '--json',
+      ),
+      sluice('rules', 'plan', 'demo', '--desired', desired(`{ match: "jobid={x'; reboot #}", rate: 5 }`), '--json'),
+      sluice('rules', 'plan', 'demo', '--desired', desired('{ match: "jobid={b.1}", rate: 5, burst: 3 }'), '--json'),
+    ])
+    await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop theirs'")
+    expect([foreign.code, errorOf(foreign)['code']]).toEqual([1, 'FOREIGN_RULE'])
+    expect(evil.code).toBe(2)
+    expect(String(errorOf(evil)['message'])).toContain('line 2')
+    expect([keys.code, errorOf(keys)['code']]).toEqual([2, 'DESIRED_UNREADABLE'])
+    expect(String(errorOf(keys)['message'])).toContain('line 2')
+  })
+
+  it('in read-only write nothing, whichever verb is tried', async () => {
+    const readOnly = clusterFile((c) => (c.safe_mode = 'read-only'))
+    const on = (...args: string[]): Promise<Ended> =>
+      bare('--config', readOnly, '--known-hosts', lab.knownHosts, ...args, '--json')
+    const { id } = json(await on('rules', 'plan', 'demo', '--desired', desired('{ match: "jobid={b.1}", rate: 5 }')))
+    const tried = await Promise.all([
+      on('rules', 'apply', String(id), '--target', 'demo'),
+      on('rules', 'clean', 'demo'),
+      on('stop', 'demo'),
+      on('control', 'demo', '--mode', 'enforce', '--target', 'demo', '--for', '5'),
+    ])
+    expect(tried.map((e) => [e.code, errorOf(e)['code']])).toEqual(tried.map(() => [1, 'READ_ONLY']))
+    expect(await standing('oss01')).toEqual([])
+  })
+
+  it('end with 5 or 6 when a server is lost on the way, and say how each ended', async () => {
+    const { id } = await planned(desired(`{ match: "jobid={${HOG}}", rate: 30, name: ops_cut }`))
+    const { ended } = start([
+      ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'rules', 'apply', String(id)],
+      ...['--target', 'demo', '--canary', '6', '--json'],
+    ])
+    await until(async () => (await standing('oss01')).length > 0)
+    lab.kill('oss02')
+    const cut = await ended
+    await lab.restart('oss02')
+    expect(cut.code).toBe(5)
+    expect(json(cut)['nodes']).toMatchObject([
+      { host: 'oss01', state: 'done' },
+      { host: 'oss02', state: 'not sent' },
+    ])
+    const cleaned = await sluice('rules', 'clean', 'demo', '--json')
+    expect(cleaned.code).toBe(0)
+    expect(await standing('oss01')).toEqual([])
+  })
+
+  it('control: its rules go when it is told to end, and by their lease when it is killed', async () => {
+    const run = (): ReturnType<typeof start> =>
+      start([
+        ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', 'demo', '--controller', 'static'],
+        ...['--mode', 'enforce', '--target', 'demo', '--json'],
+      ])
+    const isRuling = async (): Promise<boolean> => (await standing('oss01')).some((n) => n.startsWith('st_'))
+    const told = run()
+    await until(isRuling)
+    told.child.kill('SIGTERM')
+    const end = await told.ended
+    expect([end.code, end.stderr]).toEqual([0, ''])
+    const last = jsonLines(end.stdout).at(-1)
+    expect(last).toMatchObject({ mode: 'enforce', controller: 'static', source: 'LIVE' })
+    expect(await isRuling()).toBe(false)
+    const killed = run()
+    await until(isRuling)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    expect(await isRuling()).toBe(true)
+    await lab.setSpeed(20)
+    await until(async () => !(await isRuling()))
+    await lab.setSpeed(1)
+    expect((await sluice('rules', 'clean', 'demo', '--json')).code).toBe(0)
+  })
+})
+
+describe.skipIf(noSshd !== '')('job ids that would take over a terminal or a shell', { timeout: 120_000 }, () => {
+  const EVIL = [
+    '\u001b]0;pwned\u0007.1',
+    '\u001b[2J\u001b[H1.1',
+    '1.\u009b31m',
+    '$(reboot).1',
+    "'; reboot #.1",
+    '<img src=x>.1',
+  ]
+  let evil: Lab
+  beforeAll(async () => {
+    data = tempFolder()
+    const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
+    const scenario = JSON.stringify({
+      ...{ title: 'Names', cluster: 'evil', policy: 'tbf jobid', clients: { count: EVIL.length } },
+      oss: [{ name: 'oss01', osts: [{ name: 'evil-OST0000', disk }] }],
+      control: { max_rate: 200, period_ms: 1000 },
+      jobs: EVIL.map((id, i) => ({
+        ...{ id, clients: [i + 1], processes: 2, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } },
+      })),
+    })
+    evil = await startLab({ scenario: file(scenario), servers: ['oss01'] })
+  }, 60_000)
+  afterAll(() => evil?.stop())
+
+  it('are data in what watch prints, in JSON and for people', async () => {
+    const on = (...args: string[]): Promise<Ended> =>
+      bare('--config', evil.clusterFile, '--known-hosts', evil.knownHosts, 'watch', 'evil', '--for', '3', ...args)
+    const [machine, people] = await Promise.all([on('--json'), on()])
+    expect([machine.code, people.code]).toEqual([0, 0])
+    for (const text of [machine.stdout, people.stdout]) expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\uffff]/)
+    const jobs = jsonLines(machine.stdout).at(-1)?.['jobs'] as { job_id: string }[]
+    expect(jobs.map((j) => j.job_id).sort()).toEqual([...EVIL].sort())
+    expect(people.stdout).toContain('$(reboot).1')
+  })
+})

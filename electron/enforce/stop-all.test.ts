@@ -1,0 +1,419 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { EmulatedNode } from '#core/emulator/node.ts'
+import { setParamCommand } from '#core/lustre/lctl.ts'
+import type { NodeConnection } from '../cluster/connection.ts'
+import { EmulatedSource } from '../cluster/emulated-source.ts'
+import { scratch } from '../ssh/testing/sshd.ts'
+import { demo, emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
+import { Audit, type AuditRecord } from './audit.ts'
+import { makeTimerCommand } from './expiry.ts'
+import { cleanLeftovers, findLeftovers, type LeftoverParts } from './leftovers.ts'
+import { isReading, readOnlyWhile } from './read-only.ts'
+import { stopEverything, type StopParts } from './stop-all.ts'
+import { stopScriptText } from './stop-script.ts'
+import { EnforcementStore } from './store.ts'
+
+const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
+const ours = 'ab_0123456789'
+
+let source: EmulatedSource
+let oss: EmulatedNode
+let store: EnforcementStore
+let records: AuditRecord[]
+let sent: string[]
+let node: NodeConnection
+let stopped: number
+/** Commands whose answer never comes, is lost, or is a refusal. */
+let fate: (command: string) => 'ok' | 'lost' | 'lost after' | 'refused'
+
+beforeEach(() => {
+  source = new EmulatedSource(twoJobs())
+  oss = source.emulator.node('oss01') as EmulatedNode
+  const opened = EnforcementStore.open(':memory:', 0)
+  if (!opened.ok) throw new Error('no store')
+  store = opened.value
+  records = []
+  sent = []
+  stopped = 0
+  fate = () => 'ok'
+  const inner = source.nodes.find((n) => n.host === 'oss01') as NodeConnection
+  node = {
+    ...inner,
+    exec: async (command) => {
+      const f = fate(command)
+      if (f === 'lost') throw new Error('the connection was lost')
+      if (f === 'refused') return { stdout: '', stderr: 'error: set_param: no\n', code: 22 }
+      if (!isReading(command)) sent.push(command)
+      const r = await inner.exec(command)
+      if (f === 'lost after') throw new Error('the connection was lost')
+      return r
+    },
+  }
+})
+const audit = (): Audit => new Audit((r) => records.push(r))
+const parts = (): StopParts => ({
+  ...{ cluster: 'demo', nodes: [node], store, audit: audit(), nowMs: () => 0, answerMs: 200 },
+  stopControllers: () => stopped++,
+})
+const put = (value: string): void => void expect(oss.exec(setParamCommand(OST, value)).code, value).toBe(0)
+const text = (): string => oss.exec(`lctl get_param -n ${OST}`).stdout
+const keep = (name: string, unit = '', expiresMs: number | null = null): void =>
+  store.rules.keep({
+    ...{ cluster: 'demo', host: 'oss01', service: 'ost_io', queue: 'reg', name, change: 'c1', owner: 'ada@desk' },
+    ...{ reason: 'noisy', ticket: '', createdMs: 0, unit, expiresMs, realtime: false },
+  })
+const timer = (unit: string, names: readonly string[], seconds = 600): void => {
+  const stops = names.map((name) => ({ parameter: OST, queue: 'reg' as const, name }))
+  const made = makeTimerCommand('systemd', { unit, seconds, stops })
+  expect(made.ok && oss.exec(made.value).code).toBe(0)
+}
+
+describe('the global stop', () => {
+  it('ends controllers first, then removes rules of ours by name and by record, reads back, and ends their timers', async () => {
+    put('reg start theirs jobid={x.*} rate=9')
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put('start sl_both jobid={c.0} rate=5')
+    put('reg start hog jobid={b.0} rate=5')
+    keep('hog')
+    timer('sluice-t1', [ours, 'hog'])
+    const end = await stopEverything(parts())
+    expect(end).toEqual({
+      removed: 4,
+      nodes: [{ host: 'oss01', state: 'done', detail: '4 rules removed, read back' }],
+    })
+    expect(stopped).toBe(1)
+    expect(text()).toContain('theirs jobid={x.*} 9')
+    for (const name of [ours, 'hog', 'sl_both']) expect(text()).not.toContain(name)
+    expect(oss.timers.size).toBe(0)
+    expect(store.rules.of('demo')).toEqual([])
+    // On record before it was sent, word for word.
+    expect(records.map((r) => r.kind)).toEqual(['intent', 'outcome'])
+    expect(records[0]?.text.split('\n')).toEqual(sent)
+  })
+
+  it('leaves the original list byte for byte, whatever it was', async () => {
+    const name = fc
+      .stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,8}$/)
+      .filter((n) => n !== 'default' && !/^(?:ab|st|pd|sl|sluice)_/.test(n))
+    const queue = fc.constantFrom('reg ', 'hp ', '')
+    const foreign = fc.uniqueArray(fc.tuple(name, queue, fc.integer({ min: 1, max: 999_999 })), {
+      maxLength: 6,
+      selector: ([n]) => n,
+    })
+    const own = fc.uniqueArray(
+      fc.tuple(fc.stringMatching(/^(?:ab|st|pd)_[0-9a-f]{10}$|^sl_[a-z0-9]{1,8}$/), queue, fc.boolean()),
+      { minLength: 1, maxLength: 6, selector: ([n]) => n },
+    )
+    await fc.assert(
+      fc.asyncProperty(foreign, own, fc.uniqueArray(name, { maxLength: 3 }), async (theirs, mine, registered) => {
+        const world = new EmulatedSource(twoJobs())
+        const server = world.emulator.node('oss01') as EmulatedNode
+        const run = (v: string): void => void expect(server.exec(setParamCommand(OST, v)).code, v).toBe(0)
+        for (const [n, q, rate] of theirs) run(`${q}start ${n} jobid={${n}.*} rate=${rate}`)
+        const before = server.exec(`lctl get_param ${OST}`).stdout
+        const taken = new Set(theirs.map(([n]) => n))
+        const free = registered.filter((n) => !taken.has(n))
+        const first = theirs[0]
+        for (const [n, q, isRanked] of mine) {
+          const rank = isRanked && first && first[1] === q ? ` rank=${first[0]}` : ''
+          run(`${q}start ${n} jobid={${n}.0} rate=7${rank}`)
+        }
+        const opened = EnforcementStore.open(':memory:', 0)
+        if (!opened.ok) throw new Error('no store')
+        for (const n of free) {
+          run(`reg start ${n} jobid={${n}.0} rate=3`)
+          opened.value.rules.keep({
+            ...{ cluster: 'demo', host: 'oss01', service: 'ost_io', queue: 'reg', name: n, change: 'c', owner: 'o' },
+            ...{ reason: '', ticket: '', createdMs: 0, unit: '', expiresMs: null, realtime: false },
+          })
+        }
+        expect(server.exec(`lctl get_param ${OST}`).stdout).not.toBe(before)
+        const nodes = world.nodes.filter((n) => n.host === 'oss01')
+        const end = await stopEverything({ ...parts(), nodes, store: opened.value })
+        expect(end.nodes).toMatchObject([{ state: 'done' }])
+        expect(server.exec(`lctl get_param ${OST}`).stdout).toBe(before)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('names a server that does not answer, and the timers that will act there', async () => {
+    fate = () => 'lost'
+    keep('hog', 'sluice-c1', 90_000)
+    keep('bare')
+    expect((await stopEverything({ ...parts(), silent: ['oss09'] })).nodes).toEqual([
+      {
+        host: 'oss01',
+        state: 'not sent',
+        detail: 'it does not answer; its rules end by sluice-c1 in 90 s; without a timer: bare',
+      },
+      { host: 'oss09', state: 'not sent', detail: 'it is not connected; no timer of ours is known there' },
+    ])
+    expect(store.rules.of('demo')).toHaveLength(2)
+  })
+
+  it.each([
+    ['refused', 'failed', 'still there: ab_0123456789'],
+    ['lost', 'failed', 'still there: ab_0123456789'],
+    // It was carried out: the rules tell.
+    ['lost after', 'done', '1 rule removed'],
+  ] as const)('knows the end of a stop that is %s by reading', async (how, state, detail) => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    fate = (c) => (c.includes('set_param') ? how : 'ok')
+    const { nodes } = await stopEverything(parts())
+    expect(nodes).toMatchObject([{ state, detail: expect.stringContaining(detail) as string }])
+  })
+
+  it('calls it unknown when the rules cannot be read back', async () => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    fate = (c) => (c.includes('get_param') && sent.length > 0 ? 'lost' : 'ok')
+    expect((await stopEverything(parts())).nodes).toMatchObject([{ state: 'unknown' }])
+  })
+
+  it('leaves a timer whose rule is still there', async () => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    timer('sluice-t1', [ours])
+    fate = (c) => (c.includes('set_param') ? 'refused' : 'ok')
+    await stopEverything(parts())
+    expect([...oss.timers.keys()]).toEqual(['sluice-t1'])
+  })
+
+  it('sends nothing that cannot be put on record', async () => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    const full = new Audit(() => {
+      throw new Error('disk full')
+    })
+    expect((await stopEverything({ ...parts(), audit: full })).nodes).toMatchObject([
+      { state: 'not sent', detail: 'it could not be put on record: disk full' },
+    ])
+    expect(sent).toEqual([])
+  })
+})
+
+describe('leftovers', () => {
+  const lookParts = (more: Partial<LeftoverParts> = {}): LeftoverParts & { audit: Audit } => ({
+    ...{ cluster: 'demo', nodes: [node], store, nowMs: () => 1_000_000, audit: audit() },
+    ...{ isHeld: () => false, heldUnits: new Set<string>(), ...more },
+  })
+
+  it('are rules and timers of ours that nobody here answers for, those without a timer first', async () => {
+    put('reg start theirs jobid={x.*} rate=9')
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put('reg start sl_bare jobid={b.0} rate=6')
+    timer('sluice-t1', [ours])
+    timer('sluice-old', ['ab_ffffffffff'])
+    source.emulator.sim.runUntil(100 * NS_PER_S)
+    const { list, fault } = await findLeftovers(lookParts())
+    expect(fault).toBe('')
+    expect(list).toMatchObject([
+      { rule: 'sl_bare', timer: '', expiresMs: null, text: 'jobid={b.0} 6 RPC/s; nothing will stop it' },
+      {
+        rule: ours,
+        timer: 'sluice-t1',
+        expiresMs: 1_500_000,
+        text: 'jobid={a.0} 5 RPC/s',
+        key: `oss01/ost_io/reg/${ours}`,
+      },
+      { rule: '', timer: 'sluice-old', key: 'oss01/timer/sluice-old' },
+    ])
+  })
+
+  it('are not what this process holds, what a living console keeps, or what others wrote', async () => {
+    put('reg start theirs jobid={x.*} rate=9')
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put('reg start hog jobid={b.0} rate=6')
+    timer('sluice-lease-s1-1', [ours])
+    timer('sluice-c1', ['hog'])
+    const lease = {
+      ...{ cluster: 'demo', host: 'oss01', unit: 'sluice-lease-s1-1', owner: 'o', rules: 1 },
+      createdMs: 0,
+      expiresMs: 2_000_000,
+    }
+    store.leases.keep({ ...lease, machine: 'elsewhere', pid: 1, born: '' })
+    expect(
+      (await findLeftovers(lookParts({ isHeld: (s) => s.name === 'hog', heldUnits: new Set(['sluice-c1']) }))).list,
+    ).toEqual([])
+    // Kept by this very process in the store: somebody's.
+    keep('hog', 'sluice-c1', 2_000_000)
+    expect((await findLeftovers(lookParts())).list).toEqual([])
+    // The lease of a process that has ended is nobody's.
+    const dead = spawnSync(process.execPath, ['-e', 'process.stdout.write(`${process.pid} ${os.hostname()}`)'], {
+      encoding: 'utf8',
+    })
+    const [pid, machine = ''] = dead.stdout.split(' ')
+    store.leases.keep({ ...lease, machine, pid: Number(pid), born: '' })
+    expect((await findLeftovers(lookParts())).list).toMatchObject([{ rule: ours, timer: 'sluice-lease-s1-1' }])
+  })
+
+  it('are also rules of a living console whose timer is gone: nothing ends them', async () => {
+    put('reg start hog jobid={b.0} rate=6')
+    keep('hog', 'sluice-c1', 2_000_000)
+    expect((await findLeftovers(lookParts())).list).toMatchObject([
+      {
+        rule: 'hog',
+        timer: '',
+        owner: 'ada@desk: noisy',
+        text: expect.stringContaining('nothing will stop it') as string,
+      },
+    ])
+  })
+
+  it('are taken away by their keys, and nothing else is', async () => {
+    put('reg start theirs jobid={x.*} rate=9')
+    const before = text()
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    put('reg start sl_bare jobid={b.0} rate=6')
+    timer('sluice-t1', [ours, 'sl_bare'])
+    expect(
+      await cleanLeftovers(lookParts(), [`oss01/ost_io/reg/${ours}`, 'oss01/ost_io/reg/theirs', 'junk']),
+    ).toMatchObject([
+      // The timer still has a rule to stop.
+      { host: 'oss01', state: 'done', detail: expect.stringContaining('sluice-t1') as string },
+    ])
+    expect(text()).toContain('sl_bare')
+    expect([...oss.timers.keys()]).toEqual(['sluice-t1'])
+    await cleanLeftovers(lookParts(), ['oss01/ost_io/reg/sl_bare'])
+    expect(text()).toBe(before)
+    expect(oss.timers.size).toBe(0)
+  })
+
+  it('cannot be told of a server that does not answer', async () => {
+    fate = () => 'lost'
+    expect(await findLeftovers(lookParts())).toEqual({ list: [], fault: 'oss01: its rules cannot be read' })
+  })
+})
+
+describe('the script of the global stop', () => {
+  it('does the same in a plain shell, finds what the console does not know, and touches nothing else', () => {
+    const folder = scratch()
+    const rules = join(folder, 'rules')
+    // Stands in for lctl: a list of rules in a file.
+    writeFileSync(
+      join(folder, 'lctl'),
+      `#!/bin/sh
+case $1 in
+get_param) [ "$3" = ${OST} ] && cat '${rules}' ;;
+set_param) v=\${2#*=}; grep -v "^\${v##* } " '${rules}' >'${rules}.new'; mv '${rules}.new' '${rules}'; echo "$2" >>'${folder}/log' ;;
+esac
+`,
+    )
+    chmodSync(join(folder, 'lctl'), 0o755)
+    const foreign =
+      'regular_requests:\nCPT 0:\ntheirs {x.*} 9, ref 0\nab_theirs {y} 9, ref 0\ndefault {*} 10000, ref 1\n'
+    writeFileSync(
+      rules,
+      foreign.replace('theirs {x', `${ours} {a.0} 5, ref 0\nhog {b.0} 5, ref 0\nsl_new {c} 5, ref 0\ntheirs {x`),
+    )
+    const spot = { host: 'oss01', service: 'ost_io' as const, queue: 'reg' as const }
+    const servers = [
+      {
+        host: 'oss01',
+        role: 'oss' as const,
+        rules: [
+          { ...spot, name: ours },
+          { ...spot, name: 'hog' },
+        ],
+        units: ['sluice-t1'],
+      },
+      { host: "o'; reboot #", role: 'oss' as const, rules: [{ ...spot, name: '$(id)' }], units: ['$(id)'] },
+    ]
+    const script = stopScriptText("a\n; reboot '", servers, 0)
+    expect(script.rules).toBe(2)
+    for (const shell of ['/bin/dash', '/bin/bash'])
+      expect(spawnSync(shell, ['-n'], { input: script.text }).status).toBe(0)
+    expect(script.text).not.toMatch(/\$\(id\)/)
+    const run = (...args: string[]) =>
+      spawnSync('/bin/sh', ['-s', ...args], {
+        input: script.text,
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH, LCTL: join(folder, 'lctl') },
+      })
+    expect(run().status).toBe(2)
+    expect(run('oss01')).toMatchObject({ status: 0, stdout: 'oss01: no rule of Sluice is left\n' })
+    expect(readFileSync(rules, 'utf8')).toBe(foreign)
+    expect(readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')).toEqual([
+      `${OST}=reg stop ${ours}`,
+      `${OST}=reg stop hog`,
+      `${OST}=stop sl_new`,
+    ])
+    expect(run("o'; reboot #").status).toBe(0)
+  })
+})
+
+describe('a read-only node', () => {
+  const writes = [
+    setParamCommand(OST, 'reg stop x'),
+    `lctl get_param version; ${setParamCommand(OST, 'reg stop x')}`,
+    'lctl get_param version | sh',
+    'lctl get_param `reboot`',
+    'lctl get_param $(reboot)',
+    "lctl get_param 'a' >/etc/passwd",
+    'lctl get_param a\nreboot',
+    'systemctl stop sluice-a.timer',
+    'systemd-run reboot',
+    'sluice padll policies set',
+    'lctl conf_param x=y',
+    'scontrol update jobid=1 state=x',
+    'hostname x',
+    'date -s 0',
+    'lctl set_param -P x=y',
+    '',
+  ]
+  it('takes readings alone, whatever is asked above it', async () => {
+    let isReadOnly = true
+    const shut = readOnlyWhile(node, () => isReadOnly)
+    for (const command of writes) await expect(shut.exec(command), command).rejects.toThrow('read-only')
+    for (const kind of ['systemd', 'shell', 'helper'] as const) {
+      const made = makeTimerCommand(kind, {
+        unit: 'sluice-a',
+        seconds: 5,
+        stops: [{ parameter: OST, queue: 'reg', name: ours }],
+      })
+      await expect(shut.exec(made.ok ? made.value : '')).rejects.toThrow('read-only')
+    }
+    expect(sent).toEqual([])
+    expect((await shut.exec(`lctl get_param ost.OSS.ost_io.nrs_policies ${OST}`)).code).toBe(0)
+    expect((await shut.exec("lctl get_param 'obdfilter.*.job_stats'")).code).toBe(0)
+    isReadOnly = false
+    expect((await shut.exec(setParamCommand(OST, 'reg start x jobid={a} rate=5'))).code).toBe(0)
+  })
+
+  it('lets a whole cluster be sampled, and a controller in enforce send nothing', async () => {
+    const refusedOf = async (mode: 'observe' | 'enforce'): Promise<string[]> => {
+      const refused: string[] = []
+      const c = emulatedCluster(demo(), {
+        ...{ kind: 'LIVE', mode },
+        around: (n) => {
+          const shut = readOnlyWhile(n, () => true)
+          return {
+            ...n,
+            exec: (command) =>
+              shut.exec(command).catch((e: unknown) => {
+                refused.push(command)
+                throw e
+              }),
+          }
+        },
+      })
+      await c.run(4)
+      expect(c.monitor.missing.size).toBe(0)
+      return refused
+    }
+    expect(await refusedOf('observe')).toEqual([])
+    const refused = await refusedOf('enforce')
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.every((r) => r.startsWith('systemd-run'))).toBe(true)
+  })
+
+  it('makes the global stop, clean-up and leases come to nothing sent', async () => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    const shut = readOnlyWhile(node, () => true)
+    expect((await stopEverything({ ...parts(), nodes: [shut] })).nodes).toMatchObject([{ state: 'failed' }])
+    expect(sent).toEqual([])
+  })
+})

@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { SafeMode } from '#core/api/clusters.ts'
+import type { Failure } from '#core/base/result.ts'
+import { Unlock, UNLOCK_MS } from './unlock.ts'
+
+let mode: SafeMode
+let nowMs: number
+let steadyMs: number
+let locks: string[]
+let broken: Failure | undefined
+let unlock: Unlock
+
+beforeEach(() => {
+  mode = 'review+unlock'
+  nowMs = 1_000_000
+  steadyMs = 500
+  locks = []
+  broken = undefined
+  unlock = new Unlock({
+    ...{ cluster: 'altair', safeMode: () => mode, onLock: (why) => locks.push(why), refusal: () => broken },
+    ...{ nowMs: () => nowMs, steadyMs: () => steadyMs },
+  })
+})
+const pass = (ms: number): void => {
+  nowMs += ms
+  steadyMs += ms
+}
+const code = (): string | undefined => unlock.mayWrite()?.code
+
+describe('review+unlock', () => {
+  it('is locked until the cluster was typed, and for 15 minutes then', () => {
+    expect(code()).toBe('LOCKED')
+    expect(unlock.mayEnter('enforce')).toMatchObject({ ok: false, error: { code: 'LOCKED' } })
+    expect(unlock.mayEnter('advise').ok).toBe(true)
+    for (const typed of ['', 'Altair', 'altair ', 'vega']) {
+      expect(unlock.unlock(typed)).toMatchObject({ ok: false, error: { code: 'NOT_TYPED' } })
+    }
+    expect(code()).toBe('LOCKED')
+    expect(unlock.unlock('altair')).toEqual({ ok: true, value: nowMs + UNLOCK_MS })
+    pass(UNLOCK_MS - 1)
+    expect(code()).toBeUndefined()
+    pass(1)
+    expect([code(), unlock.untilMs, locks]).toEqual(['LOCKED', null, ['the 15 minutes are over']])
+  })
+
+  it('is locked by hand, once', () => {
+    unlock.unlock('altair')
+    unlock.lock('by hand')
+    unlock.lock('again')
+    expect([code(), locks]).toEqual(['LOCKED', ['by hand']])
+  })
+
+  it('begins anew when it is typed again', () => {
+    unlock.unlock('altair')
+    pass(UNLOCK_MS - 1)
+    unlock.unlock('altair')
+    pass(UNLOCK_MS - 1)
+    expect([code(), locks]).toEqual([undefined, []])
+  })
+
+  it.each([
+    ['a lid that was closed for a minute', 60_000, 0],
+    ['a clock that was set forward', 3_600_000, 10],
+    ['a clock that was set back, so that the unlock would last', -3_600_000, 10],
+  ])('is locked after %s', (_what, wall, steady) => {
+    unlock.unlock('altair')
+    nowMs += wall
+    steadyMs += steady
+    expect([code(), locks.length]).toEqual(['LOCKED', 1])
+  })
+
+  it('ends by the steady clock, too, when the other one is slewed slowly', () => {
+    unlock.unlock('altair')
+    for (let i = 0; i < 1000 && locks.length === 0; i++) {
+      nowMs += 1
+      steadyMs += 2_000
+      unlock.look()
+    }
+    expect(locks).toHaveLength(1)
+    expect(steadyMs).toBeLessThanOrEqual(500 + UNLOCK_MS)
+  })
+
+  it('lets rules be taken away while it is locked, since that ends a limit and makes none', () => {
+    expect([code(), unlock.mayRemove()]).toEqual(['LOCKED', undefined])
+  })
+})
+
+describe('other safe modes', () => {
+  it('read-only: neither an unlock nor anything else leads to a write', () => {
+    mode = 'read-only'
+    expect(code()).toBe('READ_ONLY')
+    expect(unlock.unlock('altair')).toMatchObject({ ok: false, error: { code: 'READ_ONLY' } })
+    expect(unlock.mayEnter('enforce')).toMatchObject({ ok: false, error: { code: 'READ_ONLY' } })
+    expect(unlock.mayRemove()?.code).toBe('READ_ONLY')
+    expect(code()).toBe('READ_ONLY')
+  })
+
+  it('read-only: an unlock from before counts for nothing', () => {
+    unlock.unlock('altair')
+    mode = 'read-only'
+    expect([code(), unlock.mayRemove()?.code]).toEqual(['READ_ONLY', 'READ_ONLY'])
+  })
+
+  it('review: there is nothing to unlock', () => {
+    mode = 'review'
+    expect(code()).toBeUndefined()
+    expect(unlock.unlock('altair')).toMatchObject({ ok: false, error: { code: 'NOT_LOCKED' } })
+  })
+
+  it.each(['review', 'review+unlock'] as const)(
+    '%s: nothing is written while the audit is broken, nothing taken away',
+    (m) => {
+      mode = m
+      unlock.unlock('altair')
+      broken = { code: 'AUDIT_BROKEN', what: 'x' }
+      expect([code(), unlock.mayRemove()?.code, unlock.unlock('altair').ok]).toEqual([
+        'AUDIT_BROKEN',
+        'AUDIT_BROKEN',
+        false,
+      ])
+    },
+  )
+})

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { ClusterInput } from '#core/api/clusters.ts'
+import { emptyFields, faultsOf, fieldsOf, inputOf, serversOf, suggestedName } from './cluster-fields.ts'
+
+const typed = { ...emptyFields, name: 'altair', hosts: 'altair-mgs oss[01-02]' }
+const one = { name: '', port: null, user: '', identity: '', jump: null, roles: [] }
+
+it('takes a new cluster for production and read only, with every empty field as ~/.ssh/config says', () => {
+  expect(inputOf(typed, null)).toEqual({
+    ...{ name: 'altair', env: 'PROD', safeMode: 'read-only', intervalMs: 1000, maxRate: 1000, off: [] },
+    servers: ['altair-mgs', 'oss01', 'oss02'].map((host) => ({ ...one, host })),
+  })
+})
+
+it('gives fields to every server, and to one what is written with its name', () => {
+  const fields = { ...typed, hosts: 'mgs root@oss01:2201', user: 'mira', port: '2222', jump: 'none' }
+  expect(serversOf(fields, null)).toEqual([
+    { ...one, host: 'mgs', user: 'mira', port: 2222, jump: '' },
+    { ...one, host: 'oss01', user: 'root', port: 2201, jump: '' },
+  ])
+  expect(serversOf({ ...typed, jump: ' login1, login2 ' }, null)[0]?.jump).toBe('login1, login2')
+})
+
+it('names the scheduler and the controller by their roles, which no discovery finds', () => {
+  const roles = serversOf({ ...typed, scheduler: 'sched01', controller: 'oss02' }, null).map((s) => [s.host, s.roles])
+  expect(roles).toEqual([
+    ['altair-mgs', []],
+    ['oss01', []],
+    ['oss02', ['controller']],
+    ['sched01', ['scheduler']],
+  ])
+  expect(faultsOf({ ...typed, scheduler: 'a b' }, []).scheduler).toBe('One host.')
+})
+
+it('changes of a cluster only what was changed: servers that differ keep what is their own', () => {
+  const before: ClusterInput = {
+    ...{ name: 'altair', env: 'STAGE', safeMode: 'review', intervalMs: 2000, maxRate: 700, off: ['ldlm'] },
+    servers: [
+      { ...one, name: 'first', host: '127.0.0.1', port: 2201, user: 'root', identity: '/k1', roles: ['oss'] },
+      { ...one, name: 'second', host: '127.0.0.1', port: 2202, user: 'mira', identity: '/k2' },
+      { ...one, name: 'sched', host: '127.0.0.1', port: 2203, roles: ['scheduler'], jump: '' },
+    ],
+  }
+  expect(inputOf(fieldsOf(before), before)).toEqual(before)
+  const changed = serversOf({ ...fieldsOf(before), identity: '/k3' }, before)
+  expect(changed.map((s) => [s.name, s.port, s.user, s.identity])).toEqual([
+    ['first', 2201, 'root', '/k3'],
+    ['second', 2202, 'mira', '/k3'],
+    ['sched', 2203, '', '/k3'],
+  ])
+})
+
+it('says of every field what is wrong with it', () => {
+  const bad = { ...typed, name: '../x', user: '-x', port: '0', interval: '0.1', maxRate: '1e3', hosts: 'a;b' }
+  expect(Object.keys(faultsOf(bad, [])).sort()).toEqual(['hosts', 'interval', 'maxRate', 'name', 'port', 'user'])
+  expect(faultsOf(typed, ['altair']).name).toContain('already')
+  expect(faultsOf(typed, [])).toEqual({})
+})
+
+it('suggests a name from the first host', () => {
+  expect(['cetus-mgs', 'oss[01-12]', 'mgs.hpc', ''].map(suggestedName)).toEqual(['cetus', 'oss', 'mgs', ''])
+})

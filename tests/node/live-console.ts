@@ -1,0 +1,101 @@
+/** For tests: a console with a cluster over SSH, as a user would have it, and what it says of its servers. */
+import { createRouterClient } from '@orpc/server'
+import { clusterInput, type ClusterCard, type ClusterInput } from '#core/api/clusters.ts'
+import type { NodeEnd } from '#core/api/rule-edits.ts'
+import { readClusters } from '#electron/cluster/live/cluster-file.ts'
+import { openHost } from '#electron/host/host.ts'
+import { formOfValue } from '#electron/host/rules/draft.ts'
+import type { SshLimits } from '#electron/ssh/limits.ts'
+import { tempFolder } from './temp-folder.ts'
+
+export interface LiveConsoleOptions {
+  /** A file of one cluster, or the cluster itself. */
+  readonly cluster: string | ClusterInput
+  readonly knownHosts: string
+  readonly dataDir?: string
+  readonly limits?: SshLimits
+}
+
+/** A cluster whose file is read, and nothing connected. */
+export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(), limits }: LiveConsoleOptions) {
+  const read =
+    typeof cluster === 'string'
+      ? readClusters(cluster)
+      : { ok: true as const, value: [clusterInput.parse(cluster)] as const }
+  if (!read.ok) throw new Error(read.error.why)
+  const [input] = read.value
+  if (!input) throw new Error('the file has no cluster')
+  const opened = await openHost({
+    ...{ shell: 'terminal', historyFile: ':memory:', dataDir, paced: false, clusters: [input] },
+    ssh: {
+      ...{ home: dataDir, configFile: null, agentSocket: '', limits },
+      knownHosts: [{ path: knownHosts, isRequired: true }],
+    },
+  })
+  if (!opened.ok) throw new Error(opened.error.what)
+  const host = opened.value
+  const client = createRouterClient(host.router, { context: { peer: 'test' } })
+  const { name } = input
+  let streams = 0
+
+  /** The first card of the cluster that fits. */
+  async function card(fits: (card: ClusterCard) => boolean, waitMs = 25_000): Promise<ClusterCard> {
+    const stream = `c${++streams}`
+    let last: ClusterCard | undefined
+    try {
+      const frames = await client.views.connections({ stream, hz: 10 }, { signal: AbortSignal.timeout(waitMs) })
+      for await (const f of frames) {
+        await client.host.ack({ stream, seq: f.seq })
+        last = f.clusters.find((c) => c.name === name)
+        if (last && fits(last)) return last
+      }
+    } catch (e) {
+      if (!(e instanceof Error) || !/abort|timeout/i.test(`${e.name} ${e.message}`)) throw e
+    }
+    throw new Error(`it never came: ${JSON.stringify({ ...last, probes: [], cost: [] }).slice(0, 4000)}`)
+  }
+
+  /** Connects, shows it, and waits for `samples` of them. */
+  async function show(samples = 2): Promise<void> {
+    await client.clusters.connect({ name })
+    await client.clusters.show({ name })
+    await card((c) => c.onScreen)
+    while (host.monitor.sample < samples) await new Promise((done) => setTimeout(done, 50))
+  }
+
+  /** Unlocks it and enters enforce, under a controller that has nothing to say. */
+  async function enforce(): Promise<void> {
+    await client.source.setController({ controller: 'none' })
+    await client.source.unlock({ typed: name })
+    await client.source.setMode({ mode: 'enforce' })
+  }
+
+  const desk = () => host.onScreen.console.desk
+
+  return {
+    ...{ host, client, name, dataDir, card, show, enforce, desk },
+    /** The newest frame of the staged changes. */
+    staged: async () => {
+      const frames = await client.views.staged({ stream: `s${++streams}`, service: 'ost_io' })
+      for await (const f of frames) return f
+      throw new Error('no frame')
+    },
+    /** Stages a value of nrs_tbf_rule. */
+    stage: (value: string, expiresS: number | null) =>
+      client.rules.stage({
+        ...{ service: 'ost_io', form: formOfValue(value) },
+        terms: { expiresS, reason: 'ticket 7' },
+      }),
+    /** Sends what is staged, after its review; the first server is watched for `canaryS`. @returns end states, `oss01 done` */
+    commit: async (canaryS = 0): Promise<string[]> => {
+      const { planId } = desk().plan('ost_io')
+      const sent = await desk().commit('ost_io', planId, desk().typedTarget('ost_io'), canaryS)
+      return sent.ok ? endsOf(sent.value.nodes) : [`${sent.error.code}: ${sent.error.why}`]
+    },
+    close: () => host.close(),
+  }
+}
+
+export type LiveConsole = Awaited<ReturnType<typeof liveConsole>>
+
+export const endsOf = (nodes: readonly NodeEnd[]): string[] => nodes.map((n) => `${n.host} ${n.state}`)

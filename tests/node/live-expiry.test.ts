@@ -1,0 +1,107 @@
+/** Rules of ours end by the server's own timer, whatever becomes of the console; and nothing else of ours stays on a server. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { noSshd, scratch } from '#electron/ssh/testing/sshd.ts'
+import { startLab, type Lab } from '../lab/lab.ts'
+import { filesOf, processesWith } from './left-behind.ts'
+import { liveConsole, type LiveConsole } from './live-console.ts'
+import { tempFolder } from './temp-folder.ts'
+
+const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
+/** A detached timer sleeps by the sleep that the server has: this one makes a minute of ten seconds. */
+const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 6))'
+
+const waits = { timeout: 45_000, interval: 100 }
+
+describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell', 'systemd'] as const)(
+  'with timers of %s',
+  (timers) => {
+    const home = scratch()
+    const temp = scratch()
+    const own = [home, temp]
+    const children: ChildProcess[] = []
+    let lab: Lab
+    let live: LiveConsole | undefined
+    beforeAll(async () => {
+      lab = await startLab({
+        ...{ timers, servers: ['oss01'], programs: { sleep: QUICK_SLEEP } },
+        env: { HOME: home, TMPDIR: temp },
+      })
+    }, 60_000)
+    afterEach(async () => {
+      for (const c of children.splice(0)) c.kill('SIGKILL')
+      await live?.close()
+      live = undefined
+    })
+    afterAll(async () => lab?.stop())
+
+    const running = (): string[] => processesWith(`HOME=${home}`)
+    /** Detached timers that run on the server itself. */
+    const detached = (): string[] => running().filter((p) => p.includes(' sluice-expiry '))
+    const isOnlyTimers = (): boolean =>
+      running().every((p) => p.includes(' sluice-expiry ') || p.startsWith('/bin/sleep '))
+    const units = async (): Promise<string[]> =>
+      (await lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain')).stdout
+        .split('\n')
+        .filter((l) => l !== '')
+    const timersLeft = async (): Promise<number> => (timers === 'shell' ? detached() : await units()).length
+
+    it('a console that is killed with -9 leaves a pending expiry and nothing else; its rules go with it', async () => {
+      const before = filesOf(own)
+      const args = [
+        ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', lab.cluster],
+        ...['--controller', 'static', '--mode', 'enforce', '--target', lab.cluster],
+      ]
+      const child = spawn(process.execPath, [LAUNCHER, ...args], {
+        ...{ stdio: 'ignore', cwd: tempFolder() },
+        env: { ...process.env, SLUICE_DATA: tempFolder(), SSH_AUTH_SOCK: '' },
+      })
+      children.push(child)
+      await expect.poll(() => lab.rules('oss01'), waits).toMatch(/^st_/m)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      lab.node('oss01').sshd.killSessions()
+      await expect.poll(isOnlyTimers, waits).toBe(true)
+      expect(await lab.rules('oss01')).toMatch(/^st_/m)
+      expect(await timersLeft()).toBe(1)
+      expect(filesOf(own)).toEqual(before)
+      if (timers === 'systemd') await lab.setSpeed(16)
+      await expect.poll(() => lab.rules('oss01'), waits).not.toMatch(/^st_/m)
+      await expect.poll(timersLeft, waits).toBe(0)
+      await lab.setSpeed(1)
+      await expect.poll(running, waits).toEqual([])
+      expect(filesOf(own)).toEqual(before)
+    }, 90_000)
+
+    it('a console that disconnects leaves no file and no process but the pending expiry, which the next one finds and ends', async () => {
+      const before = filesOf(own)
+      live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
+      await live.show()
+      await live.enforce()
+      await live.stage('start ops_cap jobid={4690*} rate=25', 3600)
+      expect(await live.commit()).toEqual(['oss01 done'])
+      await live.client.clusters.disconnect({ name: live.name })
+      await expect.poll(isOnlyTimers, waits).toBe(true)
+      expect(await lab.rules('oss01')).toMatch(/^ops_cap /m)
+      expect(await timersLeft()).toBe(1)
+      expect(filesOf(own)).toEqual(before)
+      await live.close()
+      // Another machine: nothing is known of it but what stands on the server.
+      live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
+      await live.client.clusters.connect({ name: live.name })
+      const { leftovers } = await live.card((c) => c.leftovers.length > 0)
+      expect(leftovers).toMatchObject([{ host: 'oss01', rule: 'ops_cap', timer: expect.stringMatching(/^sluice-/) }])
+      await live.client.clusters.show({ name: live.name })
+      await live.client.source.unlock({ typed: live.name })
+      await live.client.clusters.clean({ name: live.name, keys: leftovers.map((l) => l.key) })
+      expect(await lab.rules('oss01')).not.toMatch(/^ops_cap /m)
+      expect(await timersLeft()).toBe(0)
+      await live.client.clusters.disconnect({ name: live.name })
+      await expect.poll(running, waits).toEqual([])
+      expect(filesOf(own)).toEqual(before)
+    }, 60_000)
+  },
+)
