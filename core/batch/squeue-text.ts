@@ -14,6 +14,9 @@ const WAITING = /^(?:PENDING|REQUEUED|REQUEUE_HOLD|REQUEUE_FED|SPECIAL_EXIT|RESV
 export const slurmState = (state: string): BatchJob['state'] =>
   RUNNING.test(state) ? 'running' : WAITING.test(state) ? 'waiting' : 'ended'
 
+/** Slurm without accounting prints `(null)` for the account. */
+const none = (text: string): string => (text === '(null)' ? '' : text)
+
 /** Reads the answer; lines that are not of the format are counted and left out. A last line cut off is such a line. */
 export function parseSqueueText(text: string): BatchReading {
   const jobs: BatchJob[] = []
@@ -26,7 +29,7 @@ export function parseSqueueText(text: string): BatchReading {
       continue
     }
     jobs.push({
-      ...{ number, name: batchName(name.join('|')), user: batchName(user), account: batchName(account) },
+      ...{ number, name: batchName(name.join('|')), user: batchName(user), account: batchName(none(account)) },
       ...{ nodes: Number(nodes), hosts: expandHostlist(list) ?? [], state: slurmState(state) },
     })
   }

@@ -206,7 +206,9 @@ describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 120_000 }, 
     const apply = (): Promise<Ended> =>
       sluice('rules', 'apply', String(fresh['id']), '--target', 'demo', '--canary', '0', '--json')
     const both = await Promise.all([apply(), apply()])
-    expect(both.map((e) => e.code).sort()).toEqual([0, 1])
+    const [done, taken] = both.toSorted((a, b) => (a.code ?? 9) - (b.code ?? 9)) as [Ended, Ended]
+    expect([done.code, done.stderr]).toEqual([0, ''])
+    expect([taken.code, errorOf(taken)['code']]).toEqual([1, 'PLAN_TAKEN'])
     expect(await standing('oss01')).toEqual(['ops_hog'])
     expect(await standing('oss02')).toEqual(['ops_hog', 'theirs'])
     const script = await sluice('stop', 'demo', '--script')

@@ -10,6 +10,8 @@ import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'
 
 /** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
 const SAMPLE_MS = 20_000
+/** Longest wait for a server that is connected and was not read yet, ms. */
+const SLOW_MS = 10_000
 /** Failing servers that are named one by one. */
 const NAMED = 16
 const REASON = 300
@@ -107,17 +109,26 @@ export function worstOfMissing(cluster: OpenCluster, hosts: readonly string[]): 
   return cluster.missing().some((m) => hosts.includes(m.host)) ? EXIT.partial : EXIT.done
 }
 
-function firstSample(of: () => Console | undefined, waitMs: number): Promise<boolean> {
-  const isThere = (): boolean => (of()?.monitor.sample ?? 0) > 0
+function waitFor(is: () => boolean, waitMs: number): Promise<void> {
   const untilMs = performance.now() + waitMs
   return new Promise((resolve) => {
     const look = setInterval(() => {
-      if (!isThere() && performance.now() < untilMs) return
+      if (!is() && performance.now() < untilMs) return
       clearInterval(look)
-      resolve(isThere())
+      resolve()
     }, 20)
   })
 }
+
+const firstSample = (of: () => Console | undefined, waitMs: number): Promise<void> =>
+  waitFor(() => (of()?.monitor.sample ?? 0) > 0, waitMs)
+
+/** A server that is connected and slow is waited for by a command that looks once; one that is not connected is not. */
+const allRead = (of: () => Console | undefined, servers: readonly LiveServer[]): Promise<void> =>
+  waitFor(() => {
+    const missing = of()?.monitor.missing
+    return !servers.some((s) => s.isReady && missing?.has(s.host))
+  }, SLOW_MS)
 
 async function openEmulator(host: Host): Promise<OpenCluster> {
   await firstSample(() => host.onScreen.console, SAMPLE_MS)
@@ -171,6 +182,7 @@ export async function openCluster(
   }
   host.clusters.show(name)
   await firstSample(() => live.console, SAMPLE_MS + 2 * input.value.intervalMs)
+  if (!comesBack) await allRead(() => live.console, servers)
   return ok({
     ...{ name, host, servers, input: input.value },
     get console() {

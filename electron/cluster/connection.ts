@@ -25,9 +25,15 @@ export interface NodeConnection {
   readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
   /** Runs one command line; rejects only when the node cannot be reached. */
   exec(command: string): Promise<ExecResult>
+  /** The text that a command becomes on the server, where that is another one: with sudo, and absolute paths. */
+  literal?(command: string): string
   /** systemd where nothing else is said. */
   readonly timers?: TimerKind | undefined
 }
+
+/** Commands as they are sent to a node. */
+export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>
+  commands.map((c) => node?.literal?.(c) ?? c)
 
 /** Where samples come from, and whose clock they carry. */
 export interface ClusterSource {

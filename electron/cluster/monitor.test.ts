@@ -514,7 +514,8 @@ describe('the rules view', () => {
     const c = emulatedCluster(twoJobs())
     await c.run(2)
     const node = c.source.emulator.node('oss01')
-    node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=7'")
+    // It binds, and leaves the job busy in every period: an idle one has no rule of ours.
+    node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=77'")
     await c.run(3)
     const { rows } = rulesFrame(
       new RuleDesk(c.monitor, QUICK),
@@ -523,9 +524,9 @@ describe('the rules view', () => {
     )
     const hog = rows.filter((r) => r.conditions === 'jobid={1.hog.u1}')
     expect(hog.map((r) => [r.owner, r.rateMax]).sort()).toEqual([
-      ['other', 7],
+      ['other', 77],
       ['sluice', expect.any(Number)],
     ])
-    expect(rows.find((r) => r.owner === 'other')?.ceiling).toBe(7)
+    expect(rows.find((r) => r.owner === 'other')?.ceiling).toBe(77)
   })
 })

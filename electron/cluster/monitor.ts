@@ -3,6 +3,7 @@
  * for the views and hands everything to the history.
  */
 import type { Failure, Result } from '#core/base/result.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
@@ -79,6 +80,8 @@ export class ClusterMonitor {
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
   #lastSecond = 0
+  /** When rates were read for the last time. */
+  #ratesNs = 0
   readonly #listeners = new Set<() => void>()
 
   constructor(options: {
@@ -256,6 +259,13 @@ export class ClusterMonitor {
     return this.#probes.board.series
   }
 
+  /** Time between two samples: that of the source, or longer while job_stats are read less often. */
+  get intervalNs(): number {
+    return this.isOn('job_stats')
+      ? Math.max(this.source.periodNs, this.#probes.board.everyS('job_stats') * NS_PER_S)
+      : this.source.periodNs
+  }
+
   get budgetBytesPerSec(): number {
     return this.#probes.board.budgetBytesPerSec
   }
@@ -333,6 +343,9 @@ export class ClusterMonitor {
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
+    if (hasRates) this.#ratesNs = atNs
+    // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
+    else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)

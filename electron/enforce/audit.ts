@@ -46,6 +46,8 @@ export interface AuditAuthor {
   readonly cluster: string
   readonly who: string
   readonly loginOf?: ((server: string) => string) | undefined
+  /** What a command line becomes on a server: that is what stands on record. */
+  readonly literal?: ((server: string, command: string) => string) | undefined
 }
 
 /** What the first record of a chain follows from. */
@@ -115,6 +117,16 @@ export class Audit {
     const login = a?.loginOf?.(server) ?? ''
     const monoMs = Number(process.hrtime.bigint() / 1_000_000n)
     const by = a && { cluster: a.cluster, plan, who: a.who, login, monoMs }
-    this.#last = this.#append({ atMs, server, kind, text, ...(by ? { by } : {}) })
+    const sent = kind === 'intent' ? this.#literal(server, text) : text
+    this.#last = this.#append({ atMs, server, kind, text: sent, ...(by ? { by } : {}) })
+  }
+
+  #literal(server: string, commands: string): string {
+    const literal = this.#author?.literal
+    if (!literal) return commands
+    return commands
+      .split('\n')
+      .map((c) => literal(server, c))
+      .join('\n')
   }
 }

@@ -61,11 +61,12 @@ async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<
   const standing = await readStanding(node, ANSWER_MS)
   if (!standing) return `${node.host}: its rules cannot be read`
   const isOwn = ownership(cluster, store)
-  const own = standing.filter(isOwn)
   const kind = node.timers ?? 'systemd'
   const listed = kind === 'none' ? undefined : await readTimers(node, ANSWER_MS)
-  if (listed && !listed.ok && own.length > 0) return `${node.host}: ${listed.error.why ?? listed.error.what}`
+  if (listed && !listed.ok && standing.some(isOwn)) return `${node.host}: ${listed.error.why ?? listed.error.what}`
   const timers = listed?.ok ? listed.value : []
+  // One of a name that an operator chose on another machine is known by the timer of ours that will stop it.
+  const own = standing.filter((r) => isOwn(r) || timersOf(r, timers).length > 0)
   const now = nowMs()
   // Another console, or a command, may be at work on the same cluster.
   const leased = (store?.leases.of(cluster) ?? []).filter((l) => l.host === node.host && !isOrphan(l, now))

@@ -31,6 +31,7 @@ export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): 
   return {
     host: node.host,
     role: node.role,
+    literal: (command) => node.literal?.(command) ?? command,
     get timers() {
       return node.timers
     },

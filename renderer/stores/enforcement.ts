@@ -40,7 +40,14 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   /** Changes the mode; where that needs the unlock, it is asked for first. */
   function setMode(mode: StatusFrame['mode']): void {
     if (mode === 'enforce' && isLocked()) openUnlock(mode)
-    else void source.setMode(mode)
+    else void source.setMode(mode).then(() => askWhereLocked(mode))
+  }
+  /** It was locked after the frame that is on screen: the unlock is asked for in place of the refusal. */
+  function askWhereLocked(mode: StatusFrame['mode']): void {
+    const locked = source.notices.find((n) => n.code === 'LOCKED')
+    if (!locked) return
+    source.dismiss(locked)
+    openUnlock(mode)
   }
   async function unlock(typed: string): Promise<boolean> {
     if (isUnlocking.value) return false

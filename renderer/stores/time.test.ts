@@ -54,7 +54,8 @@ it('never names a sample that the host can no longer show', async () => {
   const time = useTimeStore()
   const status = (sample: number, oldest: number): void => {
     const clock = { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 }
-    useSourceStore().apply({ sample, oldest, atMs: sample * 1000, clock } as StatusFrame)
+    const source = { kind: 'LIVE', cluster: 'altair' }
+    useSourceStore().apply({ source, sample, oldest, atMs: sample * 1000, clock } as StatusFrame)
   }
   status(100, 50)
   time.goTo(3)

@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fingerprint, noSshd, scratch } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
-import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
+import { launch, noBrowser, openConsole, shots, type RunningConsole } from './browser.ts'
 import { lookAt, openPage, type OpenPage } from './page.ts'
 
 const HOSTS = ['oss01', 'oss02', 'mds01'] as const
@@ -28,11 +28,17 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     })
     open = await openPage(browser, running.served.url)
     page = open.page
+    page.setDefaultTimeout(10_000)
   })
   afterAll(async () => {
     await running?.close()
     await lab?.stop()
     await browser?.close()
+  })
+
+  // What was on screen when a step failed.
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await page.screenshot({ path: join(shots, 'live-failed.png') })
   })
 
   const by = (id: string) => page.getByTestId(id)
@@ -91,7 +97,11 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     expect(running.host.monitor.source.kind).toBe('LIVE')
   })
 
-  it('takes no rule before it was unlocked by its name', async () => {
+  it('takes no rule before writing was allowed there, and unlocked by its name', async () => {
+    await page.keyboard.press('0')
+    await by('cluster-card').filter({ hasText: 'lab' }).getByTestId('card-menu').click()
+    await by('safe-review+unlock').click()
+    await expect.poll(() => running.host.clusters.find('lab')?.cluster.input.safeMode).toBe('review+unlock')
     await by('cluster').click()
     await by('mode-enforce').click()
     await by('unlock-dialog').waitFor()
@@ -124,9 +134,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('stop-all').click()
     await by('stop-dialog').waitFor()
     await by('stop').click()
-    await by('stop')
-      .click({ timeout: 2000 })
-      .catch(() => undefined)
+    await by('stop').click()
     for (const host of ['oss01', 'oss02']) {
       await expect.poll(() => lab.rules(host), { timeout: 20_000 }).not.toContain('sl_cap')
     }

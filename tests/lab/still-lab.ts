@@ -20,6 +20,10 @@ export interface StillLabOptions {
   readonly servers: number
   /** Entries of every job_stats. */
   readonly jobs: number
+  /** Their ids, as byte text; of Slurm's form without. */
+  readonly ids?: readonly string[]
+  /** Every counter that is not 0 is the time in seconds: all jobs do something. */
+  readonly moves?: boolean
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
@@ -30,9 +34,14 @@ export interface StillLab extends LabFiles {
   stop(): void
 }
 
-function recordedNode(jobs: number): EmulatedNode {
+function recordedNode(jobs: number, ids: readonly string[] = []): EmulatedNode {
+  const idOf = (i: number): string =>
+    JSON.stringify(ids[i] ?? `${5000 + i}.still_${i}.u${1000 + (i % 40)}`).replace(
+      /[\x7f-\xff]/g,
+      (c) => `\\x${c.charCodeAt(0).toString(16)}`,
+    )
   const of = (i: number): string =>
-    `  - { id: "${5000 + i}.still_${i}.u${1000 + (i % 40)}", clients: [${(i % 32) + 1}], op: ${i % 2 ? 'read' : 'write'}, ` +
+    `  - { id: ${idOf(i)}, clients: [${(i % 32) + 1}], op: ${i % 2 ? 'read' : 'write'}, ` +
     `user: u${i % 40}, account: a${i % 8}, size_kib: 64, total_rpcs: 4, pattern: { kind: continuous } }`
   const scenario = parseScenario(
     [
@@ -52,7 +61,7 @@ function recordedNode(jobs: number): EmulatedNode {
 }
 
 /** lctl of the server whose port the connection came in by; `*` in a name is the shell's own. */
-const script = (folder: string): string => `
+const script = (folder: string, moves: boolean): string => `
 cd '${folder}'/"\${SSH_CONNECTION##* }" || exit 1
 verb=$1
 shift
@@ -65,6 +74,7 @@ list_param) cd value || exit 1; for f in $*; do [ -e "$f" ] && echo "$f"; done; 
 get_param) ;;
 *) echo "$verb: this server is still" >&2; exit 1 ;;
 esac
+t=$(date +%s)
 missing=
 patterns=$*
 set --
@@ -72,7 +82,7 @@ cd value || exit 1
 for f in $patterns; do
   if [ ! -e "$f" ]; then missing="$missing $f"; elif [ "$named" ]; then set -- "$@" "../head/$f" "$f"; else set -- "$@" "$f"; fi
 done
-[ $# -eq 0 ] || cat "$@"
+[ $# -eq 0 ] || cat "$@"${moves ? ' | LC_ALL=C sed "s/\\(samples: *\\)[1-9][0-9]*,/\\1$t,/;s/\\(snapshot_time: *\\)[0-9]*/\\1$t/"' : ''}
 [ "$missing" ] || exit 0
 for f in $missing; do echo "error: get_param: param_path '$f': No such file or directory" >&2; done
 exit 2`
@@ -102,13 +112,19 @@ function record(folder: string, node: EmulatedNode, ports: readonly number[]): v
   })
 }
 
-export async function startStillLab({ servers, jobs, settings }: StillLabOptions): Promise<StillLab> {
+export async function startStillLab({
+  servers,
+  jobs,
+  ids,
+  moves = false,
+  settings,
+}: StillLabOptions): Promise<StillLab> {
   const folder = scratch()
   const identity = makeKey(join(folder, 'id_lab'))
   const hostKey = makeKey(join(folder, 'host'))
   const recordings = join(folder, 'recordings')
   mkdirSync(recordings)
-  const programs = scriptFolder({ lctl: script(recordings), hostname: 'echo "still-${SSH_CONNECTION##* }"' })
+  const programs = scriptFolder({ lctl: script(recordings, moves), hostname: 'echo "still-${SSH_CONNECTION##* }"' })
   const sshds: Sshd[] = []
   const ports: number[] = []
   while (ports.length < servers) {
@@ -123,7 +139,7 @@ export async function startStillLab({ servers, jobs, settings }: StillLabOptions
     sshds.push(sshd)
     ports.push(sshd.port, ...more)
   }
-  record(recordings, recordedNode(jobs), ports)
+  record(recordings, recordedNode(jobs, ids), ports)
   const host = `${publicHalf(hostKey)}\n`
   const nodes = ports.map((port, i) => ({
     name: `still${i}`,

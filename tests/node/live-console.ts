@@ -52,7 +52,15 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     } catch (e) {
       if (!(e instanceof Error) || !/abort|timeout/i.test(`${e.name} ${e.message}`)) throw e
     }
-    throw new Error(`it never came: ${JSON.stringify({ ...last, probes: [], cost: [] }).slice(0, 4000)}`)
+    const servers = last?.servers.map((s) => ({
+      host: s.host,
+      state: s.state,
+      text: s.text,
+      bad: s.steps.filter((t) => t.state === 'bad'),
+    }))
+    throw new Error(
+      `it never came: ${JSON.stringify({ state: last?.state, text: last?.text, servers }).slice(0, 4000)}`,
+    )
   }
 
   /** Connects, shows it, and waits for `samples` of them. */

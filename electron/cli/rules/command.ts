@@ -4,11 +4,6 @@ import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { addClustersFlags } from '../clusters-flags.ts'
 import { expiry } from '../arguments.ts'
 
-export interface RulesOptions {
-  readonly json?: true
-  readonly service: ServiceName
-}
-
 const service = (): Option =>
   new Option('--service <name>', 'whose rules').choices(SERVICE_NAMES).default('ost_io' satisfies ServiceName)
 
@@ -30,7 +25,9 @@ export function rulesCommand(): Command {
     .description('the rules that stand, and whose they are')
     .argument('<cluster>')
     .addOption(service())
-    .action(async (...args: [string, RulesOptions, Command]) => (await import('./list-command.ts')).list(...args))
+    .action(async (...args: Parameters<typeof import('./list-command.ts').list>) =>
+      (await import('./list-command.ts')).list(...args),
+    )
   add('plan')
     .description('what it takes to have the rules of a file; nothing is sent')
     .argument('<cluster>')

@@ -1,15 +1,20 @@
 import type { Command } from 'commander'
+import type { ServiceName } from '#core/api/rule-edits.ts'
 import { formatFailure } from '#core/base/result.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening } from '../live.ts'
 import { EXIT, jsonText, line, must, plain } from '../output.ts'
-import type { RulesOptions } from './command.ts'
 import { commandDesk, openStore } from './command-desk.ts'
 import { listedNodes, listTable } from './list.ts'
 
+export interface ListOptions {
+  readonly json?: true
+  readonly service: ServiceName
+}
+
 /** Ends with 5 where some servers did not answer. */
-export async function list(name: string, { json, service }: RulesOptions, command: Command): Promise<void> {
+export async function list(name: string, { json, service }: ListOptions, command: Command): Promise<void> {
   const flags = flagsOf(command)
   const kept = openStore(flags)
   // Whose a rule is, is not known then; what stands is.

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { ceiling } from '#core/control/ceiling.ts'
 import { typeOn } from '#core/control/server-rules.ts'
+import { literals } from '../../cluster/connection.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { commandsOf, inverseOf } from '../../enforce/server-change.ts'
 import { checkDraft } from '../../host/rules/check.ts'
@@ -14,12 +15,13 @@ import { flagsOf } from '../clusters-flags.ts'
 import { readDesired } from '../desired-file.ts'
 import { openCluster, stopOpening, worstOfMissing } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson } from '../output.ts'
-import type { RulesOptions } from './command.ts'
 import { commandDesk, openStore } from './command-desk.ts'
 import { stageDesired } from './desired.ts'
 import { planDocumentOf } from './documents.ts'
 
-export interface PlanOptions extends RulesOptions {
+export interface PlanOptions {
+  readonly json?: true
+  readonly service: ServiceName
   readonly desired: string
   readonly expire: number
   readonly reason: string
@@ -59,9 +61,11 @@ export function planJson(
   const refused = planRefusal(desk.monitor, service, plan, undefined)
   return {
     ...{ id: plan.planId, cluster, service },
-    nodes: plan.changes
-      .filter(isWork)
-      .map((c) => ({ host: c.plan.server, commands: commandsOf(of, c), inverse: inverseOf(of, c), timers: c.keeps })),
+    nodes: plan.changes.filter(isWork).map((c) => {
+      const node = desk.monitor.node(c.plan.server)
+      const commands = literals(node, commandsOf(of, c))
+      return { host: c.plan.server, commands, inverse: literals(node, inverseOf(of, c)), timers: c.keeps }
+    }),
     lints: frame.lints,
     ceilings: ceilingsOf(desk, service, plan),
     blast: trial && {

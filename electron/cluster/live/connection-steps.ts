@@ -13,14 +13,28 @@ export interface StepsOf {
 type Id = CheckStep['id']
 
 /** Which step a failure belongs to. */
-function failedStep(code: string, at: Step | undefined): Id {
+function failedStep({ code, why = '' }: Failure): Id {
+  // The session says what it waited for.
+  if (code === 'SSH_TIMEOUT' && why.startsWith('keys were not agreed')) return 'host key'
+  if (code === 'SSH_TIMEOUT' && why.startsWith('the user was not auth')) return 'auth'
   if (code === 'SSH_CONFIG' || code === 'SSH_NAME') return 'config'
   if (code === 'SSH_JUMP') return 'jump'
   if (code === 'SSH_DNS') return 'dns'
   if (code === 'SSH_TCP') return 'tcp'
   if (code.startsWith('SSH_HOST_KEY') || code === 'SSH_ALGORITHMS' || code === 'SSH_HANDSHAKE') return 'host key'
   if (code.startsWith('SSH_AUTH')) return 'auth'
-  return at ?? 'tcp'
+  return 'tcp'
+}
+
+const AGAIN = 'It is tried again by itself.'
+/** What to do where the failure does not say it. */
+const NEXT: Readonly<Record<string, string>> = {
+  SSH_DNS: `Check the name, or give its address in ~/.ssh/config. ${AGAIN}`,
+  SSH_TCP: `Check the address and the port, whether sshd runs there, and the firewall in between. ${AGAIN}`,
+  SSH_TIMEOUT: `See whether the server hangs, or a firewall drops what is sent. ${AGAIN}`,
+  SSH_HANDSHAKE: `See whether it is sshd that listens on this port, and what its log says. ${AGAIN}`,
+  SSH_JUMP: `Check the jump host first. ${AGAIN}`,
+  SSH_LOST: AGAIN,
 }
 
 /** The steps of a connection in their order; those of a jump host stand where TCP would be. */
@@ -64,14 +78,14 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
   }
   if (state.kind === 'refused' || state.kind === 'lost') {
     const { failure } = state
-    const id = failedStep(failure.code, undefined)
+    const id = failedStep(failure)
     const at = steps.find((s) => s.id === id) ?? steps[0]
     for (const s of steps) {
       if (s === at) break
       s.state = 'ok'
     }
     const isOpen = failure.code === 'SSH_HOST_KEY_UNKNOWN' || failure.code === 'SSH_HOST_KEY_OTHER_TYPE'
-    if (at) Object.assign(at, { state: isOpen ? 'you' : 'bad', detail: sentence(failure), fix: failure.next ?? '' })
+    if (at) Object.assign(at, { state: isOpen ? 'you' : 'bad', detail: sentence(failure), fix: failure.next ?? NEXT[failure.code] ?? '' })
   }
   return steps
 }

@@ -4,7 +4,7 @@ import type { Failure } from '#core/base/result.ts'
 import type { ExecResult, NodeConnection, TimerKind } from '../connection.ts'
 import { discover } from '../discovery/discover.ts'
 import type { NodeFacts } from '../discovery/facts.ts'
-import { accessOf, gate } from '../remote-command.ts'
+import { accessOf, gate, literalOf } from '../remote-command.ts'
 import { SshError } from '../../ssh/failures.ts'
 import type { Session } from '../../ssh/session.ts'
 import { SshNode } from '../../ssh/ssh-node.ts'
@@ -35,6 +35,10 @@ class LiveNode implements NodeConnection {
 
   exec(command: string): Promise<ExecResult> {
     return this.#server.exec(command)
+  }
+
+  literal(command: string): string {
+    return this.#server.literal(command)
   }
 }
 
@@ -147,6 +151,12 @@ export class LiveServer {
   forget(): void {
     this.leave()
     this.#off()
+  }
+
+  /** What a command becomes on it; the command itself before it is known how it logs in. */
+  literal(command: string): string {
+    const text = this.facts && literalOf(command, accessOf(this.facts))
+    return text?.ok ? text.value : command
   }
 
   /** Only what is on the closed list of remote commands reaches the server. */

@@ -9,6 +9,7 @@ import { CostBook, type CostSeries } from './cost-book.ts'
 import { Shares } from './shares.ts'
 import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
 
+/** Bytes/s that one server may send. */
 export const DEFAULT_BUDGET = 100_000
 /** No probe is made slower than this, s. */
 const SLOWEST_S = 60
@@ -52,7 +53,8 @@ export class ProbeBoard {
       p.id === 'batch' ? roles.has('scheduler') : roles.has('oss') || roles.has('mds'),
     )
     this.#on = new Set(this.#available.map((p) => p.id).filter((id) => !options.off?.includes(id)))
-    this.budgetBytesPerSec = options.budgetBytesPerSec ?? DEFAULT_BUDGET
+    const servers = source.nodes.filter((n) => n.role === 'oss' || n.role === 'mds').length
+    this.budgetBytesPerSec = options.budgetBytesPerSec ?? DEFAULT_BUDGET * Math.max(1, servers)
     this.#isHeld = options.isHeld ?? (() => false)
   }
 

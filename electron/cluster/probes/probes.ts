@@ -8,7 +8,7 @@ import { ServerProbe } from './server-probe.ts'
 export interface ProbeOptions {
   /** Probes that are off from the start. */
   readonly off?: readonly ProbeId[] | undefined
-  /** Bytes/s above which probes slow down; 100 KB/s without. */
+  /** Bytes/s above which probes slow down; 100 KB/s a server without. */
   readonly budgetBytesPerSec?: number | undefined
 }
 

@@ -91,5 +91,7 @@ function auditOf({ cluster }: LiveConsole, store: Result<EnforcementStore>): Aud
     const key = state?.kind === 'connected' ? state.connected.offered.at(-1) : undefined
     return server && 'text' in server.address ? `${server.address.text} ${key?.fingerprint ?? ''}`.trim() : ''
   }
-  return store.value.audit({ cluster: cluster.name, loginOf })
+  const literal = (host: string, command: string): string =>
+    cluster.source?.nodes.find((n) => n.host === host)?.literal?.(command) ?? command
+  return store.value.audit({ cluster: cluster.name, loginOf, literal })
 }

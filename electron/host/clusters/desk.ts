@@ -55,6 +55,7 @@ export class ClusterDesk implements Changing {
   readonly #written = new Set<string>()
   readonly #listeners = new Set<() => void>()
   /** Names whose console is to be shown as soon as there is one. */
+  readonly #looks = new Set<Promise<void>>()
   #wanted: string | undefined
 
   constructor(parts: ClusterDeskParts) {
@@ -137,6 +138,7 @@ export class ClusterDesk implements Changing {
       await old.cluster.change(input)
     } else this.#add(input)
     this.changed()
+    old?.console?.monitor.changed()
     return ok(undefined)
   }
 
@@ -246,6 +248,8 @@ export class ClusterDesk implements Changing {
     this.asks.close()
     await Promise.all(this.list.map((c) => c.cluster.disconnect()))
     this.access.stop()
+    // What is looked up ends before the record that it is looked up in.
+    await Promise.allSettled(this.#looks)
   }
 
   #add(input: ClusterInput): void {
@@ -263,12 +267,16 @@ export class ClusterDesk implements Changing {
 
   /** A server answers (again): rules and timers of ours that were left there are looked for. */
   async #look(live: LiveConsole): Promise<void> {
-    await lookForLeftovers(live)
+    const look = lookForLeftovers(live)
+    this.#looks.add(look)
+    await look.finally(() => this.#looks.delete(look))
     this.changed()
   }
 
   #onConsole(live: LiveConsole): void {
     const { console } = live
+    // Servers that were ready before it began were asked by nobody.
+    if (console) void this.#look(live)
     if (console && this.#wanted === live.cluster.name) {
       this.#wanted = undefined
       this.#showConsole(console)

@@ -13,15 +13,16 @@ export async function stopAll(console: Console): Promise<Result<{ removed: numbe
   const refused = guard?.mayRemove()
   if (refused) return fail(refused)
   const silent = new Set(facts.silent?.() ?? [])
-  return ok(
-    await stopEverything({
-      cluster: monitor.source.cluster,
-      nodes: monitor.source.nodes.filter((n) => !silent.has(n.host.replace(/\+.*$/, ''))),
-      ...{ silent: [...silent], store, audit: monitor.audit },
-      nowMs: () => monitor.nowMs(),
-      stopControllers: () => void monitor.setMode('observe'),
-    }),
-  )
+  const stopped = await stopEverything({
+    cluster: monitor.source.cluster,
+    nodes: monitor.source.nodes.filter((n) => !silent.has(n.host.replace(/\+.*$/, ''))),
+    ...{ silent: [...silent], store, audit: monitor.audit },
+    nowMs: () => monitor.nowMs(),
+    stopControllers: () => void monitor.setMode('observe'),
+  })
+  // Whoever stops everything does not go on writing in passing.
+  guard?.lock('everything was stopped')
+  return ok(stopped)
 }
 
 /** The same for an admin's shell, from what was read last; nothing is sent. */

@@ -384,8 +384,10 @@ export class RuleDesk implements DeskCore {
     if (edits.length === 0) return refuse('NOTHING_LEFT', 'it wrote no rule that would still stand')
     const { service, title } = past
     if (this.staged.of(service).length + edits.length > STAGED_MAX) return fail(tooMany('The change cannot be undone'))
-    // What was staged for it before is staged anew.
-    for (const s of this.staged.of(service)) if (s.undoes === changeId) this.staged.remove(service, s.id)
+    // What was staged for it before is staged anew; what it left over for servers that are not done must not follow its undoing.
+    for (const s of this.staged.of(service)) {
+      if (s.undoes === changeId || past.stagedIds.includes(s.id)) this.staged.remove(service, s.id)
+    }
     for (const { edit, hosts, expiresS } of edits) {
       const put = this.#put(service, edit, { expiresS, reason: `undo of ${title}` }, { hosts, undoes: changeId })
       if (!put.ok) return put

@@ -7,6 +7,8 @@ import { tryAgainstLive } from '#core/control/trial.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { commandsOf, inverseOf, type ServerChange } from '../../enforce/server-change.ts'
 import { SERVICES, type Service } from '../../cluster/service.ts'
+import { literals } from '../../cluster/connection.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { isWork, type DeskPlan } from '../rules/desk-plan.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import type { PastChange } from '../rules/past-change.ts'
@@ -63,10 +65,12 @@ function itemOf(service: Service, { changes }: DeskPlan, s: StagedChange): Stage
 }
 
 /** Servers with the same commands stand together, the first of them named. */
-function nodesOf(service: Service, changes: readonly ServerChange[]): Review['nodes'] {
+function nodesOf(monitor: ClusterMonitor, service: Service, changes: readonly ServerChange[]): Review['nodes'] {
   const groups = new Map<string, Review['nodes'][number]>()
   for (const c of changes) {
-    const [commands, inverse] = [commandsOf(service, c), inverseOf(service, c)]
+    const node = monitor.node(c.plan.server)
+    const commands = literals(node, commandsOf(service, c))
+    const inverse = literals(node, inverseOf(service, c))
     const key = JSON.stringify(commands)
     const group = groups.get(key)
     if (group) group.alike.push(c.plan.server)
@@ -97,7 +101,7 @@ function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
   const refused = desk.refusal(query.service, plan)
   return {
     planId: plan.planId,
-    nodes: nodesOf(service, changes),
+    nodes: nodesOf(monitor, service, changes),
     ...listOf(changes[0] ?? plan.changes[0]),
     trial: toTrial(trial, monitor.sample === 0 ? null : monitor.nowMs()),
     servers: changes.length,

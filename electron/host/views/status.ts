@@ -33,7 +33,7 @@ export function statusFrame({ monitor, facts, desk }: Console, query: { at: numb
     clock: {
       speed: facts.speed(),
       achieved: facts.achieved(),
-      intervalMs: monitor.source.periodNs / 1e6,
+      intervalMs: monitor.intervalNs / 1e6,
       sampleAgeMs: monitor.sampledWallMs === undefined ? null : performance.now() - monitor.sampledWallMs,
     },
     mode: monitor.loop.mode,
