@@ -1,6 +1,6 @@
 /**
  * System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage, an SSH server
- * for sessions.
+ * for sessions, and a Slurm to ask, which is optional.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -21,6 +21,8 @@ const COMPILER = ['gcc', 'libc6-dev']
 const SSH = ['openssh-server', 'openssh-client']
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/usr/libexec/sshd']
 
+const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge']
+
 const chromium = () => [process.env.CHROMIUM, ...PLACES].find((file) => file && existsSync(file))
 
 /** @param {string} program */
@@ -34,6 +36,9 @@ const lacksCompiler = () => process.platform === 'linux' && !isOnPath('cc')
 const lacksSshd = () =>
   process.platform !== 'win32' &&
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
+
+/** Started by the tests themselves, on loopback; slurmd wants root. */
+const lacksSlurm = () => SLURM.slice(0, 2).some((name) => !existsSync(`/usr/sbin/${name}`)) || !isOnPath('squeue')
 
 const isDebian = () => {
   try {
@@ -50,22 +55,10 @@ const isDebian = () => {
  */
 export async function testParts() {
   const wanted = [...(chromium() ? [] : BROWSER), ...(lacksCompiler() ? COMPILER : []), ...(lacksSshd() ? SSH : [])]
-  if (wanted.length > 0 && isDebian() && process.getuid?.() === 0) {
-    say(`installing ${wanted.join(' and ')} (apt-get) ...`)
-    const took = stopwatch()
-    const options = {
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      keep: true,
-      stdio: /** @type {import('node:child_process').StdioOptions} */ (['ignore', 'ignore', 'pipe']),
-    }
-    const update = await run('apt-get', ['update'], options)
-    const added = await run('apt-get', ['install', '-y', '--no-install-recommends', ...wanted], options)
-    if (added.code === 0) say(`installed in ${took()}`)
-    else {
-      const line = `${update.stderr}\n${added.stderr}`.split('\n').findLast((text) => text.startsWith('E:'))
-      say(`apt-get could not install it: ${line ?? `exit ${added.code}`}`)
-    }
-  }
+  const canInstall = isDebian() && process.getuid?.() === 0
+  // Apart from the others: a release without it must not cost them.
+  const groups = canInstall ? [wanted, lacksSlurm() ? SLURM : []].filter((names) => names.length > 0) : []
+  for (const names of groups) await install(names)
   const file = chromium()
   const missing = [
     ...(file ? [] : ['Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped']),
@@ -74,4 +67,22 @@ export async function testParts() {
   ].join('; ')
   const env = file ? { CHROMIUM: file } : { SLUICE_NO_CHROMIUM: 'Chromium is not installed' }
   return missing === '' ? { env } : { env, missing }
+}
+
+/** @param {readonly string[]} names  Debian packages */
+async function install(names) {
+  say(`installing ${names.join(' and ')} (apt-get) ...`)
+  const took = stopwatch()
+  const options = {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    keep: true,
+    stdio: /** @type {import('node:child_process').StdioOptions} */ (['ignore', 'ignore', 'pipe']),
+  }
+  const update = await run('apt-get', ['update'], options)
+  const added = await run('apt-get', ['install', '-y', '--no-install-recommends', ...names], options)
+  if (added.code === 0) say(`installed in ${took()}`)
+  else {
+    const line = `${update.stderr}\n${added.stderr}`.split('\n').findLast((text) => text.startsWith('E:'))
+    say(`apt-get could not install it: ${line ?? `exit ${added.code}`}`)
+  }
 }

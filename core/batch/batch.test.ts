@@ -53,7 +53,7 @@ describe('parseSqueueText', () => {
     expect(parseSqueueText(text)).toEqual({
       jobs: [
         { number: '7', name: 'a|b ', user: 'ann', account: 'chem', nodes: 2, hosts: ['n1', 'n2'], state: 'running' },
-        { number: '8', name: 'x', user: 'bob', account: '(null)', nodes: 1, hosts: [], state: 'waiting' },
+        { number: '8', name: 'x', user: 'bob', account: '', nodes: 1, hosts: [], state: 'waiting' },
       ],
       skipped: 0,
     })

@@ -15,6 +15,7 @@ import { Audit } from '../enforce/audit.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { History } from '../history/history.ts'
 import { liveConsole } from './clusters/begin.ts'
+import { onRecord } from './clusters/on-record.ts'
 import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, OnScreen, type Console } from './on-screen.ts'
@@ -77,6 +78,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const clusters = new ClusterDesk({
     ...{ onScreen, emulator, dataDir, clusters: options.clusters, ssh: options.ssh },
     console: (live, of) => liveConsole(live, of, { history: history.beside(), store }),
+    record: (server, text) => onRecord(store, server, text),
   })
   const papers = new Papers()
   const router = makeRouter({

@@ -29,6 +29,8 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     open = await openPage(browser, running.served.url)
     page = open.page
     page.setDefaultTimeout(10_000)
+    // Pictures are of what stands, not of what fades in.
+    await page.emulateMedia({ reducedMotion: 'reduce' })
   })
   afterAll(async () => {
     await running?.close()
@@ -126,15 +128,20 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('commit').click()
     await expect.poll(() => lab.rules('oss01'), { timeout: 30_000 }).toContain('sl_cap')
     await expect.poll(() => lab.rules('oss02'), { timeout: 60_000 }).toContain('sl_cap')
+    await by('commit-result').waitFor()
     const { stdout } = await lab.exec('oss02', 'systemctl list-timers --all')
     expect(stdout).toContain('sluice-')
   })
 
   it('is stopped by one button: no rule of ours is left on any server', async () => {
-    await by('stop-all').click()
+    await page.keyboard.press('Escape')
+    await by('stop').click()
     await by('stop-dialog').waitFor()
-    await by('stop').click()
-    await by('stop').click()
+    expect(await lookAt(page, 'live-stop', 'dark')).toEqual([])
+    // Once is a slip, twice is meant.
+    await by('stop-all').click()
+    await by('stop-all').click()
+    await by('stop-result').waitFor()
     for (const host of ['oss01', 'oss02']) {
       await expect.poll(() => lab.rules(host), { timeout: 20_000 }).not.toContain('sl_cap')
     }

@@ -1,5 +1,5 @@
 /** A real Slurm on loopback, in a folder of its own: munged, slurmctld, and a slurmd for each of four nodes. Root's alone. */
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -18,7 +18,7 @@ function why(): string {
   if (process.platform !== 'linux') return 'Slurm runs on Linux'
   if (process.getuid?.() !== 0) return 'slurmd starts jobs as root only'
   if (missing.length === 0) return ''
-  return `${process.env['SLUICE_NO_SLURM'] ?? `${missing.join(', ')}: not installed`} (slurmctld slurmd slurm-client munge)`
+  return `${missing.join(', ')}: not installed (slurmctld slurmd slurm-client munge)`
 }
 
 /** Why there is no Slurm. It is an optional part: what other releases print is on record in the tests of its parsers. */
@@ -119,6 +119,3 @@ export async function startSlurm(): Promise<RealSlurm> {
     },
   }
 }
-
-/** What `squeue --version` says. */
-export const slurmVersion = (): string => execFileSync('squeue', ['--version'], { encoding: 'utf8' }).trim()

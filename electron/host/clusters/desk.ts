@@ -24,7 +24,7 @@ import { checkServer } from './check.ts'
 import { LiveConsole, type LiveConsoleParts } from './live-console.ts'
 import { KeptRoles } from './kept-roles.ts'
 import { aliasesOf } from './ssh-aliases.ts'
-import { trustKey } from './trust.ts'
+import { trustKey, type TrustInput } from './trust.ts'
 
 const CLUSTERS = 64
 
@@ -37,6 +37,8 @@ export interface ClusterDeskParts {
   readonly clusters?: readonly ClusterInput[] | undefined
   readonly ssh?: SshAccessOptions | undefined
   readonly console: LiveConsoleParts['console']
+  /** Puts what an operator chose on record. */
+  readonly record: (server: string, text: string) => Result<undefined>
 }
 
 const noSuch = (name: string): Result<never> =>
@@ -54,8 +56,9 @@ export class ClusterDesk implements Changing {
   readonly #clusters = new Map<string, LiveConsole>()
   readonly #written = new Set<string>()
   readonly #listeners = new Set<() => void>()
-  /** Names whose console is to be shown as soon as there is one. */
+  /** Looks for leftovers that are under way. */
   readonly #looks = new Set<Promise<void>>()
+  /** Names whose console is to be shown as soon as there is one. */
   #wanted: string | undefined
 
   constructor(parts: ClusterDeskParts) {
@@ -231,8 +234,8 @@ export class ClusterDesk implements Changing {
     return removeLeftovers(live, keys, typed)
   }
 
-  trust(input: Parameters<typeof trustKey>[1]): Result<undefined> {
-    const trusted = trustKey(this.access, input)
+  trust(input: TrustInput): Result<undefined> {
+    const trusted = trustKey(this.access, input, this.#parts.record)
     if (!trusted.ok) return trusted
     // Whoever waited for it tries again at once.
     for (const { cluster } of this.list) if (cluster.isWanted) void cluster.connect()

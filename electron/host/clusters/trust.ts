@@ -12,9 +12,13 @@ export interface TrustInput {
 
 /**
  * Only a key that the server showed to this console, and that nothing known speaks against, can be vouched for.
- * Failures: NO_TRUST_STORE, KEY_NOT_SHOWN, and those of the store.
+ * It is on record before it holds. Failures: NO_TRUST_STORE, KEY_NOT_SHOWN, NOT_ON_RECORD, and those of the store.
  */
-export function trustKey(access: SshAccess, key: TrustInput): Result<undefined> {
+export function trustKey(
+  access: SshAccess,
+  key: TrustInput,
+  record: (server: string, text: string) => Result<undefined>,
+): Result<undefined> {
   const refuse = (code: string, why: string, next: string): Result<undefined> =>
     fail({ code, what: `The key of ${key.host} was not trusted`, why, unaffected: 'Nothing was sent to it.', next })
   if (!access.store) return refuse('NO_TRUST_STORE', 'this console keeps nothing', 'Start it with a data folder.')
@@ -25,5 +29,9 @@ export function trustKey(access: SshAccess, key: TrustInput): Result<undefined> 
       'Connect again and compare the key that it shows.',
     )
   }
+  const how = key.compared ? 'after comparing it' : 'without comparing it'
+  const text = `trusted ${key.type} ${key.fingerprint} of ${key.host}:${key.port} ${how}`
+  const recorded = record(key.host, text)
+  if (!recorded.ok) return recorded
   return access.store.trust(key.host, key.port, key.type, key.fingerprint, Date.now())
 }
