@@ -10,7 +10,9 @@ export default defineConfig({
           environment: 'node',
           setupFiles: ['tests/setup/property-seed.ts'],
           include: ['core/**/*.test.ts', 'electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
-          testTimeout: 20_000,
+          // Against hanging only: no test is about its own time.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -312,12 +312,12 @@ export class ControlLoop {
       this.#failures.set(node.host, versionUnknown(node.host))
       return asRead
     }
-    const retry = this.#retries.get(node.host)
-    if (retry && nowNs < retry.atNs) return asRead
+    if (nowNs < (this.#retries.get(node.host)?.atNs ?? -Infinity)) return asRead
     const plan = this.#planFor(node.host, reading, desired)
     const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
     const lease = this.#leases.get(node.host)
-    const covered = await lease?.cover([...ours, ...plan.expected.keys()], nowNs, this.#nowMs())
+    const next = [...plan.expected.keys()]
+    const covered = await lease?.cover([...ours, ...next], nowNs, this.#nowMs(), { there: ours, next })
     if (covered && !covered.ok) {
       this.#failures.set(node.host, covered.error)
       return asRead

@@ -175,10 +175,10 @@ export class MetadataWriter {
   /** A timer stands for every rule that is there or about to be; false where none could be made. */
   async #cover({ server, plans }: Work, nowNs: number): Promise<boolean> {
     const { host } = server.node
-    const names = MDS_SERVICES.flatMap((s) =>
-      [...ours(server.services[s].rules).map((r) => r.name), ...plans[s].expected.keys()].map((n) => keyOf(s, n)),
-    )
-    const covered = await this.#leases.get(host)?.cover(names, nowNs, this.#nowMs())
+    const there = MDS_SERVICES.flatMap((s) => ours(server.services[s].rules).map((r) => keyOf(s, r.name)))
+    const next = MDS_SERVICES.flatMap((s) => [...plans[s].expected.keys()].map((n) => keyOf(s, n)))
+    const names = [...there, ...next]
+    const covered = await this.#leases.get(host)?.cover(names, nowNs, this.#nowMs(), { there, next })
     if (!covered || covered.ok) {
       if (names.length > 0) this.#written.add(host)
       return true

@@ -67,6 +67,23 @@ describe('the lease of a server', () => {
     expect(log).toEqual([])
   })
 
+  it('is looked for, and made anew, where somebody stopped its rules and its timer', async () => {
+    const period = (there: string[], next: string[], s: number) => lease.cover(next, at(s), s * 1000, { there, next })
+    await period([], ['ab_1', 'ab_2'], 0)
+    start('ab_1')
+    start('ab_2')
+    await period(['ab_1', 'ab_2'], ['ab_1', 'ab_2'], 1)
+    // A rule that the controller itself takes away is nobody else's doing: the server's list is not read.
+    await period(['ab_1', 'ab_2'], ['ab_2'], 2)
+    await period(['ab_2'], ['ab_2'], 3)
+    expect(lease.state?.unit).toBe('sluice-lease-s1-1')
+    // As `sluice stop` from another machine does.
+    expect(oss.exec('systemctl stop sluice-lease-s1-1.timer').code).toBe(0)
+    oss.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg stop ab_2'")
+    expect(await period([], ['ab_2'], 4)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-2' } })
+    expect(oss.exec('systemctl list-units sluice-*.timer --all --no-legend --plain').stdout).toContain('s1-2')
+  })
+
   it('stops every rule it covers after a minute, and no other', async () => {
     start('theirs')
     expect(await cover(['ab_1', 'ab_2'], 0)).toMatchObject({ ok: true, value: { rules: 2, expiresNs: at(60) } })

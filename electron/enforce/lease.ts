@@ -57,6 +57,8 @@ export class Lease {
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
   #covered: ReadonlySet<string> = new Set()
+  /** Rules that were to stand when it was asked for cover the last time. */
+  #standing: readonly string[] = []
   /** Timers that may be there although they are not the present one, with the rules each stops. */
   readonly #strays = new Map<string, LeaseState & { readonly names: ReadonlySet<string> }>()
   #unknown: Failure | undefined
@@ -93,12 +95,22 @@ export class Lease {
    * @param names  every rule of ours that is on the server or about to be.
    * @param nowNs  the server's clock as far as the source knows it.
    * @param nowMs  the same instant for the audit, Unix ms.
+   * @param seen   rules of ours that are on the server, and those that are to stand from now on: where one that was to stand is gone,
+   *               somebody took it away, and maybe the timer with it.
    * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer): no rule may be written then.
    * @throws       when the audit cannot be written; nothing was sent then.
    */
-  async cover(names: Iterable<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
+  async cover(
+    names: Iterable<string>,
+    nowNs: number,
+    nowMs: number,
+    seen?: { readonly there: readonly string[]; readonly next: Iterable<string> },
+  ): Promise<Result<LeaseState | undefined>> {
     const wanted = new Set(names)
     if (this.#state && this.#state.expiresNs <= nowNs) this.#fired(this.#state)
+    const isTaken = seen !== undefined && this.#standing.some((n) => !seen.there.includes(n))
+    if (seen) this.#standing = [...seen.next]
+    if (isTaken && this.#state) this.#unknown ??= this.#notKnown('somebody took rules away that it covers')
     if (wanted.size === 0 || (!this.#unknown && this.#holds(wanted, nowNs))) return ok(this.#state)
     if (this.#refused && nowNs < this.#refused.untilNs) return fail(this.#refused.failure)
     const result = await this.#cover(wanted, nowNs, nowMs)
@@ -147,6 +159,7 @@ export class Lease {
     if (this.#state) this.#strays.set(this.#state.unit, { ...this.#state, names: this.#covered })
     this.#state = undefined
     this.#covered = new Set()
+    this.#standing = []
     await this.#endStrays(nowMs)
   }
 

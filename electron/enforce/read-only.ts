@@ -5,10 +5,10 @@ import { READ_SHELL_CPU } from '../cluster/probes/shell-cpu.ts'
 import { readTimerCommand } from './expiry-match.ts'
 
 const READS = [
-  /^lctl (?:get_param|list_param|dl|--version)(?: [^;&|<>`$()\n]*)?$/,
-  /^(?:squeue|qstat|id|systemctl (?:is-active|is-system-running|list-timers|list-units|show))(?: [^;&|<>`$()\n]*)?$/,
+  /^lctl (?:get_param|list_param|dl|--version)(?: [^;&|<>`$()\n'"\\]*)?$/,
+  /^(?:squeue|qstat|id|systemctl (?:is-active|is-system-running|list-timers|list-units|show))(?: [^;&|<>`$()\n'"\\]*)?$/,
   // These write with other arguments.
-  /^(?:scontrol (?:-o )?show [^;&|<>`$()\n]*|date(?: \+[A-Za-z0-9%. :-]*)?|hostname|whoami|uname(?: -[a-z]+)?)$/,
+  /^(?:scontrol (?:-o )?show [^;&|<>`$()\n'"\\]*|date(?: \+[A-Za-z0-9%. :-]*)?|hostname|whoami|uname(?: -[a-z]+)?)$/,
   /^sluice padll (?:status|policies show)$/,
 ]
 
@@ -18,8 +18,9 @@ export function isReading(command: string): boolean {
   // Cut down on the server by a program of ours: what is read counts.
   const filtered = readFiltered(command)
   if (filtered) return isReading(filtered.reading)
-  // A row of readings; quoted words hold neither `; ` nor anything a shell would act on.
-  return command.split('; ').every((part) => READS.some((r) => r.test(part.replace(/'[^'\n]*'/g, 'q'))))
+  // A row of readings. What is quoted is data wherever a row is parted; a quote or a backslash that is left over is nothing of ours.
+  const bare = command.replace(/'[^'\n]*'|\\'/g, 'q')
+  return bare.split('; ').every((part) => READS.some((r) => r.test(part)))
 }
 
 export class ReadOnlyError extends Error {

@@ -43,7 +43,7 @@ export interface Console {
 }
 
 /** What stands between an operator and a write. */
-export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock'>
+export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock' | 'look'>
 
 export function consoleOf(
   monitor: ClusterMonitor,

@@ -179,11 +179,14 @@ export function makeRouter(parts: RouterParts) {
     },
     padll: {
       change: os.padll.change.handler(async ({ input, errors }) => {
+        // Whether it is still unlocked: a lock takes it out of enforce.
+        onScreen.console.guard?.look()
         const changed = await onScreen.console.padll.change(input)
         if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
       }),
       check: os.padll.check.handler(({ input }) => onScreen.console.padll.check(input.plane, input.text)),
       apply: os.padll.apply.handler(async ({ input, errors }) => {
+        onScreen.console.guard?.look()
         const applied = await onScreen.console.padll.apply(input)
         if (!applied.ok) throw errors.REFUSED(refusal(applied.error))
       }),

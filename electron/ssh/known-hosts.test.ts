@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fingerprintOf, parseHostKey } from './host-key.ts'
@@ -174,6 +174,33 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
       expect(keys().judge('oss1', 2222, blob(two)).verdict).toBe('changed')
       expect(keys().judge('oss1', 2222, blob(rsa)).verdict).toBe('other-type')
       expect(keys().knownTypes('oss1', 2222)).toEqual(['ssh-ed25519'])
+    })
+
+    it('never takes another key in the place of one, however it was shown before', () => {
+      const both = [one, two].map((k) => fingerprint(k))
+      // Both were shown while nothing was known: the second one by somebody in between.
+      expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, true])
+      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(one), 1).ok).toBe(true)
+      expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, false])
+      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(two), 2)).toMatchObject({
+        error: { code: 'SSH_TRUST_STORE' },
+      })
+      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(one), 2).ok).toBe(true)
+      expect([one, two].map((k) => keys().judge('oss9', 22, blob(k)).verdict)).toEqual(['match', 'changed'])
+      expect(store.forget('oss9', 22).ok).toBe(true)
+    })
+
+    it.each([
+      ['another key of this type became known', () => line('oss9', two)],
+      ['it was revoked', () => `@revoked ${line('oss9', one)}`],
+    ])('a key that was shown is open no longer once %s', (_what, text) => {
+      const file = join(folder, 'since')
+      writeFileSync(file, text())
+      const since = keys().withKnownHosts([{ path: file, isRequired: true }])
+      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', fingerprint(one))).toBe(false)
+      rmSync(file)
+      // What cannot be read rules nothing out.
+      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', fingerprint(one))).toBe(false)
     })
 
     it('forgets a server on request, and only that one', () => {

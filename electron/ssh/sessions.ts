@@ -3,8 +3,16 @@ import type { SshEndpoint } from './config.ts'
 import { Session, type SessionParts } from './session.ts'
 import type { HostKeys } from './verdict.ts'
 
+/** Another key, or other known hosts, is another way in: it is tried on a connection of its own. */
 const keyOf = (e: SshEndpoint): string =>
-  [...e.jumps, e].map((hop) => `${hop.user}@${hop.host.toLowerCase()}:${hop.port}`).join(' ')
+  JSON.stringify(
+    [...e.jumps, e].map((hop) => [
+      `${hop.user}@${hop.host.toLowerCase()}:${hop.port}`,
+      hop.identities,
+      hop.knownHosts,
+      hop.identitiesOnly,
+    ]),
+  )
 
 export class Sessions {
   readonly #hostKeys: HostKeys

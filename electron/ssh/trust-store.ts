@@ -52,12 +52,21 @@ export class TrustStore {
     return parsed.success ? ok(parsed.data.keys) : this.#fault('cannot be read', 'it is damaged, or of a newer Sluice')
   }
 
-  /** Adds one key of a server; there may be one of each type. Whether a person may do so is the verdict's affair. */
+  /**
+   * Adds one key of a server; there may be one of each type, and another one of that type is refused: it is forgotten first. Whether a
+   * person may do so is the verdict's affair.
+   */
   trust(host: string, port: number, type: string, fingerprint: string, nowMs: number): SshResult<undefined> {
     const name = hostAndPort(host, port)
     const added = entry.safeParse({ name, type, fingerprint, sinceMs: Math.floor(nowMs) })
     if (!added.success) return this.#fault('was not changed', 'this is not a key of a host')
-    return this.#rewrite((keys) => [...keys.filter((k) => !(k.name === name && k.type === type)), added.data])
+    const keys = this.read()
+    if (!keys.ok) return keys
+    const there = keys.value.find((k) => k.name === name && k.type === type)
+    if (there && there.fingerprint !== fingerprint) {
+      return this.#fault('was not changed', `it has another ${type} key of ${name}`)
+    }
+    return there ? ok(undefined) : this.#rewrite((all) => [...all, added.data])
   }
 
   /** Forgets a server: the way to take a new key after the old one was replaced on purpose. */

@@ -88,6 +88,19 @@ export class HostKeys {
     if (this.#sources.trusted?.includes(key.fingerprint)) return report('match', [byHand(key)])
     return report(plain.length > 0 ? 'other-type' : 'unknown', plain)
   }
+
+  /**
+   * Whether a person may take a key now that a server showed before: since then another one may have become known, or this one may have
+   * been revoked, and then it is a changed key.
+   */
+  mayTrust(host: string, port: number, type: string, fingerprint: string): boolean {
+    const { keys, faults } = this.#known(host, port)
+    const isAgainst = (k: KnownKey): boolean =>
+      k.kind === 'revoked'
+        ? k.fingerprint === fingerprint
+        : k.kind === 'key' && k.type === type && k.fingerprint !== fingerprint
+    return faults.length === 0 && !keys.some(isAgainst)
+  }
 }
 
 const byHand = (key: HostKey): KnownKey => ({

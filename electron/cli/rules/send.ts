@@ -1,11 +1,11 @@
 /** Sends what a desk has staged, keeps it on record for other processes, and says how every server ended. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
+import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
-import { lockCommits } from './commit-lock.ts'
 import { changeDocumentOf } from './documents.ts'
 import { ChangeOnRecord } from './own-rules.ts'
 

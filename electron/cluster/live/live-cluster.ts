@@ -97,13 +97,17 @@ export class LiveCluster {
     await this.disconnect()
     for (const s of this.#servers) s.forget()
     this.#make()
-    if (wasWanted) await this.connect()
+    // Or somebody asked for it meanwhile.
+    if (wasWanted || this.#wanted) await this.connect()
   }
 
   /** Resolves when sampling has begun, or when no server can be read. */
   async connect(): Promise<void> {
     this.#wanted = true
     this.#changed()
+    // What still ends lets go of its sessions first.
+    await this.#turn
+    if (!this.#wanted) return
     const brought = this.#servers.map((s) => s.bring())
     await this.#waitFor(brought)
     if (this.#wanted && !this.#source) await this.#serial(() => this.#begin())
@@ -113,9 +117,11 @@ export class LiveCluster {
     this.#wanted = false
     clearTimeout(this.#anew)
     this.#anew = undefined
-    await this.#serial(() => this.#end())
-    for (const s of this.#servers) s.leave()
-    this.#ready.clear()
+    await this.#serial(async () => {
+      await this.#end()
+      for (const s of this.#servers) s.leave()
+      this.#ready.clear()
+    })
     this.#changed()
   }
 
@@ -127,14 +133,16 @@ export class LiveCluster {
   /** All of them, or so many ms after the first that is ready. */
   async #waitFor(brought: readonly Promise<void>[]): Promise<void> {
     const all = Promise.allSettled(brought)
+    let off = (): void => undefined
     const first = new Promise<void>((resolve) => {
-      const off = this.onChange(() => {
+      off = this.onChange(() => {
         if (!this.#servers.some((s) => s.isReady)) return
         off()
         setTimeout(resolve, OTHERS_MS).unref()
       })
     })
     await Promise.race([all, first])
+    off()
   }
 
   #make(): void {
@@ -178,6 +186,8 @@ export class LiveCluster {
   }
 
   #begin(): void {
+    // It may have been asked for several times, and not be wanted any more when its turn comes.
+    if (!this.#wanted || this.#source) return
     const taken = new Map(
       this.#servers.map((s) => [s, this.#nodesOf(s)] as const).filter(([, nodes]) => nodes.length > 0),
     )

@@ -41,7 +41,9 @@ export class SshAccess {
   readonly #sessions: Sessions
   readonly #followed = new WeakSet<Session>()
   readonly #holders = new WeakMap<Session, Set<object>>()
-  readonly #shown = new Map<string, HostKeyReport>()
+  readonly #hostKeys: HostKeys
+  /** With what is known where they were shown. */
+  readonly #shown = new Map<string, { readonly report: HostKeyReport; readonly keys: HostKeys }>()
 
   constructor(o: SshAccessOptions = {}) {
     const home = o.home ?? homedir()
@@ -53,7 +55,8 @@ export class SshAccess {
       { path: join(home, '.ssh/known_hosts2'), isRequired: false },
       { path: '/etc/ssh/ssh_known_hosts', isRequired: false },
     ]
-    this.#sessions = new Sessions(new HostKeys({ knownHosts, store: this.store, trusted: o.trusted }), {
+    this.#hostKeys = new HostKeys({ knownHosts, store: this.store, trusted: o.trusted })
+    this.#sessions = new Sessions(this.#hostKeys, {
       ring: new KeyRing(o.ask),
       agentSocket: o.agentSocket ?? process.env['SSH_AUTH_SOCK'],
       random: () => randomInt(1 << 30) / (1 << 30),
@@ -77,8 +80,10 @@ export class SshAccess {
     const session = this.#sessions.to(resolved.endpoint)
     if (!this.#followed.has(session)) {
       this.#followed.add(session)
+      const { endpoint } = resolved
+      const keys = this.#hostKeys.withKnownHosts([endpoint, ...endpoint.jumps].flatMap((e) => e.knownHosts))
       session.onState((state) => {
-        if (state.kind === 'refused' && state.failure.hostKey) this.#note(state.failure.hostKey)
+        if (state.kind === 'refused' && state.failure.hostKey) this.#note(state.failure.hostKey, keys)
       })
     }
     return session
@@ -96,16 +101,20 @@ export class SshAccess {
     if (of?.delete(holder) && of.size === 0) session.stop()
   }
 
-  /** A key that a server really showed and that a person may vouch for; undefined for any other. */
+  /**
+   * A key that a server really showed and that a person may vouch for; undefined for any other, and for one that what has become known
+   * since speaks against.
+   */
   openKey(host: string, port: number, type: string, fingerprint: string): HostKeyReport | undefined {
     const shown = this.#shown.get(`${host} ${port} ${type} ${fingerprint}`)
-    return shown && isOpenToTrust(shown) ? shown : undefined
+    if (!shown || !isOpenToTrust(shown.report)) return undefined
+    return shown.keys.mayTrust(host, port, type, fingerprint) ? shown.report : undefined
   }
 
-  #note(k: HostKeyReport): void {
+  #note(k: HostKeyReport, keys: HostKeys): void {
     const key = `${k.host} ${k.port} ${k.type} ${k.fingerprint}`
     this.#shown.delete(key)
-    this.#shown.set(key, k)
+    this.#shown.set(key, { report: k, keys })
     const [oldest] = this.#shown.keys()
     if (this.#shown.size > SHOWN && oldest !== undefined) this.#shown.delete(oldest)
   }

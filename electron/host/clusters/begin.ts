@@ -8,9 +8,12 @@ import { leaseKeeper } from '../../enforce/store-leases.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
-import { consoleOf, type Console } from '../on-screen.ts'
+import { consoleOf } from '../on-screen.ts'
 import { RuleDesk } from '../rules/desk.ts'
-import type { LiveConsole } from './live-console.ts'
+import type { BegunConsole, LiveConsole } from './live-console.ts'
+
+/** Longest wait for rules of controllers to go. */
+const STAND_DOWN_MS = 5_000
 
 export interface BeginParts {
   /** Its own, beside that of others. */
@@ -18,11 +21,7 @@ export interface BeginParts {
   readonly store: Result<EnforcementStore>
 }
 
-export function liveConsole(
-  live: LiveConsole,
-  source: LiveSource,
-  { history, store }: BeginParts,
-): { readonly console: Console; readonly close: () => Promise<void> } {
+export function liveConsole(live: LiveConsole, source: LiveSource, { history, store }: BeginParts): BegunConsole {
   const { cluster } = live
   const sinceMs = Date.now()
   const hosts = cluster.servers.map((s) => s.host).join(' ')
@@ -47,7 +46,7 @@ export function liveConsole(
       monitor.changed()
     },
   })
-  // A sleep of this machine is noticed before anything is written after it.
+  // Between two samples, too.
   monitor.onChange(() => guard.look())
   const console = consoleOf(monitor, {
     ...{ guard, store: store.ok ? store.value : undefined },
@@ -62,6 +61,12 @@ export function liveConsole(
   })
   return {
     console,
+    standDown: async () => {
+      guard.lock('it becomes read-only')
+      if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
+      await leasesEnd(monitor)
+      await console.desk.close()
+    },
     close: async () => {
       const wasEnforcing = monitor.loop.mode === 'enforce'
       guard.lock('it was disconnected')
@@ -75,6 +80,22 @@ export function liveConsole(
       history.close()
     },
   }
+}
+
+/** Until controllers have taken their rules away; where a server does not answer its lease does, later. */
+async function leasesEnd(monitor: ClusterMonitor): Promise<void> {
+  const isOn = (): boolean =>
+    monitor.allServers.some((h) => monitor.loop.lease(h)?.state ?? monitor.metadata.lease(h)?.state)
+  if (!isOn()) return
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(late)
+      off()
+      resolve()
+    }
+    const off = monitor.onChange(() => void (isOn() || end()))
+    const late = setTimeout(end, STAND_DOWN_MS)
+  })
 }
 
 /** Without a record of what is enforced nothing is: whatever wants to write fails with the reason. */

@@ -55,6 +55,8 @@ export class ClusterDesk implements Changing {
   readonly #roles: KeptRoles
   readonly #clusters = new Map<string, LiveConsole>()
   readonly #written = new Set<string>()
+  /** Kept clusters whose names others have on this run. */
+  readonly #hidden: ClusterInput[] = []
   readonly #listeners = new Set<() => void>()
   /** Looks for leftovers that are under way. */
   readonly #looks = new Set<Promise<void>>()
@@ -76,7 +78,12 @@ export class ClusterDesk implements Changing {
       this.#add(input)
       this.#written.add(input.name)
     }
-    for (const input of parts.clusters ?? []) this.#add(input)
+    for (const input of parts.clusters ?? []) {
+      // For this run it stands in the place of a kept one of that name, which stays as it was written.
+      if (this.#written.delete(input.name))
+        this.#hidden.push(...(kept.ok ? kept.value : []).filter((k) => k.name === input.name))
+      this.#add(input)
+    }
     this.onScreen.onChange(() => this.changed())
   }
 
@@ -108,6 +115,9 @@ export class ClusterDesk implements Changing {
   /** Failures: CLUSTER_NAME, CLUSTER_BUSY, CLUSTERS_FULL, CLUSTERS_NOT_WRITTEN. */
   async save(given: ClusterInput, replaces?: string): Promise<Result<undefined>> {
     const input = clusterInput.parse(given)
+    const before = replaces === undefined ? undefined : this.#clusters.get(replaces)
+    // What stands because of this console goes as long as it may still be taken away.
+    if (input.safeMode === 'read-only' && before?.cluster.input.safeMode !== 'read-only') await before?.standDown()
     const refuse = (code: string, why: string, next: string): Result<undefined> =>
       fail({
         code,
@@ -130,7 +140,7 @@ export class ClusterDesk implements Changing {
     if (!old || this.#written.has(old.cluster.name)) {
       const inputs = this.list.filter((c) => this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
       const next = old ? inputs.map((i) => (i.name === replaces ? input : i)) : [...inputs, input]
-      const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, next)
+      const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, [...this.#hidden, ...next])
       if (!written.ok) return written
       if (replaces !== undefined) this.#written.delete(replaces)
       this.#written.add(input.name)
@@ -149,7 +159,7 @@ export class ClusterDesk implements Changing {
     const live = this.#clusters.get(name)
     if (!live) return noSuch(name)
     const left = this.list.filter((c) => c !== live && this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
-    const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, left)
+    const written = this.#file === undefined ? ok(undefined) : writeClusters(this.#file, [...this.#hidden, ...left])
     if (!written.ok) return written
     this.#clusters.delete(name)
     this.#written.delete(name)

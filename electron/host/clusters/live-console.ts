@@ -5,12 +5,16 @@ import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import type { Console } from '../on-screen.ts'
 
+export interface BegunConsole {
+  readonly console: Console
+  /** Takes away what only this console would, as long as it may: before it may not write any more. */
+  readonly standDown: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
 export interface LiveConsoleParts extends Pick<LiveClusterParts, 'access' | 'rememberedRoles' | 'onRoles'> {
   /** Makes the console of a source that has begun. */
-  readonly console: (
-    live: LiveConsole,
-    source: LiveSource,
-  ) => { readonly console: Console; readonly close: () => Promise<void> }
+  readonly console: (live: LiveConsole, source: LiveSource) => BegunConsole
   readonly onConsole: (live: LiveConsole) => void
   readonly onReady: (live: LiveConsole, server: LiveServer) => void
 }
@@ -19,7 +23,7 @@ export class LiveConsole {
   readonly cluster: LiveCluster
   /** Rules and timers of ours that nobody here answers for, as found when a server answered the last time. */
   leftovers: { readonly list: readonly Leftover[]; readonly fault: string } = { list: [], fault: '' }
-  #console: Console | undefined
+  #begun: BegunConsole | undefined
 
   constructor(input: ClusterInput, parts: LiveConsoleParts) {
     this.cluster = new LiveCluster(input, {
@@ -28,15 +32,19 @@ export class LiveConsole {
       begin: (source) => {
         const made = parts.console(this, source)
         const { monitor, guard } = made.console
-        this.#console = made.console
+        this.#begun = made
         source.start(
-          (atNs) => monitor.tick(atNs),
-          () => guard?.lock(),
+          (atNs) => {
+            // A sleep of this machine, a safe mode that was changed: noticed before anything is written after it.
+            if (guard?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
+            return monitor.tick(atNs)
+          },
+          () => guard?.lock('this machine slept'),
         )
         parts.onConsole(this)
         return {
           close: async () => {
-            this.#console = undefined
+            this.#begun = undefined
             parts.onConsole(this)
             await made.close()
           },
@@ -47,6 +55,11 @@ export class LiveConsole {
 
   /** The console of its present connection; undefined while it is not sampled. */
   get console(): Console | undefined {
-    return this.#console
+    return this.#begun?.console
+  }
+
+  /** For what ends its writing while it stays connected. */
+  async standDown(): Promise<void> {
+    await this.#begun?.standDown()
   }
 }

@@ -10,6 +10,9 @@ export class CommitRun {
   readonly #changed: () => void
   #watch: WatchProgress | undefined
   #isOver = false
+  #ended: () => void = () => undefined
+  /** Resolves at its end. */
+  readonly over = new Promise<void>((resolve) => (this.#ended = resolve))
 
   constructor(service: ServiceName, planId: string, changed: () => void) {
     this.service = service
@@ -44,6 +47,7 @@ export class CommitRun {
   end(): void {
     this.#isOver = true
     this.#watch = undefined
+    this.#ended()
   }
 
   get progress(): CommitProgress {

@@ -11,6 +11,7 @@ import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
+import { lockCommits } from '../../enforce/commit-lock.ts'
 import { CommitRun } from './commit-run.ts'
 import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
@@ -72,8 +73,10 @@ export class RuleDesk implements DeskCore {
     monitor.onChange(() => this.#upkeep.look())
   }
 
-  /** Rules that only this console would stop are stopped; others have their timers. */
+  /** What is being sent is cancelled and waited for. Rules that only this console would stop are stopped; others have their timers. */
   async close(): Promise<void> {
+    this.cancel()
+    await this.#run?.over
     await this.#upkeep.stopBound(Infinity)
   }
 
@@ -144,14 +147,9 @@ export class RuleDesk implements DeskCore {
       valueOfForm(form),
     )
     if (!command || faults[0]) {
-      return fail(
-        failure(
-          'DRAFT_FAULTY',
-          `${form.name === '' ? 'The rule' : form.name} was not staged`,
-          faults[0]?.message ?? 'it cannot be read',
-          'Correct it and stage it again.',
-        ),
-      )
+      const what = `${form.name === '' ? 'The rule' : form.name} was not staged`
+      const why = faults[0]?.message ?? 'it cannot be read'
+      return fail(failure('DRAFT_FAULTY', what, why, 'Correct it and stage it again.'))
     }
     const edit = editOfCommand(command, LUSTRE_DEFAULTS.rate)
     // A timer comes with a start; a change leaves the one that is there.
@@ -236,6 +234,9 @@ export class RuleDesk implements DeskCore {
       const why = 'what was typed is not the target'
       return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
     }
+    // Another console, or a command, may be at work on the same cluster.
+    const locked = lockCommits(this.options.store, this.monitor.source.cluster)
+    if (!locked.ok) return locked
     const run = (this.#run = new CommitRun(service, planId, () => this.monitor.changed()))
     try {
       return policy ? await this.policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
@@ -248,6 +249,7 @@ export class RuleDesk implements DeskCore {
         next: 'Free space for the history; look at the rules before trying again.',
       })
     } finally {
+      locked.value()
       run.end()
       this.#sent++
       this.monitor.changed()

@@ -3,8 +3,8 @@
  * the two nobody else may. The lock of a process that has ended is nobody's.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { isOrphan, thisProcess } from '../../enforce/store-leases.ts'
-import type { EnforcementStore } from '../../enforce/store.ts'
+import { isOrphan, thisProcess } from './store-leases.ts'
+import type { EnforcementStore } from './store.ts'
 
 const FREE = 'free'
 
@@ -21,19 +21,42 @@ function ownerOf(state: string): Parameters<typeof isOrphan>[0] | undefined {
 }
 
 /**
- * Takes the lock. Failure: BUSY.
+ * Takes the lock; without a store there is nobody to share it with. Failures: BUSY, NOT_ON_RECORD.
  *
  * @returns  how to give it back.
  */
-export function lockCommits({ plans }: EnforcementStore, cluster: string): Result<() => void> {
+export function lockCommits(store: EnforcementStore | undefined, cluster: string): Result<() => void> {
+  try {
+    return store ? take(store, cluster) : ok(() => undefined)
+  } catch (e) {
+    return fail({
+      code: 'NOT_ON_RECORD',
+      what: 'The change cannot be sent',
+      why: e instanceof Error ? e.message : String(e),
+      unaffected: 'Nothing was sent.',
+      next: 'Free space in the data folder, and try again.',
+    })
+  }
+}
+
+function take({ plans }: EnforcementStore, cluster: string): Result<() => void> {
   const id = `commit of ${cluster}`
   const mine = busyState()
   // Of no cluster, so that it is not among its plans.
   if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: Date.now(), state: FREE, document: null })
   const state = plans.find(id)?.state ?? FREE
   const owner = ownerOf(state)
-  const isFree = state === FREE || owner === undefined || isOrphan(owner, Date.now())
-  if (isFree && plans.turn(id, state, mine)) return ok(() => void plans.turn(id, mine, FREE))
+  // One of this very process was not given back: it has one desk a cluster, which sends one at a time.
+  const isFree = state === FREE || state === mine || owner === undefined || isOrphan(owner, Date.now())
+  if (isFree && plans.turn(id, state, mine)) {
+    return ok(() => {
+      try {
+        plans.turn(id, mine, FREE)
+      } catch {
+        // The record takes nothing now; it is free to this process, and to all when this one ends.
+      }
+    })
+  }
   return fail({
     code: 'BUSY',
     what: 'The change cannot be sent',

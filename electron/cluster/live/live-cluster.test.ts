@@ -1,0 +1,78 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { clusterInput } from '#core/api/clusters.ts'
+import { LiveCluster } from './live-cluster.ts'
+import { SshAccess } from './ssh-access.ts'
+
+/** A server whose roles are written down and that refuses every connection: nothing listens there. */
+const input = clusterInput.parse({
+  ...{ name: 'a', env: 'DEV', safeMode: 'review', intervalMs: 1000 },
+  servers: [{ host: '127.0.0.1', port: 1, user: 'x', roles: ['oss'] }],
+})
+
+let access: SshAccess | undefined
+afterEach(() => access?.stop())
+
+/** @param tick  what a sample takes, and the end of a cluster waits for */
+function world(tick: () => Promise<void> = () => Promise.resolve()) {
+  const home = mkdtempSync(join(tmpdir(), 'sluice-live-'))
+  access = new SshAccess({ home, configFile: null, knownHosts: [], agentSocket: '', user: 'x', comesBack: false })
+  const log: string[] = []
+  const cluster = new LiveCluster(input, {
+    access,
+    begin: (source) => {
+      log.push('begin')
+      source.start(tick)
+      return { close: () => Promise.resolve(void log.push('end')) }
+    },
+  })
+  return { cluster, log }
+}
+
+describe('a live cluster', () => {
+  it('that is connected twice at once is sampled once', async () => {
+    const { cluster, log } = world()
+    await Promise.all([cluster.connect(), cluster.connect(), cluster.connect()])
+    expect(log).toEqual(['begin'])
+    await cluster.disconnect()
+    expect(log).toEqual(['begin', 'end'])
+  })
+
+  it('that is connected again while it still ends begins when that is over', async () => {
+    let go = (): void => undefined
+    const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
+    await cluster.connect()
+    await new Promise((done) => setTimeout(done, 20))
+    const ended = cluster.disconnect()
+    const again = cluster.connect()
+    await new Promise((done) => setTimeout(done, 50))
+    go()
+    await Promise.all([ended, again])
+    expect(log).toEqual(['begin', 'end', 'begin'])
+    expect([cluster.isWanted, cluster.source !== undefined]).toEqual([true, true])
+    await new Promise((done) => setTimeout(done, 20))
+    const last = cluster.disconnect()
+    go()
+    await last
+    expect([cluster.isWanted, cluster.source, log.length]).toEqual([false, undefined, 4])
+  })
+
+  it('that is connected while its servers are being changed has the new ones', async () => {
+    let go = (): void => undefined
+    const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
+    await cluster.connect()
+    await new Promise((done) => setTimeout(done, 20))
+    const changed = cluster.change({ ...input, maxRate: 77 })
+    const again = cluster.connect()
+    await new Promise((done) => setTimeout(done, 50))
+    go()
+    await Promise.all([changed, again])
+    expect([log, cluster.source?.maxRate]).toEqual([['begin', 'end', 'begin'], 77])
+    await new Promise((done) => setTimeout(done, 20))
+    const last = cluster.disconnect()
+    go()
+    await last
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { lockCommits } from '../../enforce/commit-lock.ts'
+import { thisProcess } from '../../enforce/store-leases.ts'
+import { EnforcementStore } from '../../enforce/store.ts'
+import { commit, ends, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
+
+const CAP = 'start cap jobid={1.hog.u1} rate=20'
+const PLAN = 'commit of small'
+
+describe('a commit of the console', () => {
+  it('waits for that of a command on the same cluster, and gives the lock back', async () => {
+    const opened = EnforcementStore.open(':memory:', 0)
+    if (!opened.ok) throw new Error(opened.error.what)
+    const store = opened.value
+    const { c, desk } = await ruleDesk({}, undefined, { store })
+    stage(desk, CAP, 600)
+    // As `sluice rules apply` has it while it sends; the parent of this process runs as long as this one.
+    const state = `busy ${thisProcess().machine} ${process.ppid} `
+    store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state, document: null })
+    expect(ends(await commit(desk))).toEqual(['BUSY'])
+    expect([standing(c), store.rules.of('small')]).toEqual([['default * 10000'], []])
+    store.plans.turn(PLAN, state, 'free')
+    expect(ends(await commit(desk))).toEqual(['oss01 done', 'oss02 done'])
+    expect(store.plans.find(PLAN)?.state).toBe('free')
+    expect(lockCommits(store, 'small').ok).toBe(true)
+  })
+
+  it('that is being sent when the desk is closed is cancelled, and waited for', async () => {
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    let isHeld = false
+    const { desk } = await ruleDesk(
+      {
+        around: (node) => ({
+          ...node,
+          exec: async (command) => {
+            if (node.host === 'oss01' && command.includes('start cap')) {
+              isHeld = true
+              await held
+            }
+            return node.exec(command)
+          },
+        }),
+      },
+      undefined,
+      { sending: { pausesMs: [1, 1], answerMs: 20_000 } },
+    )
+    stage(desk, CAP, 600)
+    const log: string[] = []
+    const sent = commit(desk).then((r) => log.push(...ends(r)))
+    await expect.poll(() => isHeld).toBe(true)
+    const closed = desk.close().then(() => log.push('closed'))
+    await new Promise((done) => setTimeout(done, 30))
+    expect(log).toEqual([])
+    release()
+    await Promise.all([sent, closed])
+    expect(log).toEqual(expect.arrayContaining(['closed', 'oss02 not sent']))
+    expect(desk.isCommitting).toBe(false)
+  })
+})
