@@ -1,8 +1,11 @@
+import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    // Many tests wait for servers: two files at a time also on a machine of two cores, where one would be usual.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         test: {
