@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vitest/config'
 
+/** Looks at all processes and files of the machine: another test beside it would be seen. */
+const ALONE = ['tests/node/live-expiry.test.ts']
+
 export default defineConfig({
   test: {
     // Many tests wait for servers: two files at a time also on a machine of two cores, where one would be usual.
@@ -13,6 +16,7 @@ export default defineConfig({
           environment: 'node',
           setupFiles: ['tests/setup/property-seed.ts'],
           include: ['core/**/*.test.ts', 'electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
+          exclude: ALONE,
           // Against hanging only: no test is about its own time.
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -31,11 +35,13 @@ export default defineConfig({
         test: {
           name: 'e2e',
           environment: 'node',
-          include: ['tests/e2e/**/*.test.ts'],
+          include: ['tests/e2e/**/*.test.ts', ...ALONE],
           testTimeout: 90_000,
           hookTimeout: 90_000,
           expect: { poll: { timeout: 8_000 } },
           fileParallelism: false,
+          // After all others, with the machine to itself.
+          sequence: { groupOrder: 1 },
         },
       },
     ],
