@@ -39,12 +39,11 @@ import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes, type ProbeOptions } from './probes/probes.ts'
 import { jobColumn, Recent } from './recent.ts'
+import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import { placeOf, SERVICES } from './service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
-
-const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
 export class ClusterMonitor {
   readonly source: ClusterSource
@@ -312,13 +311,7 @@ export class ClusterMonitor {
       await this.#sample(atNs)
       this.#failures.delete('sample')
     } catch (e) {
-      this.#failures.set('sample', {
-        code: 'SAMPLE_FAILED',
-        what: 'A sample could not be taken',
-        why: message(e),
-        unaffected: 'The next one is tried as usual.',
-        next: 'Report it if it stays: this is an error of Sluice.',
-      })
+      this.#failures.set('sample', sampleFailed(e))
     }
     this.changed()
   }
@@ -387,13 +380,7 @@ export class ClusterMonitor {
       this.#keeper.remember(...sample)
       if (this.history.isOnDisk) this.#failures.delete('history')
     } catch (e) {
-      this.#failures.set('history', {
-        code: 'HISTORY_NOT_WRITTEN',
-        what: 'The history takes no samples',
-        why: message(e),
-        unaffected: 'Sampling goes on; the views show what is in memory.',
-        next: 'Free space where the history is; what waits is written then.',
-      })
+      this.#failures.set('history', historyFull(e))
     }
   }
 
