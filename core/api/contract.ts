@@ -25,16 +25,19 @@ import {
   jobFrame,
   jobsFrame,
   mode,
-  notice,
   overviewFrame,
   rulesFrame,
   statusFrame,
   stripFrame,
 } from './frames.ts'
+import { historyFrame, historyQuery } from './history.ts'
+import { historyVerbs } from './history-verbs.ts'
 import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } from './locks.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
+import { errors } from './parts.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
+import { sandboxVerbs } from './sandbox-verbs.ts'
 import { tokensAdmission, tokensChange, tokensFrame, tokensReserve, tokensSpan } from './tokens.ts'
 
 /** What every stream takes. */
@@ -46,15 +49,12 @@ const stream = z.object({
   /** Sample to stand on; null = follow the newest. */
   at: z.number().int().nonnegative().nullable().default(null),
 })
-/** Width of the window [t - w, t] in ms: 10 s to 1 h. */
-const windowMs = z.number().min(10_000).max(3_600_000).default(300_000)
+/** Width of the window [t - w, t] in ms: 10 s to a day. */
+const windowMs = z.number().min(10_000).max(86_400_000).default(300_000)
+/** Instant of A while two are compared: the frame then says what was there, beside what is at the cursor. */
+const againstMs = z.number().nullable().default(null)
 /** Target whose records are shown; empty = all. */
 const target = z.string().max(128).default('')
-
-const errors = {
-  /** The verb was understood and refused; the data says why and what to do. */
-  REFUSED: { status: 409, data: notice },
-}
 
 export const contract = {
   host: {
@@ -95,11 +95,12 @@ export const contract = {
   },
   views: {
     strip: oc.input(stream.extend({ windowMs: windowMs.default(3_600_000) })).output(eventIterator(stripFrame)),
-    overview: oc.input(stream.extend({ windowMs })).output(eventIterator(overviewFrame)),
+    overview: oc.input(stream.extend({ windowMs, againstMs })).output(eventIterator(overviewFrame)),
     jobs: oc
       .input(
         stream.extend({
           windowMs,
+          againstMs,
           target,
           sort: jobColumn.default('rpcs'),
           descending: z.boolean().default(true),
@@ -111,11 +112,12 @@ export const contract = {
       )
       .output(eventIterator(jobsFrame)),
     job: oc
-      .input(stream.extend({ windowMs, target, jobId: z.string().min(1).max(128) }))
+      .input(stream.extend({ windowMs, againstMs, target, jobId: z.string().min(1).max(128) }))
       .output(eventIterator(jobFrame)),
     rules: oc
       .input(
         stream.extend({
+          againstMs,
           service: service.default('ost_io'),
           /** Empty = all nodes, merged. */
           node: z.string().max(255).default(''),
@@ -163,6 +165,8 @@ export const contract = {
     tokens: oc
       .input(stream.extend({ windowMs, node: z.string().max(128).default(''), span: tokensSpan.default('period') }))
       .output(eventIterator(tokensFrame)),
+    /** What is kept of the past of the source on screen: a day, a week, two spans compared, the store. */
+    history: oc.input(stream.extend(historyQuery.shape)).output(eventIterator(historyFrame)),
     /** Every cluster that is known, connected or not, and what waits for a person. */
     connections: oc.input(stream).output(eventIterator(connectionsFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
@@ -287,6 +291,8 @@ export const contract = {
       .input(z.object({ name: clusterName, keys: z.array(z.string().max(400)).max(5000), typed: z.string().max(200) }))
       .output(z.object({ nodes: z.array(nodeEnd) })),
   },
+  history: historyVerbs,
+  sandbox: sandboxVerbs,
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {
     list: oc.output(papersList),

@@ -5,8 +5,8 @@
 import * as z from 'zod'
 import { safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
-import { diffLine, expression, level, ms, notice, streamHead as head } from './parts.ts'
-import { lint, service } from './rule-edits.ts'
+import { mark, playback, type Mark } from './history.ts'
+import { against, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -64,21 +64,13 @@ export const statusFrame = z.object({
   audit: count,
   staged: count,
   history: z.object({ recording: z.boolean(), file: z.string().optional() }),
+  /** Set while something recorded is on screen; `source.kind` is then RECORDED. */
+  playback: playback.nullable().optional(),
   notices: z.array(notice),
 })
 export type StatusFrame = z.infer<typeof statusFrame>
 
-export const mark = z.object({
-  atMs: ms,
-  kind: z.enum(['start', 'stop', 'change', 'controller', 'job', 'lost', 'mode', 'alarm', 'note']),
-  level,
-  /** Short noun for the second column of the feed: Rule, AdapTBF, Job, Source, Mode. */
-  subject: z.string(),
-  text: z.string(),
-  /** Where: a target, a node, or empty. */
-  where: z.string(),
-})
-export type Mark = z.infer<typeof mark>
+export { mark, type Mark }
 
 export const stripFrame = z.object({
   ...head,
@@ -90,6 +82,9 @@ export const stripFrame = z.object({
   marks: z.array(mark),
 })
 export type StripFrame = z.infer<typeof stripFrame>
+
+/** The whole of A's window on the time axis of B's. */
+const overlay = z.object({ t: numbers, values: gappy }).nullable().optional()
 
 /** A stacked chart: the top jobs by mean over the window, biggest first, then `other`. */
 export const stack = z.object({
@@ -114,6 +109,8 @@ export const tile = z.object({
   value: z.number().nullable(),
   /** Mean of the window before this one, for the delta; null where there is none. */
   before: z.number().nullable(),
+  /** At A. */
+  against: z.number().nullable().optional(),
   spark: gappy,
   level,
   /** Some servers were not measured: the value is that of the others, the whole is at least that. */
@@ -126,6 +123,7 @@ export type Tile = z.infer<typeof tile>
 export const overviewFrame = z.object({
   ...head,
   windowMs: z.number(),
+  against,
   tiles: z.array(tile),
   /** One entry a target, ordered by node, then target. */
   targets: z.object({
@@ -140,9 +138,13 @@ export const overviewFrame = z.object({
     /** RPC/s over the mean of all targets; 1 = even. */
     imbalance: gappy,
     rpcs: gappy,
+    /** Served RPC/s, service time and queue at A. */
+    against: z.object({ rpcs: gappy, serviceMs: gappy, queued: gappy }).optional(),
   }),
   /** Bytes per second written and read, by job. */
   stack,
+  overlay,
+  /** Against the window before, or against A. */
   movers: z.object({
     jobId: texts,
     user: texts,
@@ -186,6 +188,7 @@ export type JobColumn = z.infer<typeof jobColumn>
 export const jobsFrame = z.object({
   ...head,
   windowMs: z.number(),
+  against,
   /** Targets that can be chosen, and the one whose records are shown; empty = all, summed. */
   targets: texts,
   target: z.string(),
@@ -219,6 +222,10 @@ export const jobsFrame = z.object({
     record: gappy,
     /** RPC/s over the window. */
     spark: z.array(gappy),
+    /** The same jobs at A; null: not there then. */
+    against: z
+      .object({ rpcs: gappy, readBps: gappy, writeBps: gappy, mdops: gappy, throttled: gappy, record: gappy })
+      .optional(),
   }),
   /** Open debts of the jobs in this slice, largest first; null when they are no longer in memory. */
   pairs: pairColumns.nullable(),
@@ -240,6 +247,7 @@ export const jobsFrame = z.object({
   }),
   /** RPC/s by job. */
   stack,
+  overlay,
   /** Tokens that changed hands per interval; every interval sums to zero. */
   ledger: z.object({ t: numbers, lent: numbers, borrowed: numbers, intervalMs: z.number() }),
 })
@@ -270,7 +278,16 @@ export const jobFrame = z.object({
    * Over the window: record; RPC/s served; RPC/s that the rules in force allow (null for one target: a rule acts on a whole
    * server); RPC/s that it wanted and that it was allocated, as the controller counts them.
    */
-  series: z.object({ t: numbers, record: gappy, rpcs: gappy, allowed: gappy, demand: gappy, allocated: gappy }),
+  against,
+  series: z.object({
+    t: numbers,
+    record: gappy,
+    rpcs: gappy,
+    allowed: gappy,
+    demand: gappy,
+    allocated: gappy,
+    rpcsAgainst: gappy.optional(),
+  }),
   /** Who owes it and whom it owes; null when that is no longer in memory. */
   pairs: jobPairs.nullable(),
   /** What moved between it and others, newest first: one line a target, other job, kind and second. */
@@ -287,90 +304,4 @@ export const jobFrame = z.object({
 })
 export type JobFrame = z.infer<typeof jobFrame>
 
-export const rulesFrame = z.object({
-  ...head,
-  /** Services that the source has servers for, and the one shown. */
-  services: z.array(service),
-  service,
-  /** Nodes that can be chosen, and the one shown; empty = all, merged. */
-  nodes: texts,
-  node: z.string(),
-  queue: z.enum(['reg', 'hp']),
-  /** Policy as the server names it, for example `tbf jobid`. */
-  policy: z.string(),
-  cpts: count,
-  /** Rules in all, and the first row of this slice. */
-  known: count,
-  offset: count,
-  /** Release of the shown node (or the first), for example `2.17.57`; empty when it was not read. */
-  release: z.string(),
-  /** RPCs waiting in this queue of the service, all shown servers. */
-  queued: count,
-  /** Rules that are not alike on all servers although no controller of ours decides that; `differs` says where, in words. */
-  drifting: count,
-  differs: z.string(),
-  /** Remarks on the rules as they stand. */
-  lints: z.array(lint),
-  rows: z.array(
-    z.object({
-      name: z.string(),
-      conditions: z.string(),
-      expressions: z.array(expression),
-      /** RPC/s per class; min and max differ where servers hold different rates. */
-      rateMin: z.number(),
-      rateMax: z.number(),
-      /** Most that one class can reach: sum over servers of rate x CPTs, RPC/s, and in bytes at the job's mean size. */
-      ceiling: z.number(),
-      ceilingBps: z.number().nullable(),
-      /** RPCs that wait for the service on the servers of the rule, while its job runs at the limit; absent otherwise. */
-      queued: z.number().optional(),
-      /** Classes attached, summed over CPTs and servers. */
-      ref: z.number(),
-      refZeroMs: z.number().nullable(),
-      /** Served over rate, 0..1; null where nothing matches. */
-      used: z.number().nullable(),
-      spark: gappy,
-      /** sluice: a controller's; operator: committed here by hand; lustre: the built-in one; other: foreign. */
-      owner: z.enum(['sluice', 'operator', 'lustre', 'other']),
-      jobId: z.string().optional(),
-      expiresMs: ms.nullable(),
-      createdMs: ms.nullable(),
-      servers: count,
-      serversTotal: count,
-      /** Hosts that lack it, or have it with another rate or conditions. */
-      missing: texts,
-      /** What is staged for this rule, and the rate it would have then; '' for nothing. */
-      staged: z.enum(['', 'add', 'mod', 'del']),
-      rateStaged: z.number().nullable(),
-      /** Classes that would bind, for a rule that is only staged. */
-      would: count.nullable(),
-      /** Why it stands, of the change that made it; empty for rules of others. */
-      reason: z.string(),
-    }),
-  ),
-  /** The newest plans of the controller, newest first, one per node. */
-  plans: z.array(
-    z.object({
-      node: z.string(),
-      atMs: ms,
-      state: z.enum(['applied', 'shown', 'failed', 'unknown']),
-      detail: z.string(),
-      diff: z.array(diffLine),
-      commands: texts,
-      inverse: texts,
-      /** Commands beyond those listed. */
-      more: count,
-    }),
-  ),
-  /** What `lctl get_param ost.OSS.ost_io.nrs_tbf_rule` answered on the shown node (or the first). */
-  server: z.object({
-    node: z.string(),
-    command: z.string(),
-    text: z.string(),
-    /** null: what the server answered then is no longer in memory. */
-    exit: z.number().nullable(),
-    /** Lines beyond those shown. */
-    more: count,
-  }),
-})
-export type RulesFrame = z.infer<typeof rulesFrame>
+export { rulesFrame, type RulesFrame } from './rules-frame.ts'

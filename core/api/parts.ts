@@ -18,6 +18,11 @@ export const notice = z.object({
 })
 export type Notice = z.infer<typeof notice>
 
+export const errors = {
+  /** The verb was understood and refused; the data says why and what to do. */
+  REFUSED: { status: 409, data: notice },
+}
+
 /** What every frame of a stream carries. */
 export const streamHead = {
   /** Number of this frame in its stream, from 1. */
@@ -37,3 +42,6 @@ export const expression = z.object({
 export type Expression = z.infer<typeof expression>
 
 export const diffLine = z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })
+
+/** A where two instants are compared: where A stands. null: nothing is kept of it. */
+export const against = z.object({ atMs: ms }).nullable().optional()

@@ -3,7 +3,7 @@ import { formatFailure, fail, ok, type Failure, type Result } from '#core/base/r
 import type { ClusterInput } from '#core/api/clusters.ts'
 import type { LiveServer } from '../cluster/live/live-server.ts'
 import { openHost, type Host } from '../host/host.ts'
-import type { Console } from '../host/on-screen.ts'
+import type { Console } from '../host/console.ts'
 import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
 import { dataFolder, findCluster, sshOptions, type ClustersFlags } from './clusters-flags.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'

@@ -18,8 +18,11 @@ import { liveConsole } from './clusters/begin.ts'
 import { onRecord } from './clusters/on-record.ts'
 import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
-import { consoleOf, OnScreen, type Console } from './on-screen.ts'
+import { consoleOf, type Console } from './console.ts'
+import { HistoryDesk } from './history/desk.ts'
+import { OnScreen } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
+import { SandboxDesk } from './sandbox/desk.ts'
 import { makeRouter } from './router.ts'
 import { version } from './resources.ts'
 import { demoScenario, readScenario } from './scenario-file.ts'
@@ -81,8 +84,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     record: (server, text) => onRecord(store, server, text),
   })
   const papers = new Papers()
+  const timeTravel = new HistoryDesk({ onScreen, dataDir })
+  const sandbox = new SandboxDesk({ onScreen, dataDir })
   const router = makeRouter({
-    ...{ onScreen, clusters, papers },
+    ...{ onScreen, clusters, papers, sandbox },
+    history: timeTravel,
     pump: new FramePump(),
     info: { version: version(), runtime: `Node ${process.versions.node}`, shell: options.shell },
   })
@@ -95,6 +101,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     },
     close: async () => {
       papers.close()
+      sandbox.close()
       emulator.comparison.close()
       await clusters.close()
       if (store.ok) store.value.close()

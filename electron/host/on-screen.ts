@@ -1,78 +1,28 @@
-/** The one source that is on screen: what the views and verbs of the contract work on. */
-import type { Env, SafeMode } from '#core/api/clusters.ts'
-import type { Scenario } from '#core/emulator/scenario.ts'
+/**
+ * The one thing that is on screen: a source, or what is played back of one. What verbs work on is always the source; what views
+ * show is the playback while there is one.
+ */
 import type { ClusterMonitor } from '../cluster/monitor.ts'
-import type { EnforcementStore } from '../enforce/store.ts'
-import type { Unlock } from '../enforce/unlock.ts'
-import { LockComparison } from './locks/compare.ts'
-import { PadllDesk } from './padll/desk.ts'
-import { RuleDesk } from './rules/desk.ts'
-import { TokensDesk } from './tokens/desk.ts'
+import type { Console } from './console.ts'
+import { viewsOf, type ViewSet } from './view-set.ts'
 
-/** What the host knows of a source beyond its samples. */
-export interface SourceFacts {
-  readonly env: Env
-  readonly sinceMs: number
-  /** Of an emulated source. */
-  readonly scenario?: string | undefined
-  readonly seed?: number | undefined
-  /** Seconds of the source per second; 1 for a live one. */
-  readonly speed: () => number
-  readonly achieved: () => number
-  readonly safeMode: () => SafeMode
-  /** End of the unlock, Unix ms; null while locked, or where none is needed. */
-  readonly unlockedUntilMs: () => number | null
-  /** Servers that are not connected. */
-  readonly silent?: (() => readonly string[]) | undefined
-}
-
-/** Everything of one source that a window can ask for. */
-export interface Console {
-  readonly monitor: ClusterMonitor
-  readonly desk: RuleDesk
-  readonly padll: PadllDesk
-  readonly tokens: TokensDesk
-  readonly comparison: LockComparison
-  readonly facts: SourceFacts
-  /** undefined where the source has no speed of its own. */
-  readonly setSpeed: ((speed: number) => void) | undefined
-  /** What stands between an operator and a write; undefined: nothing, as on the emulator. */
-  readonly guard?: SourceGuard | undefined
-  /** Record of what was enforced; undefined where it is part of the history. */
-  readonly store?: EnforcementStore | undefined
-}
-
-/** What stands between an operator and a write. */
-export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock' | 'look'>
-
-export function consoleOf(
-  monitor: ClusterMonitor,
-  parts: Pick<Console, 'facts' | 'setSpeed' | 'guard' | 'store'> & {
-    readonly desk?: RuleDesk
-    readonly scenario?: { readonly scenario: Scenario; readonly seed: number } | undefined
-  },
-): Console {
-  const { scenario } = parts
-  return {
-    monitor,
-    desk: parts.desk ?? new RuleDesk(monitor),
-    padll: new PadllDesk(monitor),
-    tokens: new TokensDesk(monitor),
-    comparison: new LockComparison(monitor.locks && scenario?.scenario, scenario?.seed ?? 0),
-    facts: parts.facts,
-    setSpeed: parts.setSpeed,
-    guard: parts.guard,
-    store: parts.store,
-  }
+/** Something recorded in the place of the source, which goes on behind it. */
+export interface OnPlayback {
+  readonly views: ViewSet
+  /** It is no longer on screen. */
+  end(): void
 }
 
 export class OnScreen {
   #console: Console
+  #views: ViewSet
+  #playback: OnPlayback | undefined
   #off: () => void
   readonly #listeners = new Set<() => void>()
 
   constructor(console: Console) {
     this.#console = console
+    this.#views = viewsOf(console)
     this.#off = console.monitor.onChange(() => this.#changed())
   }
 
@@ -90,10 +40,30 @@ export class OnScreen {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** What views show. */
+  get views(): ViewSet {
+    return this.#playback?.views ?? this.#views
+  }
+
+  get playback(): OnPlayback | undefined {
+    return this.#playback
+  }
+
+  /** Puts something recorded on screen, or with undefined the source again. */
+  play(playback: OnPlayback | undefined): void {
+    if (playback === this.#playback) return
+    this.#playback?.end()
+    this.#playback = playback
+    this.#changed()
+  }
+
+  /** Puts a source on screen; a playback ends. */
   show(console: Console): void {
+    this.play(undefined)
     if (console === this.#console) return
     this.#off()
     this.#console = console
+    this.#views = viewsOf(console)
     this.#off = console.monitor.onChange(() => this.#changed())
     this.#changed()
   }

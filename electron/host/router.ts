@@ -5,29 +5,24 @@ import type { Notice } from '#core/api/frames.ts'
 import { fail, type Failure } from '#core/base/result.ts'
 import type { ClusterDesk } from './clusters/desk.ts'
 import type { Changing, FramePump } from './frame-pump.ts'
+import type { HistoryDesk } from './history/desk.ts'
 import type { OnScreen } from './on-screen.ts'
 import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
+import type { SandboxDesk } from './sandbox/desk.ts'
 import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { connectionsFrame } from './views/connections.ts'
-import { jobFrame } from './views/job.ts'
-import { jobsFrame } from './views/jobs.ts'
-import { locksFrame } from './views/locks.ts'
-import { metadataFrame } from './views/metadata.ts'
-import { overviewFrame } from './views/overview.ts'
 import { checkDraft } from './rules/check.ts'
-import { rulesFrame } from './views/rules.ts'
-import { stagedFrame } from './views/staged.ts'
-import { statusFrame, toNotice } from './views/status.ts'
-import { stripFrame } from './views/strip.ts'
-import { tokensFrame } from './views/tokens.ts'
+import { toNotice } from './views/status.ts'
 
 export interface RouterParts {
   /** The source on screen: every view and verb but those of `clusters` is about it. */
   readonly onScreen: OnScreen
   readonly clusters: ClusterDesk
   readonly papers: Papers
+  readonly history: HistoryDesk
+  readonly sandbox: SandboxDesk
   readonly pump: FramePump
   readonly info: {
     readonly version: string
@@ -54,7 +49,7 @@ const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
-  const { onScreen, clusters, papers, pump } = parts
+  const { onScreen, clusters, papers, history, sandbox, pump } = parts
   const os = implement(contract).$context<PeerContext>()
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
@@ -78,7 +73,7 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
       status: os.source.status.handler((call) =>
-        frames(call, { still: false, beats: true }, (input, seq) => statusFrame(onScreen.console, input, seq)),
+        frames(call, { still: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
         const { setSpeed, monitor } = onScreen.console
@@ -127,28 +122,23 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     views: {
+      history: os.views.history.handler((call) =>
+        frames(call, { still: false, beats: false }, (input, seq) => history.frame(input, seq)),
+      ),
       connections: os.views.connections.handler((call) =>
         frames(call, { still: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
       ),
-      strip: os.views.strip.handler((call) => stream(call, (input, seq) => stripFrame(onScreen.monitor, input, seq))),
-      overview: os.views.overview.handler((call) =>
-        stream(call, (input, seq) => overviewFrame(onScreen.monitor, input, seq)),
-      ),
-      jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => jobsFrame(onScreen.monitor, input, seq))),
-      job: os.views.job.handler((call) => stream(call, (input, seq) => jobFrame(onScreen.monitor, input, seq))),
-      metadata: os.views.metadata.handler((call) =>
-        stream(call, (input, seq) => metadataFrame(onScreen.monitor, input, seq)),
-      ),
-      locks: os.views.locks.handler((call) => stream(call, (input, seq) => locksFrame(onScreen.monitor, input, seq))),
-      tokens: os.views.tokens.handler((call) =>
-        stream(call, (input, seq) => tokensFrame(onScreen.monitor, input, seq)),
-      ),
-      rules: os.views.rules.handler((call) =>
-        stream(call, (input, seq) => rulesFrame(onScreen.console.desk, input, seq)),
-      ),
+      strip: os.views.strip.handler((call) => stream(call, (input, seq) => onScreen.views.strip(input, seq))),
+      overview: os.views.overview.handler((call) => stream(call, (input, seq) => onScreen.views.overview(input, seq))),
+      jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => onScreen.views.jobs(input, seq))),
+      job: os.views.job.handler((call) => stream(call, (input, seq) => onScreen.views.job(input, seq))),
+      metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => onScreen.views.metadata(input, seq))),
+      locks: os.views.locks.handler((call) => stream(call, (input, seq) => onScreen.views.locks(input, seq))),
+      tokens: os.views.tokens.handler((call) => stream(call, (input, seq) => onScreen.views.tokens(input, seq))),
+      rules: os.views.rules.handler((call) => stream(call, (input, seq) => onScreen.views.rules(input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
-        frames(call, { still: false, beats: false }, (input, seq) => stagedFrame(onScreen.console.desk, input, seq)),
+        frames(call, { still: false, beats: false }, (input, seq) => onScreen.views.staged(input, seq)),
       ),
     },
     rules: {
@@ -256,6 +246,89 @@ export function makeRouter(parts: RouterParts) {
         const cleaned = await clusters.clean(input.name, input.keys, input.typed)
         if (!cleaned.ok) throw errors.REFUSED(refusal(cleaned.error))
         return { nodes: [...cleaned.value] }
+      }),
+    },
+    history: {
+      goTo: os.history.goTo.handler(({ input, errors }) => {
+        const stood = history.goTo(input.atMs)
+        if (!stood.ok) throw errors.REFUSED(refusal(stood.error))
+        return stood.value
+      }),
+      event: os.history.event.handler(({ input }) => ({ atMs: history.event(input.atMs, input.direction) })),
+      open: os.history.open.handler(({ input, errors }) => {
+        const opened = history.open(input.name)
+        if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
+      }),
+      leave: os.history.leave.handler(() => history.leave()),
+      note: os.history.note.handler(({ input, errors }) => {
+        const noted = history.note(input.atMs, input.text)
+        if (!noted.ok) throw errors.REFUSED(refusal(noted.error))
+      }),
+      setKeep: os.history.setKeep.handler(({ input, errors }) => {
+        const set = history.setKeep(input.tier, input.keepMs)
+        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      }),
+      setQuota: os.history.setQuota.handler(({ input, errors }) => {
+        const set = history.setQuota(input.bytes)
+        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      }),
+      record: os.history.record.handler(({ input, errors }) => {
+        const written = history.record(input.name, input.span)
+        if (!written.ok) throw errors.REFUSED(refusal(written.error))
+        return written.value
+      }),
+      removeRecording: os.history.removeRecording.handler(({ input, errors }) => {
+        const removed = history.removeRecording(input.name)
+        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
+      }),
+      csv: os.history.csv.handler(({ input, errors }) => {
+        const csv = history.csv(input)
+        if (!csv.ok) throw errors.REFUSED(refusal(csv.error))
+        return csv.value
+      }),
+    },
+    sandbox: {
+      gallery: os.sandbox.gallery.handler(() => ({ entries: sandbox.gallery() })),
+      open: os.sandbox.open.handler(({ input, errors }) => {
+        const opened = sandbox.open(input.id)
+        if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
+        return opened.value
+      }),
+      check: os.sandbox.check.handler(({ input }) => sandbox.check(input.text)),
+      complete: os.sandbox.complete.handler(({ input }) => sandbox.complete(input.text, input.line, input.column)),
+      fork: os.sandbox.fork.handler(async ({ input, errors }) => {
+        const forked = await sandbox.fork(input)
+        if (!forked.ok) throw errors.REFUSED(refusal(forked.error))
+        return forked.value
+      }),
+      run: os.sandbox.run.handler(({ input, errors, signal }) => {
+        const run = sandbox.run(input, signal)
+        if (!run.ok) throw errors.REFUSED(refusal(run.error))
+        return run.value
+      }),
+      calibrate: os.sandbox.calibrate.handler(async ({ input, errors, signal }) => {
+        const calibrated = await sandbox.calibrate(input, signal)
+        if (!calibrated.ok) throw errors.REFUSED(refusal(calibrated.error))
+        return calibrated.value
+      }),
+      stage: os.sandbox.stage.handler(({ input, errors }) => {
+        const staged = sandbox.stage(input.variant, input.verdict, input.expireMinutes)
+        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+        return staged.value
+      }),
+      save: os.sandbox.save.handler(({ input, errors }) => {
+        const saved = sandbox.save(input.name, input.text, input.replace)
+        if (!saved.ok) throw errors.REFUSED(refusal(saved.error))
+        return saved.value
+      }),
+      remove: os.sandbox.remove.handler(({ input, errors }) => {
+        const removed = sandbox.remove(input.id)
+        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
+      }),
+      export: os.sandbox.export.handler(({ input, errors }) => {
+        const written = sandbox.export(input.id, input.format)
+        if (!written.ok) throw errors.REFUSED(refusal(written.error))
+        return written.value
       }),
     },
     papers: {

@@ -1,6 +1,7 @@
 /** The streams of the contract under one name each: what they take, what they send, how they are opened. */
 import type { ConnectionsFrame } from '#core/api/clusters.ts'
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
+import type { HistoryFrame } from '#core/api/history.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
@@ -28,6 +29,7 @@ export interface Queries {
   metadata: Input<Views['metadata']>
   locks: Input<Views['locks']>
   tokens: Input<Views['tokens']>
+  history: Input<Views['history']>
   connections: Record<never, never>
 }
 /** What each stream sends. */
@@ -42,6 +44,7 @@ export interface Frames {
   metadata: MetadataFrame
   locks: LocksFrame
   tokens: TokensFrame
+  history: HistoryFrame
   connections: ConnectionsFrame
 }
 export type StreamName = keyof Frames
@@ -64,5 +67,6 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   metadata: (client, input, options) => client.views.metadata(input, options),
   locks: (client, input, options) => client.views.locks(input, options),
   tokens: (client, input, options) => client.views.tokens(input, options),
+  history: (client, input, options) => client.views.history(input, options),
   connections: (client, input, options) => client.views.connections(input, options),
 }

@@ -8,7 +8,7 @@ import { leaseKeeper } from '../../enforce/store-leases.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
-import { consoleOf } from '../on-screen.ts'
+import { consoleOf } from '../console.ts'
 import { RuleDesk } from '../rules/desk.ts'
 import type { BegunConsole, LiveConsole } from './live-console.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { byOthers, ruleDesk } from '../../../tests/node/rule-desk.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 import { lookForLeftovers } from './leftovers.ts'
 import type { LiveConsole } from './live-console.ts'
 

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from '../../enforce/leftovers.ts'
 import { isOrphan } from '../../enforce/store-leases.ts'
 import type { RuleSpot } from '../../enforce/own-names.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 import type { LiveConsole } from './live-console.ts'
 import { unitsOn } from './stop.ts'
 

@@ -3,7 +3,7 @@ import type { ClusterInput, Leftover } from '#core/api/clusters.ts'
 import { LiveCluster, type LiveClusterParts } from '../../cluster/live/live-cluster.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 
 export interface BegunConsole {
   readonly console: Console

@@ -5,7 +5,7 @@ import { servicesOf } from '../../cluster/service.ts'
 import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
 import { stopScriptText } from '../../enforce/stop-script.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 
 /** Failures: READ_ONLY, and those of the record of what is enforced. */
 export async function stopAll(console: Console): Promise<Result<{ removed: number; nodes: NodeEnd[] }>> {

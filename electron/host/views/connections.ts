@@ -6,7 +6,7 @@ import type { ClusterDesk } from '../clusters/desk.ts'
 import type { LiveConsole } from '../clusters/live-console.ts'
 import { probeCards } from '../clusters/probe-cards.ts'
 import { serverCard } from '../clusters/server-card.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 import { stand } from './position.ts'
 import { toNotice } from './status.ts'
 

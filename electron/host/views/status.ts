@@ -1,7 +1,7 @@
 /** What the frame of the window always shows: the source, its clock, the mode, what reading costs, what is wrong. */
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { Console } from '../on-screen.ts'
+import type { Console } from '../console.ts'
 import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
 import { orZero, stand } from './position.ts'

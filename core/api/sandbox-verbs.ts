@@ -1,0 +1,61 @@
+/** Verbs of the sandbox. Nothing here reads or writes a server; `stage` stages, for the same review as every other change. */
+import { eventIterator, oc } from '@orpc/contract'
+import * as z from 'zod'
+import { span } from './history.ts'
+import { errors } from './parts.ts'
+import {
+  calibration,
+  completion,
+  exported,
+  exportInput,
+  forked,
+  forkInput,
+  galleryEntry,
+  runEvent,
+  runInput,
+  scenarioCheck,
+  TEXT_MAX,
+  variant,
+} from './sandbox.ts'
+
+export const sandboxVerbs = {
+  gallery: oc.output(z.object({ entries: z.array(galleryEntry) })),
+  /** Text of an entry of the gallery. */
+  open: oc
+    .errors(errors)
+    .input(z.object({ id: z.string().max(200) }))
+    .output(z.object({ text: z.string(), check: scenarioCheck })),
+  check: oc.input(z.object({ text: z.string().max(TEXT_MAX) })).output(scenarioCheck),
+  complete: oc
+    .input(z.object({ text: z.string().max(TEXT_MAX), line: z.number().int(), column: z.number().int() }))
+    .output(completion),
+  /** Makes a scenario of the source on screen. Refused for one without jobs. */
+  fork: oc.errors(errors).input(forkInput).output(forked),
+  /** One run at a time a host; whoever takes no more of its events cancels it. */
+  run: oc.errors(errors).input(runInput).output(eventIterator(runEvent)),
+  calibrate: oc
+    .errors(errors)
+    .input(forkInput.extend({ span, seeds: z.number().int().min(1).max(50).default(5) }))
+    .output(calibration),
+  /** Stages the rules of a variant, or hands its controller's settings to the cluster, which must not be in enforce mode. */
+  stage: oc
+    .errors(errors)
+    .input(z.object({ variant, verdict: z.string().max(500), expireMinutes: z.number().min(1).max(1440).default(30) }))
+    .output(z.object({ staged: z.number().int(), text: z.string() })),
+  save: oc
+    .errors(errors)
+    .input(
+      z.object({
+        name: z.string().min(1).max(80),
+        text: z.string().max(TEXT_MAX),
+        replace: z.boolean().default(false),
+      }),
+    )
+    .output(z.object({ id: z.string() })),
+  remove: oc
+    .errors(errors)
+    .input(z.object({ id: z.string().max(200) }))
+    .output(z.void()),
+  /** A result of this start of the host, by its id. */
+  export: oc.errors(errors).input(exportInput).output(exported),
+}

@@ -1,0 +1,263 @@
+/**
+ * The sandbox: forks of a cluster and scenarios, run under other policies on the model. Nothing here reads a server and nothing is
+ * written to one; what is carried back is staged and goes through the same review as every other change.
+ */
+import * as z from 'zod'
+import { span } from './history.ts'
+import { lockManager } from './locks.ts'
+import { ms, notice } from './parts.ts'
+import { service } from './rule-edits.ts'
+
+const count = z.number().int().nonnegative()
+const numbers = z.array(z.number())
+const texts = z.array(z.string())
+
+/** Longest scenario, characters. */
+export const TEXT_MAX = 4_000_000
+export const VARIANTS_MAX = 6
+export const SEEDS_MAX = 200
+/** Points of a chart. */
+export const POINTS_MAX = 240
+
+/** Control of metadata: PADLL's algorithms, or none. */
+export const metadataAlgorithm = z.enum(['off', 'static', 'uniform', 'priority', 'proportional', 'psfa'])
+export type MetadataAlgorithm = z.infer<typeof metadataAlgorithm>
+/** scenario: as the data nodes are set up; off: no QoS, clients take what they get. */
+export const haechiMode = z.enum(['scenario', 'off'])
+
+/** One way to run a scenario: what decides over its storage servers, its metadata, its locks and its data nodes. */
+export const variant = z.object({
+  name: z.string().min(1).max(60),
+  /** Controller of the OSTs; `none` with rules is a static list of rules. */
+  controller: z.enum(['none', 'static', 'adaptbf']),
+  /** Tokens a second of one OST; null: the scenario's. */
+  maxRate: z.number().positive().max(1e9).nullable().default(null),
+  periodMs: z.number().int().min(10).max(3_600_000).nullable().default(null),
+  /** Settings of AdapTBF that differ from the scenario's. */
+  adaptbf: z
+    .object({
+      demand: z.enum(['served', 'dispatched', 'arrivals', 'backlog', 'saturation']),
+      deadbandPercent: z.number().min(0).max(50),
+      coefficient: z.enum(['max', 'min']),
+      overdraft: z.number().min(0).max(1),
+      autoT: z.boolean(),
+    })
+    .partial()
+    .default({}),
+  /** Rules as lctl takes them, `start cap jobid={a.*} rate=400`, on every server of the service from `onS` on. */
+  rules: z
+    .array(z.object({ service, line: z.string().min(1).max(4000) }))
+    .max(500)
+    .default([]),
+  /** null: as the scenario says. */
+  metadata: metadataAlgorithm.nullable().default(null),
+  haechi: haechiMode.default('scenario'),
+  /** null: as the scenario says. */
+  locks: lockManager.nullable().default(null),
+  /** When its controller and its rules begin, s. Before, it runs as the baseline does. */
+  onS: z.number().min(0).max(86_400).default(0),
+})
+export type Variant = z.infer<typeof variant>
+export type VariantInput = z.input<typeof variant>
+
+export const runInput = z.object({
+  /** YAML. */
+  text: z.string().max(TEXT_MAX),
+  /** Simulated seconds. */
+  seconds: z.number().min(1).max(86_400).default(60),
+  /** Runs of each variant, with seeds from `firstSeed` on. */
+  seeds: z.number().int().min(1).max(SEEDS_MAX).default(20),
+  firstSeed: z.number().int().nonnegative().max(1e12).default(1),
+  /** The first is the baseline, the next are called A, B, C. */
+  variants: z.array(variant).min(1).max(VARIANTS_MAX),
+  /** A job misses its objective when its p95 wait is longer. */
+  sloWaitMs: z.number().positive().max(1e7).default(500),
+})
+export type RunInput = z.infer<typeof runInput>
+
+/** Over the seeds: median, and the band from the 5th to the 95th percentile. null: not measured in any of them. */
+export const band = z.object({ median: z.number(), low: z.number(), high: z.number() }).nullable()
+export type Band = z.infer<typeof band>
+
+export const METRICS = [
+  'throughputBps',
+  'throughputRpcs',
+  'jain',
+  'victimP95Ms',
+  'victimP99Ms',
+  'starvedS',
+  'sloMisses',
+  'utilisation',
+] as const
+export type Metric = (typeof METRICS)[number]
+
+const metrics = z.object(Object.fromEntries(METRICS.map((m) => [m, band])) as Record<Metric, typeof band>)
+
+export const variantResult = z.object({
+  name: z.string(),
+  /** In words: `400 RPC/s, jobid={4690.*}`. */
+  detail: z.string(),
+  metrics,
+  /** Bytes per second by job, medians over the seeds: largest jobs first, then `other` (empty id). */
+  chart: z.object({
+    t: numbers,
+    series: z.array(z.object({ jobId: z.string(), colour: z.number().int(), values: numbers })),
+    /** When its policy began, s; null: from the start, or never. */
+    onS: z.number().nullable(),
+  }),
+  /** In the order of `jobs` of the result. */
+  jobs: z.object({
+    waitP95Ms: z.array(band),
+    waitP99Ms: z.array(band),
+    rpcs: z.array(band),
+    bps: z.array(band),
+    /** Tokens lent (+) or borrowed (-) at the end; null without a ledger. */
+    record: z.array(band),
+    starvedS: z.array(band),
+  }),
+  /** Operations/s and wait by job under PADLL; bytes/s of the lock manager; share of reservations kept: what the scenario has. */
+  planes: z.array(
+    z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: band }),
+  ),
+  /** Remarks on single runs, for example rules that a server refused. */
+  remarks: texts,
+})
+export type VariantResult = z.infer<typeof variantResult>
+
+export const knowledgeLine = z.object({ level: z.enum(['unknown', 'watch', 'ok']), text: z.string() })
+export type KnowledgeLine = z.infer<typeof knowledgeLine>
+
+export const runResult = z.object({
+  id: z.string(),
+  title: z.string(),
+  seconds: z.number(),
+  seeds: numbers,
+  sloWaitMs: z.number(),
+  jobs: z.object({
+    jobId: texts,
+    user: texts,
+    nodes: numbers,
+    colour: numbers,
+    role: z.array(z.enum(['hog', 'victim', ''])),
+  }),
+  variants: z.array(variantResult),
+  verdict: z.object({
+    /** Index of the best variant; null: none is better than the baseline. */
+    best: z.number().int().nullable(),
+    /** The sentence, as parts so that figures can stand out; and one line on how sure it is. */
+    parts: z.array(z.object({ text: z.string(), strong: z.boolean() })),
+    detail: z.string(),
+  }),
+  cost: z.object({
+    runs: count,
+    workers: count,
+    wallS: z.number(),
+    /** Simulated over wall seconds. */
+    ratio: z.number(),
+    events: count,
+    /** RPCs that one simulated RPC stands for; 1: every RPC is simulated. */
+    thinning: z.number(),
+  }),
+  /** What the model does not know, and what of its inputs is in range. */
+  knowledge: z.array(knowledgeLine),
+})
+export type RunResult = z.infer<typeof runResult>
+
+export const runEvent = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('progress'),
+    done: count,
+    of: count,
+    workers: count,
+    /** Simulated over wall seconds so far. */
+    ratio: z.number(),
+    memoryBytes: count,
+  }),
+  z.object({ kind: z.literal('result'), result: runResult }),
+  z.object({ kind: z.literal('failed'), notice }),
+])
+export type RunEvent = z.infer<typeof runEvent>
+
+export const forkInput = z.object({
+  /** null: the state at the cursor, of the last minute; else a stretch of what is kept. */
+  span: span.nullable().default(null),
+  /** Instant of the fork when `span` is null; null: the newest sample. */
+  atMs: ms.nullable().default(null),
+  /** open: the recorded rates come whatever the servers do; closed: processes that wait for their answers. */
+  workload: z.enum(['open', 'closed']).default('closed'),
+})
+export type ForkInput = z.infer<typeof forkInput>
+
+/** A scenario as a picture. */
+export const topology = z.object({
+  clients: count,
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      kind: z.enum(['oss', 'mds', 'ccpfs', 'data node', 'controller']),
+      version: z.string(),
+      policy: z.string(),
+      cpts: count,
+      threads: count,
+      targets: z.array(z.object({ name: z.string(), detail: z.string(), jobs: count })),
+    }),
+  ),
+  jobs: z.array(z.object({ jobId: z.string(), clients: count, detail: z.string(), targets: texts, processes: count })),
+  /** Jobs beyond those listed. */
+  moreJobs: count,
+})
+export type Topology = z.infer<typeof topology>
+
+export const scenarioCheck = z.object({
+  /** First first; line and column from 1. Empty: it can run. */
+  faults: z.array(z.object({ line: count, column: count, code: z.string(), message: z.string() })),
+  title: z.string(),
+  topology: topology.nullable(),
+  knowledge: z.array(knowledgeLine),
+  counts: z.object({ jobs: count, osts: count, mdts: count, cpts: count }),
+  /** Variants that make sense for it, the baseline first. */
+  suggested: z.array(variant),
+})
+export type ScenarioCheck = z.infer<typeof scenarioCheck>
+
+export const forked = z.object({ text: z.string(), check: scenarioCheck, cluster: z.string(), atMs: ms })
+export type Forked = z.infer<typeof forked>
+
+export const galleryEntry = z.object({
+  id: z.string(),
+  title: z.string(),
+  about: z.string(),
+  /** built-in, or saved here. */
+  own: z.boolean(),
+})
+export type GalleryEntry = z.infer<typeof galleryEntry>
+
+/** What may stand at a place of a scenario: for completion. */
+export const completion = z.object({
+  fromColumn: count,
+  options: z.array(z.object({ label: z.string(), detail: z.string(), apply: z.string() })),
+})
+
+/** How far the model is from what was recorded. */
+export const calibration = z.object({
+  cluster: z.string(),
+  span,
+  workload: z.enum(['open', 'closed']),
+  seeds: count,
+  /** Mean absolute error of a measure over its recorded mean, 0..; null: not comparable. */
+  errors: z.array(
+    z.object({ what: z.string(), unit: z.string(), recorded: z.number(), predicted: z.number(), error: z.number() }),
+  ),
+  targets: z.object({ name: texts, recorded: numbers, predicted: numbers, error: numbers }),
+  jobs: z.object({ jobId: texts, recorded: numbers, predicted: numbers, error: numbers }),
+  /** RPC/s of the whole, recorded and predicted (median of the seeds). */
+  chart: z.object({ t: numbers, recorded: z.array(z.number().nullable()), predicted: numbers }),
+  /** The sentence; `isInRange` false: the model does not hold here, and `knowledge` says why. */
+  sentence: z.string(),
+  isInRange: z.boolean(),
+  knowledge: z.array(knowledgeLine),
+})
+export type Calibration = z.infer<typeof calibration>
+
+export const exportInput = z.object({ id: z.string().max(64), format: z.enum(['csv', 'json', 'md']) })
+export const exported = z.object({ name: z.string(), text: z.string() })
