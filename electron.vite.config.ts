@@ -12,6 +12,7 @@ export default defineConfig({
           'papers-worker': 'electron/host/papers/worker.ts',
           'haechi-thread': 'electron/haechi/thread.ts',
           'locks-worker': 'electron/host/locks/worker.ts',
+          'sandbox-worker': 'electron/sandbox/worker.ts',
         },
         output: { format: 'es', entryFileNames: '[name].js' },
       },

@@ -9,6 +9,7 @@ import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
 import { benches as padllControl } from '#core/padll/control/cycle.bench.ts'
 import { benches as padllStage } from '#core/padll/stage/stage.bench.ts'
 import { benches as fig20 } from '#core/papers/seqdlm/ior-single.bench.ts'
+import { benches as sandbox } from '#core/sandbox/run.bench.ts'
 import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
 import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
@@ -16,8 +17,11 @@ import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as collection } from '#electron/cluster/collection.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
+import { benches as history } from '#electron/history/history.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
 import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
+import { benches as step } from '#electron/recorded/step.bench.ts'
+import { benches as sandboxThreads } from '#electron/sandbox/sandbox.bench.ts'
 import { benches as ssh } from '#electron/ssh/ssh.bench.ts'
 
 interface Bench {
@@ -64,6 +68,8 @@ const json = args.includes('--json')
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
 const all: readonly Bench[] = [
   ...sim,
+  ...sandbox,
+  ...sandboxThreads,
   ...tbf,
   ...lustre,
   ...lustreMemory,
@@ -77,9 +83,11 @@ const all: readonly Bench[] = [
   ...padllStage,
   ...emulator,
   ...collection,
+  ...history,
   ...padllCStage,
   ...padllHierarchy,
   ...ssh,
+  ...step,
 ]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {

@@ -1,5 +1,6 @@
 /** `npm test` and `npm run check`: every step is run and counted, whatever the ones before it did. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { interruptCode } from './child.mjs'
@@ -9,7 +10,10 @@ import { say, Stop, stopwatch } from './say.mjs'
 import { tool } from './tools.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
-/** @typedef {[name: string, run: () => Promise<number | Tally>]} Step a step yields an exit code, or its own counts */
+/**
+ * @typedef {[name: string, run: () => Promise<number | Tally>, isEarly?: 'early']} Step a step yields an exit code, or its own
+ *   counts; an early one begins with the first and runs beside the others where there is a second core
+ */
 
 const report = join(root, 'out/vitest.json')
 const exit = (/** @type {Promise<{ code: number }>} */ run) => run.then(({ code }) => code)
@@ -24,7 +28,7 @@ const typecheck = ['core', 'node', 'web'].map((part) => [
 const checks = [
   ['format (prettier)', () => exit(tool('prettier', ['--check', '--log-level', 'warn', '.']))],
   ...typecheck,
-  ['lint (eslint)', () => exit(tool('eslint', ['.']))],
+  ['lint (eslint)', () => exit(tool('eslint', ['.'])), 'early'],
   [
     'directions (dependency-cruiser)',
     () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
@@ -82,10 +86,13 @@ export const totals = ({ passed, failed, skipped }) =>
 export async function runSteps(steps) {
   const sum = { passed: 0, failed: 0, skipped: 0 }
   const bad = []
+  const begun = new Map(
+    availableParallelism() > 1 ? steps.flatMap(([, run, isEarly]) => (isEarly ? [[run, run()]] : [])) : [],
+  )
   for (const [index, [name, run]] of steps.entries()) {
     say(`[${index + 1}/${steps.length}] ${name} ...`)
     const took = stopwatch()
-    const result = await run()
+    const result = await (begun.get(run) ?? run())
     const stopped = interruptCode()
     if (stopped !== undefined) throw new Stop(`stopped during ${name}`, stopped)
     const tally =

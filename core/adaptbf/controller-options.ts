@@ -15,6 +15,11 @@ export interface AdapTbfOptions {
   readonly autoT?: boolean | undefined
   /** Extension `overdraft`: part of the tokens expected unused that is given twice, 0 (default) to 1. */
   readonly overdraft?: number | undefined
+  /**
+   * false: who owes whom is not kept, and decisions say nothing of the records of idle jobs; for models that nobody looks
+   * into. Allocations are the same. Default: kept.
+   */
+  readonly books?: boolean | undefined
 }
 
 /** The options, or the first thing wrong with them. */

@@ -159,8 +159,7 @@ export class AdapTbfController implements Controller {
       jobs: jobs.map(({ jobId: id, nodes }) => ({ id, nodes, demand: demand.get(id)! })),
     })
     if (!stepped.ok) return this.#hold(target, atNs, stepped.error)
-    const { ids, redistributed, recompensated } = this.#allocator.flows()
-    const moves = this.#pairs.enter(atNs, ids, [redistributed, recompensated])
+    const moves = this.#options.books === false ? [] : this.#enterPairs(atNs)
     const extra = this.#overdraw(stepped.value, jobs, demand)
     this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
     this.#report = {
@@ -172,7 +171,18 @@ export class AdapTbfController implements Controller {
       overdraft: extra,
       maxRatePerSec: this.#maxRatePerSec,
     }
-    return { target, atNs, ...this.#last, records: this.#allocator.records() }
+    const records = this.#options.books === false ? NO_EXTRA : this.#allocator.records()
+    return { target, atNs, ...this.#last, records }
+  }
+
+  #enterPairs(atNs: number): PairMove[] {
+    const { ids, redistributed, recompensated } = this.#allocator.flows()
+    return this.#pairs.enter(atNs, ids, [redistributed, recompensated])
+  }
+
+  /** Tokens lent (+) or borrowed (-) by every job ever active. */
+  records(): ReadonlyMap<string, number> {
+    return this.#allocator.records()
   }
 
   #followDevice({ deviceBusy }: TargetObservation, jobs: readonly CountedJob[], dtSeconds: number): void {

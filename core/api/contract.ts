@@ -94,6 +94,10 @@ export const contract = {
     setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
   },
   views: {
+    /** Moves the cursor of a running stream, whose next frame is of that sample; false: no such stream runs. */
+    stand: oc
+      .input(z.object({ stream: z.string().max(64), at: z.number().int().nonnegative().nullable() }))
+      .output(z.boolean()),
     strip: oc.input(stream.extend({ windowMs: windowMs.default(3_600_000) })).output(eventIterator(stripFrame)),
     overview: oc.input(stream.extend({ windowMs, againstMs })).output(eventIterator(overviewFrame)),
     jobs: oc

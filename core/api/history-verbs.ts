@@ -12,7 +12,15 @@ export const historyVerbs = {
   goTo: oc
     .errors(errors)
     .input(z.object({ atMs: z.number() }))
-    .output(z.object({ sample: z.number().int().nonnegative(), atMs: z.number(), recorded: z.boolean() })),
+    .output(
+      z.object({
+        sample: z.number().int().nonnegative(),
+        atMs: z.number(),
+        recorded: z.boolean(),
+        /** The turn whose samples it counts in; frames of another are of something else. */
+        turn: z.number().int().nonnegative().optional(),
+      }),
+    ),
   /** The next event after an instant, or the one before; null: none is kept. */
   event: oc
     .input(z.object({ atMs: z.number(), direction: z.enum(['next', 'previous']) }))

@@ -59,6 +59,8 @@ export const historyQuery = z.object({
   /** First instant of the day drawn; null: the day of the newest sample. */
   dayMs: ms.nullable().default(null),
   measure: clusterMeasure.default('serviceMs'),
+  /** What of that day is read as a line, so finer; null: all of it. The frame's day stays the whole one. */
+  zoom: span.nullable().default(null),
   a: span.nullable().default(null),
   b: span.nullable().default(null),
   by: groupBy.default('job'),
@@ -79,7 +81,7 @@ export const historyFrame = z.object({
     fromMs: ms,
     toMs: ms,
     tier: tierId,
-    /** At most 1,200 points. */
+    /** At most 1,200 points, of the day or of what was zoomed into. */
     t: numbers,
     values: gappy,
     marks: z.array(mark),

@@ -31,6 +31,8 @@ export const streamHead = {
   sample: count,
   /** Instant of that sample; null before the first one. */
   atMs: ms.nullable(),
+  /** How often something else had come on screen when it was made: frames of two turns are of two sources. */
+  turn: count.optional(),
 }
 
 /** One expression of a rule's condition; `join` says how it hangs on the one before it. */

@@ -40,7 +40,15 @@ export const sandboxVerbs = {
   /** Stages the rules of a variant, or hands its controller's settings to the cluster, which must not be in enforce mode. */
   stage: oc
     .errors(errors)
-    .input(z.object({ variant, verdict: z.string().max(500), expireMinutes: z.number().min(1).max(1440).default(30) }))
+    .input(
+      z.object({
+        variant,
+        verdict: z.string().max(500),
+        expireMinutes: z.number().min(1).max(1440).default(30),
+        /** Result that it comes from: a fork of another cluster than the one on screen is refused. */
+        run: z.string().max(64).nullable().default(null),
+      }),
+    )
     .output(z.object({ staged: z.number().int(), text: z.string() })),
   save: oc
     .errors(errors)

@@ -87,6 +87,11 @@ export class Binder<R extends MatchRule> {
     })
   }
 
+  /** Job ids that rules can have to do with; undefined: any. */
+  get ids(): Iterable<string> | undefined {
+    return this.#open.length === 0 ? this.#exact.keys() : undefined
+  }
+
   /** Indices of the rules that may have to do with a job id, in match order. */
   *#candidates(jobId: string | undefined): IterableIterator<number> {
     const exact = this.#exact.get(jobId ?? '') ?? []

@@ -14,9 +14,12 @@ import type { CcpfsScenario } from './scenario-ccpfs.ts'
 export class EmulatedCcpfs implements LockWorld {
   readonly trace: LockTrace
   readonly run: CcpfsRun
+  /** From the request of each lock that was granted to its grant, at the servers, all together, ns. */
+  waitedNs = 0
   readonly #section: CcpfsScenario
 
-  constructor(sim: Simulation, section: CcpfsScenario, seed: number) {
+  /** @param books  whether every step is traced; without them the locks are the same, and nobody can look at them. */
+  constructor(sim: Simulation, section: CcpfsScenario, seed: number, books = true) {
     this.#section = section
     const stripes = section.files.reduce((sum, f) => sum + f.stripes, 0)
     this.trace = new LockTrace({
@@ -25,7 +28,14 @@ export class EmulatedCcpfs implements LockWorld {
       limits: { resources: Math.max(stripes, TRACE_LIMITS.resources) },
     })
     const { feed } = this.trace
-    this.run = new CcpfsRun(sim, section, { seed, observe: feed.observe, messages: feed, wrote: feed.wrote })
+    this.run = new CcpfsRun(sim, section, {
+      seed,
+      observe: (server, event) => {
+        if (event.kind === 'granted') this.waitedNs += event.waitedNs
+        if (books) feed.observe(server, event)
+      },
+      ...(books ? { messages: feed, wrote: feed.wrote } : {}),
+    })
   }
 
   get manager(): string {

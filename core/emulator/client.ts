@@ -27,6 +27,8 @@ export interface ClientOptions {
   /** The server that it is a mount of, if it is one. */
   readonly host?: string
   readonly seed: number
+  /** Whether it keeps what only its parameters show. */
+  readonly books: boolean
 }
 
 /** What a client has under way to one target. */
@@ -49,6 +51,7 @@ export class EmulatedClient {
   readonly #host: string | undefined
   readonly #sim: Simulation
   readonly #slots: number
+  readonly #hasBooks: boolean
   readonly #up: Link
   readonly #down: Link
   readonly #lines = new Map<RpcTarget, ClientLine>()
@@ -57,13 +60,14 @@ export class EmulatedClient {
   readonly #cpts: number[] = []
 
   constructor(sim: Simulation, options: ClientOptions) {
-    const { number, slots, bandwidthBps, latencyNs, host, seed } = options
+    const { number, slots, bandwidthBps, latencyNs, host, seed, books } = options
     this.#sim = sim
     this.number = number
     this.nid = `10.4.${Math.floor(number / 250)}.${(number % 250) + 1}@tcp`
     this.latencyNs = latencyNs
     this.#host = host
     this.#slots = slots
+    this.#hasBooks = books
     this.#up = new Link(sim, { bandwidthBps, latencyNs })
     this.#down = new Link(sim, { bandwidthBps, latencyNs })
     this.#random = randomStream(seed, `client/${number}/cpt`)
@@ -82,6 +86,11 @@ export class EmulatedClient {
   /** Lines by target. */
   get lines(): ReadonlyMap<RpcTarget, ClientLine> {
     return this.#lines
+  }
+
+  /** Its network ports, up and down. */
+  get ports(): readonly Link[] {
+    return [this.#up, this.#down]
   }
 
   /** RPCs waiting for a slot, all targets. */
@@ -138,14 +147,16 @@ export class EmulatedClient {
     const kind = rpcKind(op)
     line.inFlight++
     line.underWay[kind]++
-    if (isData(op)) line.histograms.sent(op, offset, bytes, line.underWay[op])
-    else if (kind === 'modify') line.histograms.sentModify(line.underWay.modify)
+    if (this.#hasBooks) {
+      if (isData(op)) line.histograms.sent(op, offset, bytes, line.underWay[op])
+      else if (kind === 'modify') line.histograms.sentModify(line.underWay.modify)
+    }
     this.#up.send(MESSAGE_BYTES + (op === 'write' ? bytes : 0), () => {
       to.receive(rpc, this.#cpt(rpc), () => {
         this.#down.send(MESSAGE_BYTES + (op === 'read' ? bytes : 0), () => {
           line.inFlight--
           line.underWay[kind]--
-          if (isData(op)) line.histograms.answered(op, this.#sim.now - sent)
+          if (this.#hasBooks && isData(op)) line.histograms.answered(op, this.#sim.now - sent)
           this.#sendNext(line)
           rpc.done()
         })

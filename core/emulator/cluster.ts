@@ -7,6 +7,7 @@ import { Simulation } from '../sim/simulation.ts'
 import { EmulatedCcpfs } from './ccpfs.ts'
 import { EmulatedClient } from './client.ts'
 import { EmulatedDataNode } from './data-node.ts'
+import { playFaults } from './faults.ts'
 import type { LustreSide } from './lctl/host.ts'
 import { MgsLog } from './lctl/mgs-log.ts'
 import { EmulatedMds } from './mds.ts'
@@ -14,6 +15,7 @@ import { EmulatedNode } from './node.ts'
 import { EmulatedOss, type EmulatedOst } from './oss.ts'
 import { EmulatedPadll } from './padll-cluster.ts'
 import { serverLustre } from './parameters/site.ts'
+import { serversOfRule } from './scenario-rules.ts'
 import type { Scenario } from './scenario.ts'
 import type { SharedRange } from './shared-range.ts'
 import { scontrol, squeue, type QueuedJob } from './squeue.ts'
@@ -24,6 +26,11 @@ export interface EmulatorOptions {
   readonly seed?: number | undefined
   /** Unix seconds at virtual time 0, instead of the scenario's epoch. */
   readonly epochSeconds?: number | undefined
+  /**
+   * Counters, histograms, job_stats and locks that only parameters show. Without them the schedule is the same, RPC by RPC,
+   * and parameters read as if nothing had happened. @default true
+   */
+  readonly books?: boolean | undefined
 }
 
 export class EmulatedCluster {
@@ -50,17 +57,19 @@ export class EmulatedCluster {
     const seed = options.seed ?? scenario.seed
     this.seed = seed
     this.epochSeconds = options.epochSeconds ?? scenario.epoch_s
-    const context = { epochSeconds: this.epochSeconds, seed }
+    const { books = true } = options
+    const context = { epochSeconds: this.epochSeconds, seed, books }
     this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, context))
     this.mds = scenario.mds.map((m) => new EmulatedMds(this.sim, m, context))
-    this.clients = this.#makeClients(scenario)
-    for (const { io } of this.oss) io.nrs.writePolicies(scenario.policy)
+    this.clients = this.#makeClients(scenario, books)
+    this.oss.forEach(({ io }, i) => io.nrs.writePolicies(scenario.oss[i]?.policy ?? scenario.policy))
     this.mds.forEach(({ services }, i) => {
       for (const s of services) s.nrs.writePolicies(scenario.mds[i]?.policy ?? scenario.policy)
     })
+    this.#writeRules(scenario)
     this.padll = scenario.padll && new EmulatedPadll(this.sim, scenario, scenario.padll, this.epochSeconds)
     this.dataNodes = scenario.haechi.map((n) => new EmulatedDataNode(this.sim, n, seed))
-    this.ccpfs = scenario.ccpfs && new EmulatedCcpfs(this.sim, scenario.ccpfs, seed)
+    this.ccpfs = scenario.ccpfs && new EmulatedCcpfs(this.sim, scenario.ccpfs, seed, books)
     const site = {
       seed,
       clients: this.clients,
@@ -89,6 +98,33 @@ export class EmulatedCluster {
           ]
         : []),
     ]
+    this.#playFaults(scenario)
+  }
+
+  #writeRules(scenario: Scenario): void {
+    for (const rule of scenario.rules) {
+      const on = new Set(serversOfRule(rule, scenario).map((s) => s.name))
+      const services =
+        rule.service === 'ost_io'
+          ? this.oss.filter((o) => on.has(o.name)).map((o) => o.io)
+          : this.mds.filter((m) => on.has(m.name)).map((m) => (rule.service === 'mdt' ? m.mdt : m.readpage))
+      for (const s of services) s.nrs.writeRule(rule.line)
+    }
+  }
+
+  #playFaults({ faults }: Scenario): void {
+    const devices = new Map([
+      ...this.osts.map((t) => [t.name, t.disk.station] as const),
+      ...this.mds.flatMap((m) => m.mdts).map((t) => [t.name, t.station] as const),
+    ])
+    playFaults(this.sim, faults, {
+      device: (target) => devices.get(target),
+      ports: (numbers) => this.clients.filter((c) => !numbers || numbers.includes(c.number)).flatMap((c) => c.ports),
+      setSilent: (server, isSilent) => {
+        const node = this.node(server)
+        if (node) node.isSilent = isSilent
+      },
+    })
   }
 
   #makeServers(): EmulatedNode[] {
@@ -104,12 +140,12 @@ export class EmulatedCluster {
     return [...this.oss.map((o) => serve(o, 'oss')), ...this.mds.map((m) => serve(m, 'mds'))]
   }
 
-  #makeClients({ clients }: Scenario): EmulatedClient[] {
+  #makeClients({ clients }: Scenario, books: boolean): EmulatedClient[] {
     const common = {
       slots: clients.max_rpcs_in_flight,
       bandwidthBps: clients.network_mb_s * 1e6,
       latencyNs: clients.latency_us * 1000,
-      seed: this.seed,
+      ...{ seed: this.seed, books },
     }
     const nodes = Array.from({ length: clients.count }, (_, i) => ({ ...common, number: i + 1 }))
     const mounts = clients.mounted_on.map((host, i) => ({ ...common, number: clients.count + i + 1, host }))

@@ -16,10 +16,15 @@ import { JobStatsTable } from './job-stats-table.ts'
 import { InodeLocks } from './ldlm-inodes.ts'
 import { CounterTable } from './live-counter.ts'
 import { METADATA_RPCS, type MetadataOperation } from './operations.ts'
-import type { ServerContext } from './oss.ts'
+import type { JobFlow, ServerContext } from './oss.ts'
 import { EmulatedService, type ServerSide, type ServiceKind } from './ptlrpc-service.ts'
 import type { Rpc, RpcTarget } from './rpc.ts'
 import type { MdsScenario } from './scenario.ts'
+
+/** A job on one MDT, with its operations done by kind. */
+export interface MdtFlow extends JobFlow {
+  readonly ops: Map<MetadataOperation, number>
+}
 
 export class EmulatedMdt implements RpcTarget {
   readonly name: string
@@ -34,11 +39,18 @@ export class EmulatedMdt implements RpcTarget {
   readonly connections = new Connections()
   /** `ldlm.namespaces.mdt-NAME_UUID`. */
   readonly inodes: InodeLocks
+  /** RPCs by job since the start. */
+  readonly flow = new Map<string, MdtFlow>()
+  /** RPCs that it has done, and how long that took with the queue there, ns. */
+  servedRpcs = 0
+  deviceNs = 0
   readonly #sim: Simulation
+  readonly #hasBooks: boolean
   readonly #opNs: (op: MetadataOperation) => number
 
   constructor(sim: Simulation, mds: EmulatedMds, scenario: MdsScenario['mdts'][number], context: ServerContext) {
     this.#sim = sim
+    this.#hasBooks = context.books
     this.name = scenario.name
     this.host = mds.name
     this.cpts = mds.cpts
@@ -56,23 +68,45 @@ export class EmulatedMdt implements RpcTarget {
 
   receive(rpc: Rpc, cpt: number, reply: () => void): void {
     const { service } = METADATA_RPCS[rpc.op as MetadataOperation]
+    const flow = this.flow.get(rpc.jobId)
+    if (flow) flow.arrived++
+    else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0, served: 0, ops: new Map() })
     this.mds[service].receive(rpc, cpt, 'reg', reply)
   }
 
+  /** Channel-time that it was at work since the start, over its channels, ns. */
+  get busyNs(): number {
+    return this.station.occupancy.areaAt(this.#sim.now) / this.station.servers
+  }
+
   /** Does what an RPC asks for, and counts it. */
-  operate({ op, jobId, nid }: Rpc, end: () => void): void {
+  operate(rpc: Rpc, end: () => void): void {
+    const op = rpc.op as MetadataOperation
+    const flow = this.flow.get(rpc.jobId)
+    if (flow) flow.dispatched++
     const started = this.#sim.now
-    this.station.submit(this.#opNs(op as MetadataOperation), () => {
-      const { now } = this.#sim
-      for (const counter of METADATA_RPCS[op as MetadataOperation].counters) {
-        const usecs = Math.round((now - started) / 1000)
-        this.stats.counter(counter).add(usecs)
-        this.connections.at(now, nid).counter(counter).add(usecs)
-        this.jobStats.count(now, jobId, counter, now - started)
+    this.station.submit(this.#opNs(op), () => {
+      if (flow) {
+        flow.served++
+        flow.ops.set(op, (flow.ops.get(op) ?? 0) + 1)
       }
-      this.inodes.done(nid, op as MetadataOperation)
+      this.servedRpcs++
+      this.deviceNs += this.#sim.now - started
+      if (this.#hasBooks) this.#book(op, rpc, started)
       end()
     })
+  }
+
+  /** Counts an operation that has ended. */
+  #book(op: MetadataOperation, { jobId, nid }: Rpc, started: number): void {
+    const { now } = this.#sim
+    const usecs = Math.round((now - started) / 1000)
+    for (const counter of METADATA_RPCS[op].counters) {
+      this.stats.counter(counter).add(usecs)
+      this.connections.at(now, nid).counter(counter).add(usecs)
+      this.jobStats.count(now, jobId, counter, now - started)
+    }
+    this.inodes.done(nid, op)
   }
 }
 
@@ -97,7 +131,7 @@ export class EmulatedMds {
     this.cpts = scenario.cpts
     this.module = loadedModule(scenario.timer_latency_us * 1000)
     const { profile, module, nodemaps, cpts } = this
-    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed }
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, books: context.books }
     const serviceOf = (name: string, hp: boolean): EmulatedService<Rpc> => {
       const kind: ServiceKind<Rpc> = {
         path: ['mds', 'MDS', name],

@@ -29,6 +29,8 @@ export interface NodeOptions {
 export class EmulatedNode {
   readonly name: string
   readonly role: NodeOptions['role']
+  /** It answers no shell now; whoever asks it waits in vain. What it runs by itself goes on. */
+  isSilent = false
   readonly #timers: TransientTimers
   readonly #systemctl: Systemctl
   readonly #clock: NodeClock

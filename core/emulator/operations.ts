@@ -81,4 +81,5 @@ export const METADATA_RPCS: Readonly<Record<MetadataOperation, MetadataRpc>> = {
 }
 
 /** RPC name of an operation. */
-export const opcodeOf = (op: Operation): string => (isData(op) ? `ost_${op}` : METADATA_RPCS[op].opcode)
+export const opcodeOf = (op: Operation): string =>
+  op === 'read' ? 'ost_read' : op === 'write' ? 'ost_write' : METADATA_RPCS[op].opcode

@@ -16,7 +16,7 @@ import { BrwHistograms } from './io-histograms.ts'
 import { JobStatsTable } from './job-stats-table.ts'
 import { ExtentLocks } from './ldlm-extents.ts'
 import { CounterTable } from './live-counter.ts'
-import { isData } from './operations.ts'
+import { isData, type DataOperation } from './operations.ts'
 import { EmulatedService, type ServerSide } from './ptlrpc-service.ts'
 import type { Rpc, RpcTarget } from './rpc.ts'
 import type { OssScenario } from './scenario.ts'
@@ -26,6 +26,15 @@ export interface ServerContext {
   /** Unix seconds at virtual time 0. */
   readonly epochSeconds: number
   readonly seed: number
+  /** Whether it keeps what only its parameters show. */
+  readonly books: boolean
+}
+
+/** RPCs of a job on one target: those that came in, those that a thread took (Lustre counts neither), those that were served. */
+export interface JobFlow {
+  arrived: number
+  dispatched: number
+  served: number
 }
 
 export class EmulatedOst implements RpcTarget {
@@ -43,13 +52,18 @@ export class EmulatedOst implements RpcTarget {
   readonly connections = new Connections()
   /** `ldlm.namespaces.filter-NAME_UUID`. */
   readonly extents: ExtentLocks
-  /** RPCs by job since the start: those that came in, and those that a thread took. Lustre does not count them. */
-  readonly flow = new Map<string, { arrived: number; dispatched: number }>()
+  /** RPCs by job since the start. */
+  readonly flow = new Map<string, JobFlow>()
+  /** RPCs that the device has served, and how long it took with the queue there, ns. */
+  servedRpcs = 0
+  deviceNs = 0
   readonly #sim: Simulation
+  readonly #hasBooks: boolean
   #inFlight = 0
 
   constructor(sim: Simulation, oss: EmulatedOss, scenario: OssScenario['osts'][number], context: ServerContext) {
     this.#sim = sim
+    this.#hasBooks = context.books
     this.name = scenario.name
     this.host = oss.name
     this.cpts = oss.cpts
@@ -68,8 +82,8 @@ export class EmulatedOst implements RpcTarget {
   receive(rpc: Rpc, cpt: number, reply: () => void): void {
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.arrived++
-    else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0 })
-    this.extents.touch(rpc.nid, rpc.object, rpc.op === 'write')
+    else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0, served: 0 })
+    if (this.#hasBooks) this.extents.touch(rpc.nid, rpc.object, rpc.op === 'write')
     this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
   }
 
@@ -79,24 +93,34 @@ export class EmulatedOst implements RpcTarget {
   }
 
   /** Reads or writes what an RPC asks for, and counts it. */
-  transfer({ op, bytes, jobId, nid }: Rpc, end: () => void): void {
+  transfer(rpc: Rpc, end: () => void): void {
+    const { op, bytes, jobId } = rpc
     const flow = this.flow.get(jobId)
     if (flow) flow.dispatched++
     if (!isData(op)) return end()
     const started = this.#sim.now
-    this.brw.begin(op, bytes, ++this.#inFlight)
+    this.#inFlight++
+    if (this.#hasBooks) this.brw.begin(op, bytes, this.#inFlight)
     this.disk.transfer(bytes, () => {
-      const { now } = this.#sim
       this.#inFlight--
-      this.brw.end(op, now - started)
-      const usecs = Math.round((now - started) / 1000)
-      for (const table of [this.stats, this.connections.at(now, nid)]) {
-        table.counter(op === 'read' ? 'read_bytes' : 'write_bytes').add(bytes)
-        table.counter(op).add(usecs)
-      }
-      this.jobStats.countIo(now, jobId, op, bytes, now - started)
+      if (flow) flow.served++
+      this.servedRpcs++
+      this.deviceNs += this.#sim.now - started
+      if (this.#hasBooks) this.#book(op, rpc, started)
       end()
     })
+  }
+
+  /** Counts a read or write that has ended. */
+  #book(op: DataOperation, { bytes, jobId, nid }: Rpc, started: number): void {
+    const { now } = this.#sim
+    this.brw.end(op, now - started)
+    const usecs = Math.round((now - started) / 1000)
+    for (const table of [this.stats, this.connections.at(now, nid)]) {
+      table.counter(op === 'read' ? 'read_bytes' : 'write_bytes').add(bytes)
+      table.counter(op).add(usecs)
+    }
+    this.jobStats.countIo(now, jobId, op, bytes, now - started)
   }
 }
 
@@ -119,7 +143,7 @@ export class EmulatedOss {
     this.cpts = scenario.cpts
     this.module = loadedModule(scenario.timer_latency_us * 1000)
     const { profile, module, nodemaps, cpts } = this
-    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed }
+    const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, books: context.books }
     this.io = new EmulatedService<Rpc>(sim, server, {
       path: ['ost', 'OSS', 'ost_io'],
       threads: scenario.threads,

@@ -27,7 +27,7 @@ class Bench {
   constructor(options: { cpts?: number; threads?: number; latencyNs?: number; serviceNs?: number } = {}) {
     const { cpts = 1, threads = 4, latencyNs = 0, serviceNs = SERVICE_NS } = options
     const module = loadedModule(latencyNs)
-    const server = { profile: profile('dev'), module, nodemaps: new Nodemaps(), cpts, seed: 1 }
+    const server = { profile: profile('dev'), module, nodemaps: new Nodemaps(), cpts, seed: 1, books: true }
     this.service = new EmulatedService<Request>(this.sim, server, {
       path: ['ost', 'OSS', 'ost_io'],
       threads,

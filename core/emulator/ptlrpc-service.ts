@@ -29,6 +29,8 @@ export interface ServerSide {
   readonly nodemaps: Nodemaps
   readonly cpts: number
   readonly seed: number
+  /** Whether it keeps what only its parameters show. */
+  readonly books: boolean
 }
 
 export interface ServiceKind<R> {
@@ -49,7 +51,12 @@ interface Arrival {
   readonly reply: () => void
 }
 
-export class EmulatedService<R extends ScheduledRequest> {
+/** What a service takes. It notes in the RPC itself when it came: a table would cost as much as the rest of the service. */
+export interface ServiceRequest extends ScheduledRequest {
+  arrival?: Arrival | undefined
+}
+
+export class EmulatedService<R extends ServiceRequest> {
   readonly path: ServiceKind<R>['path']
   readonly threads: number
   readonly nrs: NrsService<R>
@@ -58,17 +65,20 @@ export class EmulatedService<R extends ScheduledRequest> {
   readonly estimates: readonly ServiceEstimate[]
   readonly #sim: Simulation
   readonly #kind: ServiceKind<R>
-  readonly #arrivals = new Map<R, Arrival>()
+  readonly #hasBooks: boolean
   readonly #threadsOf: readonly number[]
   readonly #idleThreads: number[]
   /** Instants at which each CPT is woken. */
   readonly #alarms: readonly Set<number>[]
   readonly #counts: Readonly<Record<'wait' | 'depth' | 'active' | 'timeout' | 'buffers', LiveCounter>>
   #active = 0
+  /** RPCs here, those that threads work on among them. */
+  #held = 0
 
   constructor(sim: Simulation, server: ServerSide, kind: ServiceKind<R>) {
-    const { cpts, profile, module, nodemaps, seed } = server
+    const { cpts, profile, module, nodemaps, seed, books } = server
     this.#sim = sim
+    this.#hasBooks = books
     this.#kind = kind
     this.path = kind.path
     this.nrs = new NrsService<R>({ cpts, hp: kind.hp, policies: kind.policies, profile, module, nodemaps, seed })
@@ -96,8 +106,9 @@ export class EmulatedService<R extends ScheduledRequest> {
 
   /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
   receive(rpc: R, cpt: number, queue: Queue, reply: () => void): void {
-    this.#arrivals.set(rpc, { atNs: this.#sim.now, reply })
-    this.#countBuffers()
+    rpc.arrival = { atNs: this.#sim.now, reply }
+    this.#held++
+    if (this.#hasBooks) this.#countBuffers()
     this.nrs.enqueue(this.#sim.now, cpt, queue, rpc)
     this.#dispatch(cpt)
   }
@@ -131,15 +142,13 @@ export class EmulatedService<R extends ScheduledRequest> {
 
   #serve(cpt: number, { request, queue, policy }: Dispatched<R>): void {
     const started = this.#sim.now
-    const arrival = this.#arrivals.get(request) as Arrival
+    const arrival = request.arrival as Arrival
     this.#active++
-    this.#countStart(cpt, started - arrival.atNs)
+    if (this.#hasBooks) this.#countStart(cpt, started - arrival.atNs)
     this.#kind.serve(request, () => {
-      const { now } = this.#sim
       this.#active--
-      this.#countEnd(request, now - started)
-      ;(this.estimates[cpt] as ServiceEstimate).add(now, now - arrival.atNs)
-      this.#arrivals.delete(request)
+      if (this.#hasBooks) this.#countEnd(cpt, request, started, arrival.atNs)
+      this.#held--
       this.nrs.finished(cpt, queue, policy)
       this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1
       arrival.reply()
@@ -148,7 +157,7 @@ export class EmulatedService<R extends ScheduledRequest> {
   }
 
   #countBuffers(): void {
-    const isWaiting = this.#arrivals.size > this.#active
+    const isWaiting = this.#held > this.#active
     this.#counts.buffers.add(BUFFERS - (isWaiting ? 1 : 0))
   }
 
@@ -160,7 +169,10 @@ export class EmulatedService<R extends ScheduledRequest> {
     this.#countBuffers()
   }
 
-  #countEnd(rpc: R, serviceNs: number): void {
+  #countEnd(cpt: number, rpc: R, startedNs: number, arrivedNs: number): void {
+    const { now } = this.#sim
+    const serviceNs = now - startedNs
+    ;(this.estimates[cpt] as ServiceEstimate).add(now, now - arrivedNs)
     const rows = this.#kind.rows?.(rpc)
     if (rows) for (const row of rows) this.stats.counter(row).add(1)
     else this.stats.counter(rpc.opcode ?? 'unknown').add(Math.round(serviceNs / NS_PER_US))

@@ -1,9 +1,9 @@
 /** One RPC on its way from a client to a target and back, and where it can go. */
-import type { ScheduledRequest } from '../tbf/scheduler.ts'
 import type { ExtentLocks } from './ldlm-extents.ts'
 import type { Operation } from './operations.ts'
+import type { ServiceRequest } from './ptlrpc-service.ts'
 
-export interface Rpc extends ScheduledRequest {
+export interface Rpc extends ServiceRequest {
   readonly op: Operation
   /** Bulk data; 0 for metadata. */
   readonly bytes: number
@@ -15,7 +15,7 @@ export interface Rpc extends ScheduledRequest {
   /** Write-back that another client's lock waits for: servers put it in their high-priority queue. */
   readonly isForced?: boolean
   /** Called at the client when the reply is there. */
-  readonly done: () => void
+  done(): void
 }
 
 /** An OST or an MDT as clients see it. */

@@ -10,7 +10,15 @@ const seconds = z.number().nonnegative().max(1e6)
 const id = z.number().int().nonnegative().max(0xffff_fffe).default(0)
 
 const pattern = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('continuous') }),
+  z.strictObject({
+    kind: z.literal('continuous'),
+    think_ms: z
+      .number()
+      .nonnegative()
+      .max(1e9)
+      .default(0)
+      .describe('mean time from a reply to the next RPC of the same slot, exponential'),
+  }),
   z.strictObject({
     kind: z.literal('bursts'),
     rpcs: whole.describe('RPCs of each process in one burst'),

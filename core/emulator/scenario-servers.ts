@@ -6,7 +6,7 @@ import { METADATA_OPERATIONS } from './operations.ts'
 export const positive = z.number().positive()
 export const whole = z.number().int().positive()
 export const hostName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a host name')
-const targetName = z.string().regex(/^[\w-]{1,40}$/, 'a target name')
+export const targetName = z.string().regex(/^[\w-]{1,40}$/, 'a target name')
 const microseconds = z.number().nonnegative().max(1e9)
 
 export const nrsPolicy = z
@@ -36,6 +36,7 @@ const disk = z.strictObject({
 
 export const oss = z.strictObject({
   ...server,
+  policy: nrsPolicy.optional().describe('nrs_policies at the start, instead of the scenario’s'),
   threads: whole.max(4096).default(16).describe('ll_ost_io service threads'),
   osts: z.array(z.strictObject({ name: targetName, disk })).min(1),
 })

@@ -3,7 +3,7 @@
  *
  * Units stand in the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
  */
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
+import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { DEMAND_MEASURES } from '../adaptbf/demand.ts'
 import { DEADBAND_MAX_PERCENT, DEFAULT_LOOP_OPTIONS, type LoopOptions } from '../adaptbf/loop-options.ts'
@@ -16,10 +16,14 @@ import { parseVersion } from '../lustre/version.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
 import { isData } from './operations.ts'
 import { ccpfs, checkCcpfs } from './scenario-ccpfs.ts'
+import { checkFaults, faults } from './scenario-faults.ts'
+import { fork } from './scenario-fork.ts'
 import { job } from './scenario-jobs.ts'
 import { metadata } from './scenario-metadata.ts'
+import { offsetInText, offsetOf, offsetOfAlias } from './scenario-place.ts'
 import { checkHaechi, haechi } from './scenario-haechi.ts'
 import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
+import { checkRules, rules } from './scenario-rules.ts'
 import { hostName, mds, nrsPolicy, oss, positive, whole } from './scenario-servers.ts'
 
 const clients = z.strictObject({
@@ -77,6 +81,7 @@ const control = z
 
 const shape = z.strictObject({
   title: z.string().min(1).max(80),
+  about: z.string().max(400).default('').describe('what it shows, in two lines'),
   cluster: hostName.default('demo'),
   seed: z.number().int().nonnegative().default(1),
   epoch_s: z.number().int().nonnegative().default(1_767_225_600).describe('Unix time at virtual time 0'),
@@ -85,6 +90,13 @@ const shape = z.strictObject({
   oss: z.array(oss).min(1),
   mds: z.array(mds).default([]),
   control,
+  rules,
+  faults,
+  thinning: whole
+    .max(1e6)
+    .default(1)
+    .describe('RPCs that one RPC of a sandbox run stands for; a source on screen plays every RPC'),
+  fork: fork.optional(),
   padll: padll.optional(),
   ccpfs: ccpfs.optional(),
   haechi,
@@ -113,14 +125,16 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
     const taken = service.writePolicies(policy)
     return taken.ok ? undefined : `with Lustre ${version} refuses "${policy}": ${taken.error}`
   }
-  for (const { name, version } of [...s.oss, ...s.mds.filter((m) => m.policy === undefined)]) {
+  for (const { name, version } of [...s.oss, ...s.mds].filter((x) => x.policy === undefined)) {
     const refused = refusal(version, s.policy)
     if (refused !== undefined) issue(['policy'], `${name} ${refused}`)
   }
-  s.mds.forEach(({ name, version, policy }, i) => {
-    const refused = policy === undefined ? undefined : refusal(version, policy)
-    if (refused !== undefined) issue(['mds', i, 'policy'], `${name} ${refused}`)
-  })
+  for (const kind of ['oss', 'mds'] as const) {
+    s[kind].forEach(({ name, version, policy }, i) => {
+      const refused = policy === undefined ? undefined : refusal(version, policy)
+      if (refused !== undefined) issue([kind, i, 'policy'], `${name} ${refused}`)
+    })
+  }
   s.clients.mounted_on.forEach((host, i) => {
     if (![...s.oss, ...s.mds].some((x) => x.name === host))
       issue(['clients', 'mounted_on', i], `no server is called ${host}`)
@@ -154,17 +168,20 @@ function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
   })
 }
 
-const schema = shape.superRefine((s, context) => {
+/** What a scenario may say, and in which words. */
+export const scenarioSchema = shape.superRefine((s, context) => {
   const issue: Issue = (path, message, place) =>
     context.addIssue({ code: 'custom', path, message, ...(place ? { params: { place } } : {}) })
   checkServers(s, issue)
   checkJobs(s, issue)
+  checkRules(s, issue)
+  checkFaults(s, issue)
   checkPadll(s, issue)
   checkCcpfs(s, issue)
   checkHaechi(s, issue)
 })
 
-export type Scenario = z.infer<typeof schema>
+export type Scenario = z.infer<typeof scenarioSchema>
 export type JobScenario = z.infer<typeof job>
 export type OssScenario = z.infer<typeof oss>
 export type MdsScenario = z.infer<typeof mds>
@@ -185,45 +202,47 @@ export interface ScenarioFailure extends Failure {
   readonly column: number
 }
 
-/** Offset of the deepest node on a path that the file really has; for an unknown key, of the key itself. */
-function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key?: string): number {
-  for (let n = path.length; n >= 0; n--) {
-    const node: unknown = n === 0 ? document.contents : document.getIn(path.slice(0, n), true)
-    if (key !== undefined && n === path.length && isMap(node)) {
-      const pair = node.items.find((p) => isPair(p) && isScalar(p.key) && String(p.key.value) === key)
-      if (pair && isNode(pair.key) && pair.key.range) return pair.key.range[0]
-    }
-    if (isNode(node) && node.range) return node.range[0]
+/** One thing that is wrong with a scenario, and where: line and column from 1. */
+export interface TextFault {
+  readonly line: number
+  readonly column: number
+  /** SCENARIO_SYNTAX: not YAML; SCENARIO_INVALID: not a scenario. */
+  readonly code: 'SCENARIO_SYNTAX' | 'SCENARIO_INVALID'
+  readonly message: string
+}
+
+/** A scenario, or all that is wrong with the text; what only a whole scenario can be asked is asked last. */
+export function readScenarioText(text: string): Result<Scenario, readonly TextFault[]> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
+  const at = (offset: number, code: TextFault['code'], message: string): TextFault => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col, code, message }
   }
-  return 0
-}
-
-/**
- * Offset of a place inside a text of the file; undefined where the text does not stand there line by line (only in a block
- * that begins with `|` does it).
- */
-function offsetInText(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-  at: TextPlace,
-  source: string,
-): number | undefined {
-  const node: unknown = document.getIn(path, true)
-  if (!isScalar(node) || node.type !== 'BLOCK_LITERAL' || !node.range) return undefined
-  let from = node.range[0]
-  for (let line = 0; line < at.line; line++) from = source.indexOf('\n', from) + 1
-  const first = source.indexOf('\n', node.range[0]) + 1
-  const indent = /^ */.exec(source.slice(first))?.[0].length ?? 0
-  return from + indent + at.column - 1
-}
-
-/** Offset of the first alias that no anchor stands before, else of the first alias. */
-function offsetOfAlias(document: Document.Parsed): number {
-  const found: { offset: number; isKnown: boolean }[] = []
-  visit(document, {
-    Alias: (_, alias) => void found.push({ offset: alias.range?.[0] ?? 0, isKnown: !!alias.resolve(document) }),
-  })
-  return (found.find((a) => !a.isKnown) ?? found[0])?.offset ?? 0
+  if (document.errors.length > 0) {
+    const plain = (m: string): string => (m.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
+    return fail(document.errors.map((e) => at(e.pos[0], 'SCENARIO_SYNTAX', plain(e.message))))
+  }
+  let plain: unknown
+  try {
+    plain = document.toJS()
+  } catch (e) {
+    // An alias without an anchor, or aliases of aliases that would fill the memory.
+    const why = e instanceof Error ? e.message : 'an alias cannot be used'
+    return fail([at(offsetOfAlias(document), 'SCENARIO_SYNTAX', why)])
+  }
+  const read = scenarioSchema.safeParse(plain, { reportInput: false })
+  if (read.success) return ok(read.data)
+  return fail(
+    read.error.issues.map((issue) => {
+      const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
+      const where = issue.path.map(String).join('.')
+      const why = `${where === '' ? '' : `${where}: `}${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
+      const place = issue.code === 'custom' ? (issue.params?.['place'] as TextPlace | undefined) : undefined
+      const offset = place && offsetInText(document, issue.path, place, text)
+      return at(offset ?? offsetOf(document, issue.path, key), 'SCENARIO_INVALID', why)
+    }),
+  )
 }
 
 /**
@@ -235,39 +254,18 @@ function offsetOfAlias(document: Document.Parsed): number {
  *              SCENARIO_INVALID, each with line, column and what was expected.
  */
 export function parseScenario(text: string, file = 'scenario'): Result<Scenario, ScenarioFailure> {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
-  const at = (offset: number, code: string, why: string, more = 0): Result<Scenario, ScenarioFailure> => {
-    const { line, col } = lines.linePos(offset)
-    return fail({
-      code,
-      line,
-      column: col,
-      what: `${file}, line ${line}, column ${col}: the scenario cannot be used`,
-      why: more > 0 ? `${why} (and ${more} more)` : why,
-      next: 'Correct the file and start again.',
-    })
-  }
-  const broken = document.errors[0]
-  if (broken) {
-    const why = (broken.message.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
-    return at(broken.pos[0], 'SCENARIO_SYNTAX', why, document.errors.length - 1)
-  }
-  let plain: unknown
-  try {
-    plain = document.toJS()
-  } catch (e) {
-    // An alias without an anchor, or aliases of aliases that would fill the memory.
-    return at(offsetOfAlias(document), 'SCENARIO_SYNTAX', e instanceof Error ? e.message : 'an alias cannot be used')
-  }
-  const read = schema.safeParse(plain, { reportInput: false })
-  if (read.success) return ok(read.data)
-  const issue = read.error.issues[0]
-  if (!issue) return at(0, 'SCENARIO_INVALID', 'unknown reason')
-  const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
-  const where = issue.path.map(String).join('.')
-  const why = `${where === '' ? '' : `${where}: `}${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
-  const place = issue.code === 'custom' ? (issue.params?.['place'] as TextPlace | undefined) : undefined
-  const offset = place && offsetInText(document, issue.path, place, text)
-  return at(offset ?? offsetOf(document, issue.path, key), 'SCENARIO_INVALID', why, read.error.issues.length - 1)
+  const read = readScenarioText(text)
+  if (read.ok) return read
+  const { line, column, code, message } = read.error[0] ?? UNKNOWN
+  const more = read.error.length - 1
+  return fail({
+    code,
+    line,
+    column,
+    what: `${file}, line ${line}, column ${column}: the scenario cannot be used`,
+    why: more > 0 ? `${message} (and ${more} more)` : message,
+    next: 'Correct the file and start again.',
+  })
 }
+
+const UNKNOWN: TextFault = { line: 1, column: 1, code: 'SCENARIO_INVALID', message: 'unknown reason' }

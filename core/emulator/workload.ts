@@ -6,7 +6,7 @@
  * in the process, so a slow target stretches the burst, as write-back does.
  */
 import { randomStream, type RandomStream } from '../base/random.ts'
-import { KIB, NS_PER_S, sToNs } from '../base/units.ts'
+import { KIB, NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { Tally } from '../sim/statistics.ts'
 import { Ring } from '../tbf/ring.ts'
@@ -35,11 +35,15 @@ export class EmulatedJob {
   servedBytes = 0
   /** From the wish of the process to the reply (cached writes: until they are in the cache), ns. */
   readonly waits = new Tally()
+  /** How long stages of PADLL held its operations back, ns. */
+  readonly held = new Tally()
   /** When the last of `total_rpcs` was served. */
   finishedNs: number | undefined
   /** Bytes of one data RPC. */
   readonly bytes: number
   #issued = 0
+  /** RPCs that its processes wished for and have not back, those that wait in a process among them. */
+  waiting = 0
   readonly #sim: Simulation
   readonly #stopNs: number
 
@@ -56,7 +60,18 @@ export class EmulatedJob {
     if (this.#sim.now >= this.#stopNs) return false
     if (this.scenario.total_rpcs !== undefined && this.#issued >= this.scenario.total_rpcs) return false
     this.#issued++
+    this.waiting++
     return true
+  }
+
+  /** RPCs that its processes wished for so far. */
+  get wanted(): number {
+    return this.#issued
+  }
+
+  /** Notes that a process was killed with so many on its hands. */
+  lost(rpcs: number): void {
+    this.waiting -= rpcs
   }
 
   get running(): boolean {
@@ -65,6 +80,7 @@ export class EmulatedJob {
 
   /** Notes how long an operation took for the process. */
   waited(issuedNs: number): void {
+    this.waiting--
     this.waits.add(this.#sim.now - issuedNs)
   }
 
@@ -88,7 +104,7 @@ class Round<T> {
 
   next(): T {
     const item = this.#items[this.#next] as T
-    this.#next = (this.#next + 1) % this.#items.length
+    if (++this.#next === this.#items.length) this.#next = 0
     return item
   }
 }
@@ -104,6 +120,7 @@ class Process {
   readonly #range: SharedRange | undefined
   readonly #staged: StagedProcess | undefined
   readonly #object: string
+  readonly #isContinuous: boolean
   readonly #random: RandomStream
   #offset = 0
   #underWay = 0
@@ -131,6 +148,7 @@ class Process {
       kill: () => this.#die(),
       start: () => this.#begin(),
     })
+    this.#isContinuous = job.scenario.pattern.kind === 'continuous'
     this.#object = shared ?? `${id}/${number}`
     this.#random = randomStream(site.seed, `job/${id}/process/${number}`)
     sim.at(sToNs(start_s), () => this.#begin())
@@ -143,13 +161,14 @@ class Process {
     this.#isAlive = true
     if (pattern.kind === 'phases') return this.#phase(0, this.#life)
     this.#staged?.begin()
-    if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#continue()
+    if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#think(this.#life)
     else if (pattern.kind === 'bursts') this.#burst(pattern.rpcs, sToNs(pattern.every_s), pattern.jitter, this.#life)
     else this.#arrive(NS_PER_S / pattern.rate, Infinity, this.#life)
   }
 
   /** What it had under way goes on to the server and comes back to nobody. */
   #die(): void {
+    this.#job.lost(this.#underWay + this.#backlog.size)
     this.#life++
     this.#isAlive = false
     this.#underWay = 0
@@ -183,8 +202,18 @@ class Process {
     if (this.#mayEnd || !this.#job.running) this.#staged.end()
   }
 
+  /** Waits for as long as its program computes, then asks for the next one. */
+  #think(life: number): void {
+    const { pattern } = this.#job.scenario
+    const meanMs = pattern.kind === 'continuous' ? pattern.think_ms : 0
+    if (meanMs === 0) return this.#continue()
+    this.#sim.after(this.#random.exponential(meanMs * NS_PER_MS), () => {
+      if (life === this.#life) this.#continue()
+    })
+  }
+
   #continue(): void {
-    if (this.#job.claim()) this.#issue(this.#sim.now, () => this.#continue())
+    if (this.#job.claim()) this.#issue(this.#sim.now)
     else this.#finish()
   }
 
@@ -206,40 +235,46 @@ class Process {
 
   #wish(): void {
     if (!this.#job.claim()) return this.#finish()
-    if (this.#underWay < this.#job.scenario.outstanding) this.#issue(this.#sim.now, () => this.#drain())
+    if (this.#underWay < this.#job.scenario.outstanding) this.#issue(this.#sim.now)
     else this.#backlog.push(this.#sim.now)
   }
 
-  #drain(): void {
+  /** What follows an answer: the next round of a continuous process, or what waits in the process. */
+  #goOn(): void {
+    if (this.#isContinuous) return this.#think(this.#life)
     const since = this.#backlog.shift()
-    if (since !== undefined) this.#issue(since, () => this.#drain())
+    if (since !== undefined) this.#issue(since)
   }
 
-  #issue(issuedNs: number, then: () => void): void {
+  #issue(wishedNs: number): void {
     this.#underWay++
     const op = this.#operations.next()
-    const life = this.#life
-    const ended = (): void => {
-      if (life !== this.#life) return
-      this.#underWay--
-      this.#job.waited(issuedNs)
-      then()
-      this.#endIfIdle()
-    }
     const bytes = isData(op) ? this.#job.bytes : 0
+    const life = this.#life
     if (this.#range) {
       const rpc = this.#rpc(op, bytes, () => this.#job.served(bytes))
-      this.#range.write({ client: this.#client, rpc, cached: ended })
+      this.#range.write({ client: this.#client, rpc, cached: () => this.#ended(wishedNs, life) })
       return
     }
-    const staged = this.#staged
     const rpc = this.#rpc(op, bytes, () => {
       this.#job.served(bytes)
-      if (staged && life === this.#life) staged.answered(op)
-      ended()
+      if (this.#staged && life === this.#life) this.#staged.answered(op)
+      this.#ended(wishedNs, life)
     })
-    if (staged) staged.pass(op, bytes, () => this.#client.issue(rpc))
-    else this.#client.issue(rpc)
+    if (!this.#staged) return this.#client.issue(rpc)
+    const askedNs = this.#sim.now
+    this.#staged.pass(op, bytes, () => {
+      this.#job.held.add(this.#sim.now - askedNs)
+      this.#client.issue(rpc)
+    })
+  }
+
+  #ended(wishedNs: number, life: number): void {
+    if (life !== this.#life) return
+    this.#underWay--
+    this.#job.waited(wishedNs)
+    this.#goOn()
+    if (this.#staged) this.#endIfIdle()
   }
 
   #rpc(op: Operation, bytes: number, done: () => void): Rpc {
@@ -264,6 +299,7 @@ class Process {
       to,
       sender: this.#sender,
       done,
+      arrival: undefined,
     }
   }
 }

@@ -9,6 +9,8 @@ export interface JobReport {
   readonly wantedRpcs: number
   readonly servedRpcs: number
   readonly servedBytes: number
+  /** Its weighted max-min fair share of what its targets served, RPCs (`FairShares`). */
+  readonly fairRpcs: number
   /** From the wish of the process to the reply, ms; NaN when nothing was served. */
   readonly waitP50Ms: number
   readonly waitP95Ms: number

@@ -92,6 +92,28 @@ export class SeriesTable {
     return count === 0 ? NaN : sum / count
   }
 
+  /** The means of many series over the same samples; NaN where all of them are gaps. */
+  means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
+    const out = new Float64Array(names.length)
+    const from = Math.max(this.oldest, sample - n + 1)
+    const to = Math.min(sample, this.#pushed)
+    for (let k = 0; k < names.length; k++) {
+      const values = this.#values.get(names[k] as string)?.[column]
+      let sum = 0
+      let count = 0
+      for (let i = (from - 1) % this.capacity, s = from; values && s <= to; s++) {
+        const v = values[i] as number
+        if (v === v) {
+          sum += v
+          count++
+        }
+        if (++i === this.capacity) i = 0
+      }
+      out[k] = count === 0 ? NaN : sum / count
+    }
+    return out
+  }
+
   /** First sample at or after an instant, at most `newest`. */
   sampleAt(atMs: number): number {
     let lo = this.oldest

@@ -17,6 +17,7 @@ export class FifoServer {
   #queue: Waiting[] = []
   #head = 0
   #busy = 0
+  #slowness = 1
   /** Busy servers over time; mean / servers = utilisation. */
   readonly occupancy: TimeWeighted
   #completed = 0
@@ -43,22 +44,37 @@ export class FifoServer {
   }
 
   /**
+   * From now on every service that begins takes so many times as long; Infinity: none begins until it is set again.
+   *
+   * @param times  > 0; 1 is the pace that callers mean.
+   */
+  setSlowness(times: number): void {
+    invariant(times > 0, 'a station is slower by a factor above 0')
+    this.#slowness = times
+    while (times < Infinity && this.#busy < this.servers) {
+      const next = this.#take()
+      if (!next) break
+      this.#begin(next.serviceNs, next.done)
+    }
+  }
+
+  /**
    * Submits one customer; `done` is called when its service ends.
    *
    * @param serviceNs  >= 0; rounded up to whole ns.
    */
   submit(serviceNs: number, done: () => void): void {
-    if (this.#busy < this.servers) this.#begin(serviceNs, done)
+    if (this.#busy < this.servers && this.#slowness < Infinity) this.#begin(serviceNs, done)
     else this.#queue.push({ serviceNs, done })
   }
 
   #begin(serviceNs: number, done: () => void): void {
     this.#busy++
     this.occupancy.set(this.#sim.now, this.#busy)
-    this.#sim.after(serviceNs, () => {
+    this.#sim.after(serviceNs * this.#slowness, () => {
       this.#busy--
       this.#completed++
-      const next = this.#take()
+      const next = this.#slowness < Infinity ? this.#take() : undefined
       if (next) this.#begin(next.serviceNs, next.done)
       else this.occupancy.set(this.#sim.now, this.#busy)
       done()

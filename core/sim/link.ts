@@ -1,6 +1,11 @@
-/** A network link: messages are serialised at the bandwidth, one after the other, then travel for the latency. */
+/**
+ * A network link: messages are serialised at the bandwidth, one after the other, then travel for the latency.
+ *
+ * A message that finds the port free costs one event, its arrival; the end of its transmission is one only where another
+ * message waits for it.
+ */
+import { invariant } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
-import { FifoServer } from './fifo-server.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface LinkParameters {
@@ -10,25 +15,77 @@ export interface LinkParameters {
   readonly latencyNs: number
 }
 
+interface Message {
+  readonly bytes: number
+  readonly arrived: () => void
+}
+
 export class Link {
   readonly #sim: Simulation
-  readonly #port: FifoServer
   readonly #nsPerByte: number
   readonly #latencyNs: number
+  #waiting: Message[] = []
+  /** The message of `#waiting` that goes next. */
+  #head = 0
+  #slowness = 1
+  /** When the port has sent what it sends now. */
+  #freeNs = 0
+  /** Whether an event at that instant sends the next one. */
+  #isArmed = false
+  #sentNs = 0
 
   constructor(sim: Simulation, parameters: LinkParameters) {
     this.#sim = sim
-    this.#port = new FifoServer(sim)
     this.#nsPerByte = NS_PER_S / parameters.bandwidthBps
-    this.#latencyNs = parameters.latencyNs
+    this.#latencyNs = Math.ceil(parameters.latencyNs)
   }
 
-  get port(): FifoServer {
-    return this.#port
+  /** Time of transmission of all messages that began, ns. */
+  get sentNs(): number {
+    return this.#sentNs
+  }
+
+  /**
+   * From now on every message that begins takes so many times as long to send; Infinity: none begins until it is set again.
+   *
+   * @param times  > 0; 1 is the bandwidth.
+   */
+  setSlowness(times: number): void {
+    invariant(times > 0, 'a link is slower by a factor above 0')
+    this.#slowness = times
+    this.#arm()
   }
 
   /** Sends `bytes`; `arrived` is called when the last byte is at the other end. */
   send(bytes: number, arrived: () => void): void {
-    this.#port.submit(bytes * this.#nsPerByte, () => this.#sim.after(this.#latencyNs, arrived))
+    const isFree = this.#sim.now >= this.#freeNs && this.#head === this.#waiting.length && this.#slowness < Infinity
+    if (isFree) return this.#begin(bytes, arrived)
+    this.#waiting.push({ bytes, arrived })
+    this.#arm()
+  }
+
+  #begin(bytes: number, arrived: () => void): void {
+    const tookNs = Math.ceil(bytes * this.#nsPerByte * this.#slowness)
+    this.#sentNs += tookNs
+    this.#freeNs = this.#sim.now + tookNs
+    this.#sim.at(this.#freeNs + this.#latencyNs, arrived)
+  }
+
+  #arm(): void {
+    if (this.#isArmed || this.#head === this.#waiting.length || this.#slowness === Infinity) return
+    this.#isArmed = true
+    this.#sim.at(Math.max(this.#sim.now, this.#freeNs), this.#next)
+  }
+
+  readonly #next = (): void => {
+    this.#isArmed = false
+    if (this.#slowness === Infinity) return
+    const next = this.#waiting[this.#head++] as Message
+    if (this.#head > 64 && this.#head * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#head)
+      this.#head = 0
+    }
+    this.#begin(next.bytes, next.arrived)
+    this.#arm()
   }
 }

@@ -91,7 +91,7 @@ describe('Link', () => {
     sim.at(1000, () => link.send(1, () => arrived.push(sim.now)))
     sim.runUntil(5000)
     expect(arrived).toEqual([150, 350, 1051])
-    expect(link.port.occupancy.areaAt(5000)).toBe(301)
+    expect(link.sentNs).toBe(301)
   })
 })
 

@@ -51,7 +51,8 @@ export class TimeWeighted {
  * Meant for waits and sizes; values below 1 share the first bin.
  */
 export class Tally {
-  #bins = new Map<number, number>()
+  /** Doubles count as far as anybody does; it grows to the largest bin seen. */
+  #bins = new Float64Array(512)
   #count = 0
   #sum = 0
   #max = 0
@@ -71,7 +72,8 @@ export class Tally {
   /** @param value  >= 0. */
   add(value: number): void {
     const bin = value < 1 ? 0 : 1 + Math.floor(Math.log2(value) * 16)
-    this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + 1)
+    if (bin >= this.#bins.length) this.#grow(bin)
+    this.#bins[bin]!++
     this.#count++
     this.#sum += value
     if (value > this.#max) this.#max = value
@@ -85,10 +87,26 @@ export class Tally {
    */
   quantile(q: number): number {
     let left = q * this.#count
-    for (const bin of [...this.#bins.keys()].sort((a, b) => a - b)) {
-      left -= this.#bins.get(bin) as number
+    for (const [bin, n] of this.#bins.entries()) {
+      if (n === 0) continue
+      left -= n
       if (left <= 0) return Math.min(this.#max, 2 ** (bin / 16))
     }
     return this.#max
+  }
+
+  /** Counts what another tally counted, too. */
+  merge(other: Tally): void {
+    if (other.#bins.length > this.#bins.length) this.#grow(other.#bins.length - 1)
+    for (const [bin, n] of other.#bins.entries()) if (n > 0) this.#bins[bin]! += n
+    this.#count += other.#count
+    this.#sum += other.#sum
+    this.#max = Math.max(this.#max, other.#max)
+  }
+
+  #grow(bin: number): void {
+    const bins = new Float64Array(bin + 64)
+    bins.set(this.#bins)
+    this.#bins = bins
   }
 }

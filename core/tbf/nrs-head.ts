@@ -75,9 +75,10 @@ export class NrsHead<R extends ScheduledRequest> {
   }
 
   dequeue(now: number): Dispatched<R> | undefined {
+    if (this.#pending.length === 0) return undefined
     for (const slot of this.#pending) {
       const request = slot.dequeue(now)
-      if (slot.waiting === 0) this.#pending = this.#pending.filter((s) => s !== slot)
+      if (slot.waiting === 0) this.#pending = this.#pending.length === 1 ? [] : this.#pending.filter((s) => s !== slot)
       if (request) return { request, queue: this.queue, policy: slot.name }
     }
     return undefined
@@ -85,7 +86,11 @@ export class NrsHead<R extends ScheduledRequest> {
 
   /** @param policy  what `dequeue` named; absent: a policy that is stopping is taken to have served it, else any. */
   finished(policy: PolicyName | undefined): void {
-    const busy = this.slots.filter((s) => s.active > 0 && (policy === undefined || s.name === policy))
+    if (policy !== undefined) {
+      for (const s of this.slots) if (s.name === policy && s.active > 0) s.finished()
+      return
+    }
+    const busy = this.slots.filter((s) => s.active > 0)
     const slot = busy.find((s) => s.state === 'stopping') ?? busy.find((s) => s === this.#primary) ?? busy[0]
     slot?.finished()
   }

@@ -26,7 +26,7 @@ import {
 } from './policy-parameters.ts'
 import type { PolicySlot, StartedPolicy } from './policy-slot.ts'
 import { RoundRobin } from './round-robin.ts'
-import { parseRuleCommand } from './rule-command.ts'
+import { parseRuleCommand, type RuleCommand } from './rule-command.ts'
 import type { ScheduledRequest } from './scheduler.ts'
 import { TbfHead } from './tbf-head.ts'
 import { loadedModule, type TbfModule } from './tbf-module.ts'
@@ -52,6 +52,11 @@ export interface ServiceOptions {
   readonly seed?: number
 }
 
+interface PlacedHead<R extends ScheduledRequest> {
+  readonly cpt: number
+  readonly head: NrsHead<R>
+}
+
 export class NrsService<R extends ScheduledRequest> {
   readonly cpts: number
   readonly nodemaps: Nodemaps
@@ -66,6 +71,7 @@ export class NrsService<R extends ScheduledRequest> {
   /** High-priority RPCs taken from a CPT since the last regular one. */
   readonly #hpTaken: number[]
   readonly #seed: number
+  readonly #walks: Readonly<Record<Queue | 'all', readonly PlacedHead<R>[]>>
 
   constructor(options: ServiceOptions) {
     this.cpts = options.cpts
@@ -84,6 +90,11 @@ export class NrsService<R extends ScheduledRequest> {
     this.#reg = heads('reg')
     this.#hp = options.hp ? heads('hp') : []
     this.#hpTaken = this.#reg.map(() => 0)
+    const all = this.#reg.flatMap((_, cpt) =>
+      this.#queues.map((q) => ({ cpt, head: this.#heads(q)[cpt] as NrsHead<R> })),
+    )
+    const of = (queue: Queue): PlacedHead<R>[] => all.filter(({ head }) => head.queue === queue)
+    this.#walks = { all, reg: of('reg'), hp: of('hp') }
   }
 
   #heads(queue: Queue): readonly NrsHead<R>[] {
@@ -91,12 +102,8 @@ export class NrsService<R extends ScheduledRequest> {
   }
 
   /** Heads in the order in which a write walks them. */
-  #walk(queue: Queue | undefined): { readonly cpt: number; readonly head: NrsHead<R> }[] {
-    return this.#reg.flatMap((_, cpt) =>
-      this.#queues
-        .filter((q) => queue === undefined || q === queue)
-        .map((q) => ({ cpt, head: this.#heads(q)[cpt] as NrsHead<R> })),
-    )
+  #walk(queue: Queue | undefined): readonly PlacedHead<R>[] {
+    return this.#walks[queue ?? 'all']
   }
 
   enqueue(now: number, cpt: number, queue: Queue, request: R): void {
@@ -229,12 +236,20 @@ export class NrsService<R extends ScheduledRequest> {
     const type = types.includes(null) ? null : (types[types.length - 1] as TbfType)
     const { nodemaps } = this
     const command = parseRuleCommand(value, { rules: this.profile.rules, type, nodemaps, hp: this.#hp.length > 0 })
-    if (!command.ok) return fail(command.error.errno)
-    for (const { head } of this.#walk(command.value.queue)) {
+    return command.ok ? this.carryOut(command.value, type) : fail(command.error.errno)
+  }
+
+  /**
+   * Carries out a rule command that was read, on head after head.
+   *
+   * @param type  that its conditions were read under; heads of another one refuse a start.
+   */
+  carryOut(command: RuleCommand, type: TbfType | null): Result<undefined, Errno> {
+    for (const { head } of this.#walk(command.queue)) {
       const tbf = head.slot('tbf')?.tbf
       if (!tbf) return fail(head.refusal('tbf') ?? 'ENODEV')
-      if (command.value.verb === 'start' && !(type && isSameType(tbf.type, type))) return fail('EINVAL')
-      const done = tbf.head.command(command.value)
+      if (command.verb === 'start' && !(type && isSameType(tbf.type, type))) return fail('EINVAL')
+      const done = tbf.head.command(command)
       if (!done.ok) return done
     }
     return ok(undefined)

@@ -7,6 +7,7 @@
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
+import { BucketTerms } from './bucket.ts'
 import type { Conditions, RequestKey } from './conditions.ts'
 
 export interface Rule {
@@ -20,6 +21,20 @@ export interface Rule {
   /** Classes attached, idle ones included. */
   ref: number
   stopped: boolean
+  /** What its classes run at since its last change; made when the first one asks. */
+  terms: RuleTerms | undefined
+}
+
+/** A rule's setting as it was at one of its generations. */
+export class RuleTerms extends BucketTerms {
+  readonly rule: Rule
+  readonly generation: number
+
+  constructor(rule: Rule) {
+    super(rule)
+    this.rule = rule
+    this.generation = rule.generation
+  }
 }
 
 export interface RuleDefaults {
@@ -30,6 +45,8 @@ export interface RuleDefaults {
 }
 
 export const LUSTRE_DEFAULTS: RuleDefaults = { rate: 10_000, depth: 3 }
+
+const NEW = { generation: 0, ref: 0, stopped: false, terms: undefined }
 
 /** Bytes of a name that are kept; only releases that do not check names are handed longer ones. */
 const NAME_KEPT = 15
@@ -46,12 +63,16 @@ export class RuleList {
   #rules: Rule[]
   #sequence = 0
   #index: MatchIndex | undefined
+  readonly #byName = new Map<string, Rule>()
+  /** Names that were cut to the same: then the first in the list is meant. */
+  #hasTwins = false
 
   /** @param defaults  read at every start, so that they can be changed in place. */
   constructor(defaults: RuleDefaults) {
     this.#defaults = defaults
     this.#fallback = this.#make('default', { text: '*', matches: () => true }, defaults.rate, false)
     this.#rules = [this.#fallback]
+    this.#byName.set(this.#fallback.name, this.#fallback)
   }
 
   get rules(): readonly Rule[] {
@@ -65,11 +86,11 @@ export class RuleList {
 
   #make(name: string, conditions: Rule['conditions'], rate: number, realtime: boolean): Rule {
     const { depth } = this.#defaults
-    return { name: name.slice(0, NAME_KEPT), conditions, rate, depth, realtime, generation: 0, ref: 0, stopped: false }
+    return { name: name.slice(0, NAME_KEPT), conditions, rate, depth, realtime, ...NEW }
   }
 
   find(name: string): Rule | undefined {
-    return this.#rules.find((r) => r.name === name)
+    return this.#hasTwins ? this.#rules.find((r) => r.name === name) : this.#byName.get(name)
   }
 
   /**
@@ -115,6 +136,8 @@ export class RuleList {
     const at = options.rank === undefined ? 0 : this.#rules.findIndex((r) => r.name === options.rank)
     if (at < 0) return fail('ENOENT')
     const rule = this.#make(name, conditions, options.rate ?? this.#defaults.rate, options.realtime ?? false)
+    this.#hasTwins ||= this.#byName.has(rule.name)
+    this.#byName.set(rule.name, rule)
     this.#setRules(this.#rules.toSpliced(at, 0, rule))
     this.#sequence++
     return ok(rule)
@@ -143,6 +166,7 @@ export class RuleList {
     const rule = this.find(name)
     if (rule) {
       rule.stopped = true
+      this.#byName.delete(name)
       this.#setRules(this.#rules.filter((r) => r !== rule))
     }
     return ok(undefined)

@@ -1,19 +1,7 @@
 /** One class ("client" in the kernel): a bucket with the RPCs of one key, under the terms of its rule. */
-import { BucketTerms, TokenBucket } from './bucket.ts'
+import { TokenBucket } from './bucket.ts'
 import { Ring } from './ring.ts'
-import type { Rule } from './rule-list.ts'
-
-/** A rule's setting as it was at one of its generations. */
-export class RuleTerms extends BucketTerms {
-  readonly rule: Rule
-  readonly generation: number
-
-  constructor(rule: Rule) {
-    super(rule)
-    this.rule = rule
-    this.generation = rule.generation
-  }
-}
+import type { RuleTerms } from './rule-list.ts'
 
 // It is a bucket rather than has one, and shares its terms: with thousands of classes, every cache line of one counts.
 export class TbfClass<R> extends TokenBucket<RuleTerms> {

@@ -19,8 +19,8 @@ import { DeadlineHeap } from './deadline-heap.ts'
 import { IdleList } from './idle-list.ts'
 import type { Field, RequestKey } from './request-key.ts'
 import type { RuleCommand } from './rule-command.ts'
-import { LUSTRE_DEFAULTS, RuleList, type Rule } from './rule-list.ts'
-import { RuleTerms, TbfClass } from './tbf-class.ts'
+import { LUSTRE_DEFAULTS, RuleList, RuleTerms, type Rule } from './rule-list.ts'
+import { TbfClass } from './tbf-class.ts'
 import { JOBID_CACHE_SIZE, type TbfModule } from './tbf-module.ts'
 
 export class TbfHead<R extends RequestKey> {
@@ -32,7 +32,6 @@ export class TbfHead<R extends RequestKey> {
   readonly #numbered: (TbfClass<R> | undefined)[] = []
   readonly #keys: ClassKey[] = []
   readonly #free: number[] = []
-  readonly #terms = new WeakMap<Rule, RuleTerms>()
   readonly #idle = new IdleList()
   readonly #heap = new DeadlineHeap()
   #queued = 0
@@ -151,9 +150,8 @@ export class TbfHead<R extends RequestKey> {
 
   /** What classes of a rule run at now: one object for all of them. */
   #termsOf(rule: Rule): RuleTerms {
-    let terms = this.#terms.get(rule)
-    if (terms?.generation !== rule.generation) this.#terms.set(rule, (terms = new RuleTerms(rule)))
-    return terms
+    if (rule.terms?.generation !== rule.generation) rule.terms = new RuleTerms(rule)
+    return rule.terms
   }
 
   #admit(now: number, request: R): TbfClass<R> {

@@ -21,6 +21,11 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 /** Text of others for a terminal: job ids and scenarios may hold control characters, which must not reach it. */
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
+const SIGNS: Readonly<Record<string, string>> = { '→': '->', '±': '+/-', '−': '-', '…': '...', '’': "'", '·': '-' }
+
+/** The same for what the console says itself: its signs are written in ASCII. */
+export const sentence = (text: string): string => plain(text.replace(/[→±−…’·]/g, (c) => SIGNS[c] ?? c))
+
 /** JSON in ASCII: what others chose, such as a job id, reaches no terminal as a control sequence, and reads back the same. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value).replace(/[\x7f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

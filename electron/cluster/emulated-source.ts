@@ -43,7 +43,10 @@ export class EmulatedSource implements ClusterSource {
     this.nodes = this.emulator.nodes.map((node) => ({
       host: node.name,
       role: node.role,
-      exec: async (command) => node.exec(command),
+      exec: async (command) => {
+        if (node.isSilent) throw new Error(`${node.name} did not answer: its fault says so`)
+        return node.exec(command)
+      },
     }))
   }
 

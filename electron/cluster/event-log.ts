@@ -12,8 +12,11 @@ export class EventLog {
     this.#listeners.push(listener)
   }
 
+  /** Takes an event; a note may be of an instant that is over. */
   add(mark: Mark): void {
-    this.#marks.push(mark)
+    let at = this.#marks.length
+    while (at > 0 && (this.#marks[at - 1] as Mark).atMs > mark.atMs) at--
+    this.#marks.splice(at, 0, mark)
     if (this.#marks.length > KEPT) this.#marks = this.#marks.slice(-KEPT / 2)
     for (const l of this.#listeners) l(mark)
   }

@@ -107,14 +107,14 @@ export class Recent {
   }
 
   /** Finest tier that reaches back over a window ending at sample `at` of the raw tier. */
-  tierFor(at: number, windowMs: number): { tier: Tier; to: number } {
+  tierFor(at: number, windowMs: number): { tier: Tier; to: number; stepMs?: number } {
     const atMs = this.raw.totals.atMs(at)
     const oldestRaw = this.raw.totals.atMs(this.raw.totals.oldest)
     const oldestSecond = this.seconds.totals.atMs(this.seconds.totals.oldest)
     // While nothing has left the fine tier, the coarse one knows no more.
     const enough = this.raw.totals.oldest === 1 || atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
     if (enough || this.seconds.totals.newest === 0) return { tier: this.raw, to: at }
-    return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999) }
+    return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999), stepMs: 1000 }
   }
 
   dropJob(jobId: string): void {

@@ -1,6 +1,6 @@
 /** Puts a sample where it belongs: the recent past in memory, the history on disk, what moved between jobs into the journal. */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { JobFacts, JobSample } from '../history/records.ts'
+import type { ClusterSample, JobFacts, JobSample } from '../history/records.ts'
 import type { History } from '../history/history.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource } from './connection.ts'
@@ -113,8 +113,10 @@ export class SampleKeeper {
     // Of servers that did not answer, a gap is kept: without one a chart would draw a line across.
     const gaps = unread.map((t) => ({ ...t, rpcs: null, serviceMs: null, queued: null }))
     const known = new Set([...measuredNow, ...gaps].map((t) => t.target))
-    const jobs = this.#jobSamples(sums, seconds, this.#wholeJobs(sums, known))
-    this.#history.record(atMs, jobs, [...measuredNow, ...gaps], (id) => this.factsOf(id))
+    const hasMetadata = this.#measuresMetadata(readings)
+    const jobs = this.#jobSamples(sums, seconds, this.#wholeJobs(sums, known), hasMetadata)
+    const whole = this.#clusterSample(sums, seconds, known, hasMetadata)
+    this.#history.record(atMs, jobs, [...measuredNow, ...gaps], (id) => this.factsOf(id), whole)
   }
 
   /** What is known of a job that the history has not met. */
@@ -130,27 +132,53 @@ export class SampleKeeper {
     this.#keptRecord.delete(jobId)
   }
 
-  #jobSamples(sums: ClusterSums, seconds: number, isWhole: (id: string) => boolean): JobSample[] {
+  /** Sums of the whole; a total of which a part is not known is a gap. */
+  #clusterSample(
+    { jobs, targets, total }: ClusterSums,
+    seconds: number,
+    known: ReadonlySet<string>,
+    hasMetadata: boolean,
+  ): ClusterSample {
+    const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
+    const mdops = hasMetadata ? sum((j) => j.mdops) : null
+    if (targets.length === 0 || targets.length < known.size) return { mdops }
+    return {
+      rpcs: sum((j) => j.rpcs),
+      readBps: sum((j) => j.readBytes),
+      writeBps: sum((j) => j.writeBytes),
+      serviceMs: total.serviceMs ?? null,
+      ...{ queued: total.queued, rules: total.rules, onLoan: total.onLoan, mdops },
+    }
+  }
+
+  #jobSamples(
+    sums: ClusterSums,
+    seconds: number,
+    isWhole: (id: string) => boolean,
+    hasMetadata: boolean,
+  ): JobSample[] {
     const out: JobSample[] = []
     for (const [jobId, j] of sums.jobs) {
       // An idle job whose record stands still has nothing to tell.
       const whole = isWhole(jobId)
-      if (whole && j.rpcs === 0 && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
+      const isIdle = j.rpcs === 0 && j.mdops === 0 && j.atLimit === 0
+      if (whole && isIdle && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
       if (j.record !== undefined) this.#keptRecord.set(jobId, j.record)
       out.push({
         jobId,
         ...(whole ? this.#ratesOf(j, seconds) : GAP),
         record: j.record ?? null,
+        mdops: hasMetadata ? j.mdops / seconds : null,
       })
     }
     // Jobs of which nothing at all was read: a gap each, while they may be at work.
     for (const { jobId } of this.#jobs.all) {
-      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId)) out.push({ jobId, ...GAP, record: null })
+      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId)) out.push({ jobId, ...GAP, record: null, mdops: null })
     }
     return out
   }
 
-  #ratesOf(j: JobSums, seconds: number): Omit<JobSample, 'jobId' | 'record'> {
+  #ratesOf(j: JobSums, seconds: number): Omit<JobSample, 'jobId' | 'record' | 'mdops'> {
     return {
       rpcs: j.rpcs / seconds,
       readBps: j.readBytes / seconds,

@@ -91,11 +91,11 @@ describe('samples', () => {
   it('of the last, unfinished second are not lost when the history is closed', () => {
     history.record(NOW, [job('a', 1)], [], facts)
     history.record(NOW + 100, [job('a', 3)], [], facts)
-    expect(rows('SELECT tier, rpcs FROM job_sample ORDER BY tier, at_ms')).toEqual([
-      { tier: 0, rpcs: 1 },
-      { tier: 0, rpcs: 3 },
-      { tier: 1, rpcs: 2 },
-    ])
+    history.close()
+    history = open()
+    history.beginSource('EMULATED', 'demo', '', NOW + 5000)
+    expect(history.jobSeries('a', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 3])
+    expect(history.jobSeries('a', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
   })
 
   it('belong to one source: the same job id of the next one is another job', () => {
@@ -107,48 +107,34 @@ describe('samples', () => {
     expect(history.count('job')).toBe(2)
   })
 
-  it('that the disk did not take are written, whole and once, when it takes them again', () => {
-    let isFull = true
-    const moody = (id: string): JobFacts => {
-      if (isFull && id === 'b') throw new Error('database or disk is full')
-      return facts(id)
-    }
-    // `a` gets its row in the transaction that fails at `b`: its number must not be used afterwards.
-    expect(() => history.record(NOW, [job('a', 1), job('b', 2)], [target(1)], moody)).toThrow('full')
-    history.recordRules(NOW, 'oss1', [rule('r', 5)])
-    history.record(NOW + 100, [job('c', 3)], [], moody)
-    isFull = false
-    history.recordRules(NOW + 1000, 'oss1', [])
-    history.record(NOW + 1000, [job('a', 4)], [target(2)], moody)
-    expect(history.jobSeries('a', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 4])
-    expect(history.jobSeries('b', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
-    expect(history.jobSeries('c', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([3])
-    expect(history.targetSeries('OST0', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 2])
-    expect(rows('SELECT name, from_ms, to_ms FROM rule')).toEqual([{ name: 'r', from_ms: NOW, to_ms: NOW + 1000 }])
-  })
-
-  it('are pruned: raw after an hour, means after a day', () => {
+  it('are taken out when they had their time: raw after an hour, means of a second after a day', () => {
     history.record(NOW, [job('a', 1)], [target(1)], facts)
     history.record(NOW + 2 * HOUR, [job('a', 2)], [target(2)], facts)
+    history.settle()
     expect(history.jobSeries('a', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
     expect(history.targetSeries('OST0', 0, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
     expect(history.jobSeries('a', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([1])
     history.record(NOW + 26 * HOUR, [job('a', 3)], [target(3)], facts)
+    history.settle()
     expect(history.jobSeries('a', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
     expect(history.targetSeries('OST0', 1, 0, Infinity).map((s) => s.rpcs)).toEqual([2])
+    expect(history.jobSeries('a', 2, 0, Infinity).map((s) => s.rpcs)).toEqual([1, 2])
+    expect(history.evictions().map((e) => [e.tier, e.reason, e.samples])).toEqual([
+      ['1s', 'retention', 3],
+      ['raw', 'retention', 6],
+    ])
   })
 
-  it('of earlier sources are pruned at the next start', () => {
+  it('of earlier sources are taken out at the next start', () => {
     history.record(NOW - 2 * HOUR, [job('old', 1)], [], facts)
     history.record(NOW - 60_000, [job('fresh', 1)], [], facts)
     history.close()
     history = open()
-    history.beginSource('LIVE', 'prod', '', NOW)
-    expect(rows('SELECT tier, job_id FROM job_sample JOIN job ON job.id = job ORDER BY tier, job_id')).toEqual([
-      { tier: 0, job_id: 'fresh' },
-      { tier: 1, job_id: 'fresh' },
-      { tier: 1, job_id: 'old' },
-    ])
+    history.beginSource('EMULATED', 'demo', '', NOW)
+    history.settle()
+    const kept = (id: string): number[] => [0, 1].map((tier) => history.jobSeries(id, tier, 0, Infinity).length)
+    expect(kept('fresh')).toEqual([1, 1])
+    expect(kept('old')).toEqual([0, 1])
   })
 })
 

@@ -1,76 +1,85 @@
 /**
  * The history: samples, rules, decisions, events and the audit of one source after the other, in SQLite.
  *
- * Samples gather in memory and are written once a second in one transaction; the audit is written at once, before the
- * command it announces. Raw samples are kept for an hour, means of a second for a day; an emulated source's rules and
- * decisions for an hour too, because a controller makes dozens of them a second. What cannot be written waits, up to a
- * bound, for the next second.
+ * What comes gathers in memory and is written at least once a second in one transaction; the audit is written at once, before the
+ * command it announces. Samples are written as taken and as means of a second; the store makes the coarser tiers of them in the
+ * background. What cannot be written waits, up to a bound, for the next second.
  */
-import type { Database } from 'better-sqlite3'
-import { ok, type Failure, type Result } from '#core/base/result.ts'
+import { dirname, join } from 'node:path'
+import type { Span, TierId } from '#core/api/history.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Decision } from '#core/control/controller.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { AuditRecord } from '../enforce/audit.ts'
-import { AuditTable, type Chain } from './audit-table.ts'
+import type { Chain } from './audit-table.ts'
+import type { Eviction } from './evictions.ts'
+import { FileReader } from './file-reader.ts'
+import { KeptFrames } from './kept-frames.ts'
 import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
-import { openHistory } from './open.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
-import type { EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
-import { prune } from './retention.ts'
-import { RollUp, type SecondMeans } from './roll-up.ts'
-import { prepareStatements, type Statements } from './statements.ts'
+import { jobRows, targetRows, type JobRow, type TargetRow } from './one-series.ts'
+import { Pending } from './pending.ts'
+import type { HistoryReader } from './reader.ts'
+import { writeRecording, type WrittenRecording } from './recording.ts'
+import { Recordings } from './recordings.ts'
+import type { ClusterSample, EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
+import { RuleFollower } from './rule-follower.ts'
+import { SampleWriter } from './sample-writer.ts'
+import { SeriesNames } from './series-names.ts'
+import { endOpenRules, prepareStatements, type Statements } from './statements.ts'
+import { HistoryStore, type StoreUsage, type Writer } from './store.ts'
+import { tierNumber, tierOf } from './tiers.ts'
 
-/** Writes that wait while the disk takes none; beyond it the oldest are given up. */
-const PENDING_MAX = 20_000
+const PRUNE_MS = 60_000
 
 type Table =
-  | ('source' | 'job' | 'target' | 'job_sample' | 'target_sample' | 'rule' | 'decision' | 'event' | 'audit')
-  | ('adaptbf_moves' | 'adaptbf_state' | 'ldlm_namespace' | 'ldlm_sample')
+  | ('source' | 'cluster' | 'job' | 'target' | 'instant' | 'block' | 'rule' | 'decision' | 'event' | 'audit' | 'kept_frame')
+  | ('adaptbf_moves' | 'adaptbf_state' | 'ldlm_namespace' | 'ldlm_sample' | 'eviction')
 
-export class History {
-  readonly #db: Database
-  readonly file: string
-  readonly notice: Failure | undefined
-  #source = 0
-  #emulated = false
-  readonly #jobs = new Map<string, number>()
-  /** Jobs whose owner was not known when their row was made. */
-  readonly #unnamed = new Set<string>()
-  readonly #targets = new Map<string, number>()
-  readonly #openRules = new Map<string, { id: number; rate: number; conditions: string; position: number }>()
-  readonly #pending: (() => void)[] = []
-  /** Rows made by the transaction under way: forgotten again when it is rolled back. */
-  readonly #made: (() => void)[] = []
-  readonly #second = new RollUp()
-  readonly #audit: AuditTable
-  readonly #ledger: LedgerTables
-  readonly #ldlm: LdlmTable
-  #lastFlushMs = 0
-  #lastPruneMs = 0
-  readonly #sql: Statements
+/** One source: its keys, and what follows it. */
+interface Present {
+  readonly id: number
+  readonly cluster: number
+  readonly name: string
+  readonly kind: 'LIVE' | 'EMULATED'
+  readonly names: SeriesNames
+  readonly samples: SampleWriter
+  readonly rules: RuleFollower
+}
 
+export class History implements Writer {
+  readonly #store: HistoryStore
   /** Whether closing it closes the file. */
   readonly #isOwner: boolean
+  readonly #pending = new Pending()
+  readonly #ledger: LedgerTables
+  readonly #ldlm: LdlmTable
+  readonly #frames: KeptFrames
+  readonly #sql: Statements
+  #present: Present | undefined
+  #newestMs: number | undefined
+  #lastFlushMs = 0
+  #lastPruneMs = 0
 
-  private constructor(db: Database, file: string, notice: Failure | undefined, isOwner = true) {
-    this.#db = db
-    this.file = file
-    this.notice = notice
+  private constructor(store: HistoryStore, isOwner: boolean) {
+    this.#store = store
     this.#isOwner = isOwner
-    this.#sql = prepareStatements(db)
-    this.#audit = new AuditTable(db)
-    this.#ledger = new LedgerTables(db)
-    this.#ldlm = new LdlmTable(db)
+    this.#sql = prepareStatements(store.db)
+    this.#ledger = new LedgerTables(store.db)
+    this.#ldlm = new LdlmTable(store.db)
+    this.#frames = new KeptFrames(store.db)
+    store.enter(this)
   }
 
   /** Opens the file; failures are those of `openHistory`. */
   static open(file: string, nowMs: number): Result<History> {
-    const opened = openHistory(file, nowMs)
-    if (!opened.ok) return opened
-    const history = new History(opened.value.db, file, opened.value.notice)
-    // No source of this session has begun: all there are are others.
-    prune(history.#db, history.#audit, nowMs, { id: 0, which: 'others' })
-    return ok(history)
+    const opened = HistoryStore.open(file, nowMs)
+    return opened.ok ? ok(History.on(opened.value)) : opened
+  }
+
+  /** Of a store that is open already; closing it closes the store. */
+  static on(store: HistoryStore): History {
+    return new History(store, true)
   }
 
   /**
@@ -78,127 +87,127 @@ export class History {
    * this one.
    */
   beside(): History {
-    return new History(this.#db, this.file, undefined, false)
+    return new History(this.#store, false)
+  }
+
+  get file(): string {
+    return this.#store.file
+  }
+
+  /** What the operator should know of the file, from when it was opened. */
+  get notice(): Failure | undefined {
+    return this.#isOwner ? this.#store.notice : undefined
+  }
+
+  get cluster(): number {
+    return this.#present?.cluster ?? 0
+  }
+
+  get source(): number {
+    return this.#present?.id ?? 0
+  }
+
+  get newestMs(): number | undefined {
+    return this.#newestMs
   }
 
   /** Everything recorded from now on belongs to this source. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
-    this.#endRunningSecond()
+    this.#present?.samples.endSecond()
     this.flush()
-    this.#emulated = kind === 'EMULATED'
+    const { db, upkeep, freeKeys } = this.#store
     // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
-    if (!this.#emulated) this.#db.pragma('synchronous = FULL')
-    this.#jobs.clear()
-    this.#unnamed.clear()
-    this.#targets.clear()
-    this.#openRules.clear()
-    this.#source = Number(this.#sql.source.run(kind, cluster, detail, Math.round(startedMs)).lastInsertRowid)
+    if (kind === 'LIVE') db.pragma('synchronous = FULL')
+    const at = Math.round(startedMs)
+    this.#newestMs = undefined
+    this.#frames.reset()
+    this.#present = db.transaction(() => {
+      const id = this.#store.clusterOf(kind, cluster, at)
+      upkeep.rollUp.repair(id)
+      endOpenRules(db, id, this.#store.newest(id))
+      const source = Number(this.#sql.source.run(kind, cluster, detail, at, id).lastInsertRowid)
+      const names = new SeriesNames(db, id, freeKeys, (write) => this.#pending.name(write))
+      return {
+        ...{ id: source, cluster: id, name: cluster, kind, names },
+        samples: new SampleWriter(id, names, (block) => this.#pending.block(block)),
+        rules: new RuleFollower(db, source),
+      }
+    })()
   }
 
-  /** Takes one sample of the cluster; it is on disk within about a second. */
+  /**
+   * Takes one sample of the cluster; it is on disk within about a second.
+   *
+   * @param sums  of the whole cluster; without them they are gaps.
+   * @throws      when the disk does not take what waits: then it goes on waiting.
+   */
   record(
     atMs: number,
     jobs: readonly JobSample[],
     targets: readonly TargetSample[],
     facts: (id: string) => JobFacts,
+    sums?: ClusterSample,
   ): void {
     const at = Math.round(atMs)
-    const ended = this.#second.add(at, jobs, targets)
-    if (ended) this.#keepSecond(ended)
-    this.#pending.push(() => {
-      for (const j of jobs) {
-        this.#sql.job.run(0, this.#job(j.jobId, at, facts), at, j.rpcs, j.readBps, j.writeBps, j.throttled, j.record)
-      }
-      for (const t of targets) {
-        this.#sql.target.run(0, this.#target(t.target, t.node), at, t.rpcs, t.serviceMs, t.queued)
-      }
-    })
+    this.#begun.samples.add(at, jobs, targets, facts, sums)
+    this.#newestMs = at
     if (at - this.#lastFlushMs >= 1000 || at < this.#lastFlushMs) this.#flushAt(at)
   }
 
   /** Follows the rules of one server: a rule is a row from the reading that first saw it so to the last. */
   recordRules(atMs: number, server: string, rules: readonly RuleLine[]): void {
-    const at = Math.round(atMs)
-    const seen = new Set<string>()
-    const changes: (() => void)[] = []
-    rules.forEach((r, position) => {
-      const key = `${server}\u0000${r.queue}\u0000${r.cpt}\u0000${r.name}`
-      seen.add(key)
-      const open = this.#openRules.get(key)
-      if (open?.rate === r.rate && open.conditions === r.conditions) return
-      if (open) changes.push(() => this.#sql.closeRule.run(at, open.id))
-      const row = { id: 0, rate: r.rate, conditions: r.conditions, position }
-      this.#openRules.set(key, row)
-      changes.push(() => {
-        const inserted = this.#sql.rule.run(
-          this.#source,
-          server,
-          r.queue,
-          r.cpt,
-          position,
-          r.name,
-          r.conditions,
-          r.rate,
-          at,
-        )
-        row.id = Number(inserted.lastInsertRowid)
-      })
-    })
-    for (const [key, open] of this.#openRules) {
-      if (!key.startsWith(`${server}\u0000`) || seen.has(key)) continue
-      this.#openRules.delete(key)
-      changes.push(() => this.#sql.closeRule.run(at, open.id))
-    }
-    this.#pending.push(...changes)
+    for (const write of this.#begun.rules.follow(Math.round(atMs), server, rules)) this.#pending.write(write)
   }
 
   recordDecision(atMs: number, controller: string, node: string, d: Decision): void {
+    const { id, names } = this.#begun
     const allocations = JSON.stringify(d.allocations.map((a) => [a.jobId, a.tokens, a.record]))
-    this.#pending.push(() => {
-      const target = this.#target(d.target, node)
-      this.#sql.decision.run(this.#source, target, Math.round(atMs), controller, d.budget, allocations)
+    this.#pending.write(() => {
+      const target = names.target(d.target, node)
+      this.#sql.decision.run(id, target, Math.round(atMs), controller, d.budget, allocations)
     })
   }
 
   recordEvent(e: EventRecord): void {
-    const source = this.#source
-    this.#pending.push(() => {
-      this.#sql.event.run(source, Math.round(e.atMs), e.kind, e.level, e.subject, e.text, e.where)
+    const { id } = this.#begun
+    this.#pending.write(() => {
+      this.#sql.event.run(id, Math.round(e.atMs), e.kind, e.level, e.subject, e.text, e.where)
     })
   }
 
   /** Takes what moved between jobs; moves of one second, pair and kind add up. */
   recordMoves(moves: readonly MoveRecord[], facts: (id: string) => JobFacts): void {
-    this.#pending.push(() => {
+    const { id, names } = this.#begun
+    this.#pending.write(() => {
       for (const { atMs, target, node, lender, borrower, kind, tokens } of moves) {
-        const [from, to] = [this.#job(lender, atMs, facts), this.#job(borrower, atMs, facts)]
-        this.#sql.move.run(this.#target(target, node), Math.round(atMs), from, to, kind, tokens)
+        const [from, to] = [names.job(lender, atMs, facts), names.job(borrower, atMs, facts)]
+        this.#sql.move.run(id, Math.round(atMs), names.target(target, node), from, to, kind, tokens)
       }
     })
   }
 
   /** What moved on targets of the present source, newest first; what is not written yet is not among it. */
   moves(query: MovesQuery): MoveRecord[] {
-    return this.#ledger.moves(this.#source, query)
+    return this.#ledger.moves(this.source, query)
   }
 
   /** Takes what a server's lock namespaces counted at one reading. */
   recordLdlm(atMs: number, node: string, namespaces: readonly LdlmRecord[]): void {
-    const source = this.#source
-    this.#pending.push(() => {
-      for (const n of namespaces) this.#ldlm.write(source, Math.round(atMs), node, n)
+    const { id } = this.#begun
+    this.#pending.write(() => {
+      for (const n of namespaces) this.#ldlm.write(id, Math.round(atMs), node, n)
     })
   }
 
   /** Readings of a lock namespace of the present source, oldest first; the empty name: of servers as a whole. */
   ldlmSeries(namespace: string, fromMs: number, toMs: number, limit = 100_000): LdlmSample[] {
     this.flush()
-    return this.#ldlm.series(this.#source, namespace, fromMs, toMs, limit)
+    return this.#ldlm.series(this.source, namespace, fromMs, toMs, limit)
   }
 
   /** Takes the state of a controller; the one before it is replaced. */
   keepControllerState(cluster: string, target: string, atMs: number, state: string): void {
-    this.#pending.push(() => this.#sql.state.run(cluster, target, Math.round(atMs), state))
+    this.#pending.write(() => this.#sql.state.run(cluster, target, Math.round(atMs), state))
   }
 
   /** The state of a controller as last written, of any source of that cluster. */
@@ -207,159 +216,147 @@ export class History {
   }
 
   forgetControllerStates(cluster: string): void {
-    this.#pending.push(() => this.#sql.forgetStates.run(cluster))
+    this.#pending.write(() => this.#sql.forgetStates.run(cluster))
+  }
+
+  /** Whether a frame of a view would be kept now: who makes frames for it need not make others. */
+  wantsFrame(view: string, atMs: number): boolean {
+    return this.#frames.isDue(view, atMs)
+  }
+
+  /** Keeps a frame of a view that has no samples of its own; more than one in five seconds are passed over. */
+  keepFrame(view: string, atMs: number, frame: unknown): void {
+    const write = this.#frames.keep(this.#begun.cluster, view, atMs, frame)
+    if (write) this.#pending.write(write)
   }
 
   /** Writes one audit record at once. @throws when it cannot be written: then nothing may be sent. */
   recordAudit(r: AuditRecord): void {
-    this.#audit.append(this.#chain, r)
+    this.#store.audit.append(this.#chain, r)
   }
 
   /** Newest record of the present source's kind; its chain goes on from there. */
   lastAudit(): AuditRecord | undefined {
-    return this.#audit.last(this.#chain)
+    return this.#store.audit.last(this.#chain)
   }
 
   /** Audit records of the present source's kind from a number on, oldest first. */
   audit(from: number, limit: number): AuditRecord[] {
-    return this.#audit.read(this.#chain, from, limit)
+    return this.#store.audit.read(this.#chain, from, limit)
   }
 
   /** The hash that the first audit record still kept follows from. */
   auditAnchor(): string {
-    return this.#audit.anchor(this.#chain)
+    return this.#store.audit.anchor(this.#chain)
   }
 
   get #chain(): Chain {
-    return this.#emulated ? 'EMULATED' : 'LIVE'
+    return this.#present?.kind ?? 'LIVE'
+  }
+
+  /** How long a tier is kept; what is older goes at once. Failures: KEEP_OUT_OF_RANGE. */
+  setKeep(tier: TierId, keepMs: number): Result<undefined> {
+    return this.#store.settings.setKeep(tierNumber(tier), keepMs)
+  }
+
+  /** How large the file may become. Failures: QUOTA_OUT_OF_RANGE. */
+  setQuota(bytes: number): Result<undefined> {
+    return this.#store.settings.setQuota(bytes)
+  }
+
+  /** What the file holds, of all its clusters. */
+  usage(): StoreUsage {
+    return this.#store.usage()
+  }
+
+  /** What was taken out and why, newest first. */
+  evictions(limit?: number): Eviction[] {
+    return this.#store.evictions.list(limit)
+  }
+
+  /** What is kept of the present source's cluster, over all its starts. What waits to be written is written first if it can be. */
+  reader(): HistoryReader {
+    try {
+      this.flush()
+    } catch {
+      // It goes on waiting; what is on disk can be read.
+    }
+    const { db } = this.#store
+    return new FileReader(db, this.cluster, { name: this.#present?.name ?? '', isOwner: false })
+  }
+
+  /** Recordings beside the file; undefined for one in memory. */
+  get recordings(): Recordings | undefined {
+    return this.file === ':memory:' ? undefined : new Recordings(join(dirname(this.file), 'recordings'))
+  }
+
+  /** Writes a stretch of the present cluster into a file of its own. Failures: those of `writeRecording`. */
+  async writeRecording(span: Span, file: string): Promise<Result<WrittenRecording>> {
+    try {
+      this.flush()
+    } catch (e) {
+      const why = e instanceof Error ? e.message : String(e)
+      return fail({ code: 'RECORDING_FAILED', what: 'The recording was not written', why })
+    }
+    return writeRecording(this.#store.db, this.cluster, span, file)
+  }
+
+  /** Does at once what the store does in the background: coarser tiers, retention, quota. */
+  settle(): void {
+    this.flush()
+    this.#store.upkeep.settle()
   }
 
   /** Rows of a table, for reports and tests. */
   count(table: Table): number {
     this.flush()
-    return Number(this.#db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+    return Number(this.#store.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   }
 
-  /** One measure of one job of the present source between two instants, oldest first. */
-  jobSeries(
-    jobId: string,
-    tier: 0 | 1,
-    fromMs: number,
-    toMs: number,
-  ): { atMs: number; rpcs: number; record: number | null }[] {
-    this.flush()
-    const rows = this.#db
-      .prepare(
-        `SELECT at_ms, rpcs, record FROM job_sample JOIN job ON job.id = job_sample.job
-         WHERE tier = ? AND job.source = ? AND job_id = ? AND at_ms BETWEEN ? AND ? ORDER BY at_ms`,
-      )
-      .all(tier, this.#source, jobId, fromMs, toMs) as { at_ms: number; rpcs: number; record: number | null }[]
-    return rows.map((r) => ({ atMs: r.at_ms, rpcs: r.rpcs, record: r.record }))
+  /** One job of the present source's cluster at every instant in [fromMs, toMs] that names it, oldest first. */
+  jobSeries(jobId: string, tier: number, fromMs: number, toMs: number): JobRow[] {
+    return jobRows(this.reader(), jobId, tierOf(tier), fromMs, toMs)
   }
 
   /** The same of one target. */
-  targetSeries(
-    target: string,
-    tier: 0 | 1,
-    fromMs: number,
-    toMs: number,
-  ): { atMs: number; rpcs: number | null; serviceMs: number | null; queued: number | null }[] {
-    this.flush()
-    const rows = this.#db
-      .prepare(
-        `SELECT at_ms, rpcs, service_ms, queued FROM target_sample JOIN target ON target.id = target_sample.target
-         WHERE tier = ? AND target.source = ? AND name = ? AND at_ms BETWEEN ? AND ? ORDER BY at_ms`,
-      )
-      .all(tier, this.#source, target, fromMs, toMs) as {
-      at_ms: number
-      rpcs: number | null
-      service_ms: number | null
-      queued: number | null
-    }[]
-    return rows.map((r) => ({ atMs: r.at_ms, rpcs: r.rpcs, serviceMs: r.service_ms, queued: r.queued }))
+  targetSeries(target: string, tier: number, fromMs: number, toMs: number): TargetRow[] {
+    return targetRows(this.reader(), target, tierOf(tier), fromMs, toMs)
   }
 
   /** Whether all that was handed over is written: false between two flushes and while the disk takes nothing. */
   get isOnDisk(): boolean {
-    return this.#pending.length === 0
+    return this.#pending.isEmpty
   }
 
   /** Writes everything that waits. @throws when the disk does not take it: then it goes on waiting. */
   flush(): void {
-    if (this.#pending.length === 0) return
-    const work = this.#pending.splice(0)
-    try {
-      this.#db.transaction(() => {
-        for (const w of work) w()
-      })()
-    } catch (e) {
-      for (const undo of this.#made) undo()
-      this.#pending.unshift(...work.slice(-PENDING_MAX))
-      throw e
-    } finally {
-      this.#made.length = 0
-    }
+    if (this.#pending.isEmpty) return
+    const { db, blocks } = this.#store
+    this.#pending.flush(db, blocks, () => this.#store.makeRoom(this.#pending.bytes))
+    this.#present?.names.trim()
   }
 
   /** Writes what waits and gives the file free. @throws like `flush`; the file is closed all the same. */
   close(): void {
     try {
-      this.#endRunningSecond()
+      this.#present?.samples.endSecond()
       this.flush()
     } finally {
-      if (this.#isOwner) this.#db.close()
+      this.#store.leave(this)
+      if (this.#isOwner) this.#store.close()
     }
+  }
+
+  get #begun(): Present {
+    if (!this.#present) throw new Error('no source has begun')
+    return this.#present
   }
 
   #flushAt(atMs: number): void {
     this.#lastFlushMs = atMs
     this.flush()
-    if (atMs - this.#lastPruneMs < 60_000 && atMs >= this.#lastPruneMs) return
+    if (atMs - this.#lastPruneMs < PRUNE_MS && atMs >= this.#lastPruneMs) return
     this.#lastPruneMs = atMs
-    prune(this.#db, this.#audit, atMs, { id: this.#source, which: 'present' })
-  }
-
-  #endRunningSecond(): void {
-    const ended = this.#second.end()
-    if (ended) this.#keepSecond(ended)
-  }
-
-  /** A second that ended becomes one row a job and a target in tier 1. */
-  #keepSecond({ ms, jobs, targets }: SecondMeans): void {
-    this.#pending.push(() => {
-      for (const [id, means] of jobs) {
-        const job = this.#jobs.get(id)
-        if (job !== undefined) this.#sql.job.run(1, job, ms, ...means)
-      }
-      for (const [name, { node, means }] of targets) this.#sql.target.run(1, this.#target(name, node), ms, ...means)
-    })
-  }
-
-  /** The row of a job; who it belongs to is filled in when the resource manager has named it. */
-  #job(jobId: string, atMs: number, facts: (id: string) => JobFacts): number {
-    let id = this.#jobs.get(jobId)
-    if (id !== undefined && !this.#unnamed.has(jobId)) return id
-    const f = facts(jobId)
-    const isNamed = f.user !== '' || f.nodes !== null
-    if (id === undefined) {
-      id = Number(this.#sql.newJob.run(this.#source, jobId, f.user, f.account, f.nodes, atMs).lastInsertRowid)
-      this.#jobs.set(jobId, id)
-      this.#made.push(() => this.#jobs.delete(jobId))
-      if (!isNamed) this.#unnamed.add(jobId)
-    } else if (isNamed) {
-      this.#sql.describeJob.run(f.user, f.account, f.nodes, id)
-      this.#unnamed.delete(jobId)
-    }
-    return id
-  }
-
-  #target(name: string, node: string): number {
-    let id = this.#targets.get(name)
-    if (id === undefined) {
-      id = Number(this.#sql.newTarget.run(this.#source, name, node).lastInsertRowid)
-      this.#targets.set(name, id)
-      this.#made.push(() => this.#targets.delete(name))
-    }
-    return id
+    this.#store.prune({ id: this.source, which: 'present' }, atMs)
   }
 }

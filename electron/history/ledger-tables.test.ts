@@ -30,7 +30,7 @@ describe('a file of version 1', () => {
     old.pragma(`application_id = ${0x536c7569}`)
     old.exec("INSERT INTO source VALUES (1, 'LIVE', 'c', '', 0)")
     old.exec("INSERT INTO job VALUES (1, 1, '7.a', 'ana', '', 4, 0)")
-    old.exec("INSERT INTO event VALUES (1, 1, 5, 'note', 'ok', 's', 'kept', '')")
+    old.exec(`INSERT INTO event VALUES (1, 1, ${NOW}, 'note', 'ok', 's', 'kept', '')`)
     old.close()
     const history = open()
     expect(history.notice).toBeUndefined()

@@ -36,12 +36,10 @@ export class LedgerTables {
       JOIN job AS a ON a.id = m.lender JOIN job AS b ON b.id = m.borrower
       WHERE at_ms BETWEEN :from AND :to AND (:target IS NULL OR target.name = :target)`
     const order = 'ORDER BY at_ms DESC, target, lender, borrower, kind LIMIT :limit'
-    const jobs = `SELECT id FROM job WHERE source IN (${sources}) AND job_id = :job`
-    const targets = `SELECT id FROM target WHERE source IN (${sources})`
-    this.#moves = db.prepare(`${select} AND m.target IN (${targets}) ${order}`)
-    this.#movesOf = db.prepare(
-      `${select} AND m.lender IN (${jobs}) UNION ALL ${select} AND m.borrower IN (${jobs}) ${order}`,
-    )
+    const jobs = `SELECT id FROM job WHERE cluster = (SELECT cluster_id FROM source WHERE id = :source) AND job_id = :job`
+    const own = `${select} AND m.source IN (${sources})`
+    this.#moves = db.prepare(`${own} ${order}`)
+    this.#movesOf = db.prepare(`${own} AND m.lender IN (${jobs}) UNION ALL ${own} AND m.borrower IN (${jobs}) ${order}`)
     this.#state = db.prepare('SELECT at_ms, state FROM adaptbf_state WHERE cluster = ? AND target = ?')
   }
 

@@ -7,8 +7,11 @@
 import type { ClusterMeasure, GroupBy, Mark, Span, TierId } from '#core/api/history.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 
-/** Columns of a job's sample; rates are per second. */
-export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'mdops'] as const
+/**
+ * Columns of a job's sample; rates are per second. A record is a whole number and is kept exactly: a Float32 is exact to 2^24, what
+ * it leaves is in `recordRest`, and the sum of both is exact to 2^48.
+ */
+export const JOB_COLUMNS = ['rpcs', 'readBps', 'writeBps', 'throttled', 'record', 'mdops', 'recordRest'] as const
 export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued'] as const
 /** Sums over the cluster: rules is their number, wait is the mean service time weighted by RPCs. */
 export const CLUSTER_COLUMNS = [
@@ -24,7 +27,7 @@ export const CLUSTER_COLUMNS = [
 
 export interface Block {
   readonly atMs: number
-  /** Keys of the series, ascending; `jobOf` or `targetOf` names them. */
+  /** Keys of the series, ascending; `job` or `target` of the reader names them. */
   readonly keys: Uint32Array
   /** One array a column, of the length of `keys`. */
   readonly columns: readonly Float32Array[]

@@ -1,4 +1,5 @@
 /** What the history takes: one sample of a job or a target, who a job belongs to, one event, what moved between jobs. */
+import type { CLUSTER_COLUMNS } from './reader.ts'
 
 /** null: a gap, because a server that the job uses was not measured. A job without a sample was idle. */
 export interface JobSample {
@@ -7,7 +8,10 @@ export interface JobSample {
   readonly readBps: number | null
   readonly writeBps: number | null
   readonly throttled: number | null
+  /** A whole number; |record| < 2^48 is kept exactly. */
   readonly record: number | null
+  /** Metadata RPC/s. */
+  readonly mdops?: number | null
 }
 
 export interface TargetSample {
@@ -17,6 +21,9 @@ export interface TargetSample {
   readonly serviceMs: number | null
   readonly queued: number | null
 }
+
+/** Sums over the cluster as CLUSTER_COLUMNS name them; what is left out is a gap. */
+export type ClusterSample = Readonly<Partial<Record<(typeof CLUSTER_COLUMNS)[number], number | null>>>
 
 export interface JobFacts {
   readonly jobId: string

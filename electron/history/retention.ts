@@ -1,52 +1,49 @@
 /**
- * What is kept for how long: raw samples an hour, means of a second and lock counters a day. An emulated source's ended rules,
- * decisions, moves between jobs and audit an hour too, because a controller makes dozens of them a second, and its events a day.
+ * What is kept for how long beside the samples: lock counters, live decisions and moves for a day, events and ended rules of a live
+ * cluster for as long as its coarsest samples. An emulated source's ended rules, decisions, moves between jobs and audit go after an
+ * hour, because a controller makes dozens of them a second, and its events after a day.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'
 
 const HOUR_MS = 3_600_000
-/** By tier. */
-const KEEP_MS = [HOUR_MS, 24 * HOUR_MS] as const
+const DAY_MS = 24 * HOUR_MS
 
-/** Deletes what is past its time at `atMs`, of the present source or of all others. */
+/**
+ * Deletes what is past its time at `atMs`, of the present source or of all others.
+ *
+ * @param longMs  how long the coarsest tier is kept.
+ */
 export function prune(
   db: Database,
   audit: AuditTable,
   atMs: number,
   source: { readonly id: number; readonly which: 'present' | 'others' },
+  longMs: number,
 ): void {
-  const which = source.which === 'present' ? 'source = ?' : 'source != ?'
+  const is = source.which === 'present' ? '=' : '!='
   const run = (sql: string, ...values: number[]): void => void db.prepare(sql).run(...values, source.id)
+  const of = (kind: string): string => `SELECT id FROM source WHERE kind = '${kind}' AND id ${is} ?`
+  // A rule that still stands has no end yet; of a source that has ended none stands any more.
+  const end = source.which === 'present' ? 'to_ms' : 'ifnull(to_ms, from_ms)'
   db.transaction(() => {
-    KEEP_MS.forEach((keep, tier) => {
-      for (const name of ['job', 'target'] as const) {
-        run(
-          `DELETE FROM ${name}_sample WHERE tier = ? AND at_ms < ? AND ${name} IN (SELECT id FROM ${name} WHERE ${which})`,
-          tier,
-          atMs - keep,
-        )
-      }
-    })
     run(
-      `DELETE FROM ldlm_sample WHERE at_ms < ? AND namespace IN (SELECT id FROM ldlm_namespace WHERE ${which})`,
-      atMs - KEEP_MS[1],
+      `DELETE FROM ldlm_sample WHERE at_ms < ? AND namespace IN (SELECT id FROM ldlm_namespace WHERE source ${is} ?)`,
+      atMs - DAY_MS,
     )
-    const emulated = `SELECT id FROM source WHERE kind = 'EMULATED' AND ${source.which === 'present' ? 'id = ?' : 'id != ?'}`
-    // By target, which is what the table's key begins with after the source: no scan of an hour's decisions.
-    run(
-      `DELETE FROM decision WHERE at_ms < ? AND source IN (${emulated})
-       AND target IN (SELECT id FROM target WHERE target.source = decision.source)`,
-      atMs - HOUR_MS,
-    )
-    run(
-      `DELETE FROM adaptbf_moves WHERE at_ms < ? AND target IN (SELECT id FROM target WHERE source IN (${emulated}))`,
-      atMs - HOUR_MS,
-    )
-    // A rule that still stands has no end yet; of a source that has ended none stands any more.
-    const end = source.which === 'present' ? 'to_ms' : 'ifnull(to_ms, from_ms)'
-    run(`DELETE FROM rule WHERE ${end} < ? AND source IN (${emulated})`, atMs - HOUR_MS)
-    run(`DELETE FROM event WHERE at_ms < ? AND source IN (${emulated})`, atMs - 24 * HOUR_MS)
+    for (const [kind, short, long] of [
+      ['EMULATED', HOUR_MS, DAY_MS],
+      ['LIVE', DAY_MS, longMs],
+    ] as const) {
+      // By target, which is what the table's key goes on with after the source: no scan of all decisions.
+      run(
+        `DELETE FROM decision WHERE at_ms < ? AND target IN (SELECT id FROM target) AND source IN (${of(kind)})`,
+        atMs - short,
+      )
+      run(`DELETE FROM adaptbf_moves WHERE at_ms < ? AND source IN (${of(kind)})`, atMs - short)
+      run(`DELETE FROM rule WHERE ${end} < ? AND source IN (${of(kind)})`, atMs - (kind === 'LIVE' ? long : short))
+      run(`DELETE FROM event WHERE at_ms < ? AND source IN (${of(kind)})`, atMs - long)
+    }
     audit.cutEmulated(atMs - HOUR_MS)
   })()
 }

@@ -1,88 +1,115 @@
-/** Means of a second from the samples in it. */
-import type { JobSample, TargetSample } from './records.ts'
+/**
+ * The coarser tiers, made of the finer ones an interval at a time. An interval is made when the finer tier has gone past it; what was
+ * made and how far is written together, so that a process may end at any moment: the next one goes on where it stood, and an interval
+ * that is made again replaces itself.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { BlockMeans } from './block-means.ts'
+import type { BlockTable } from './block-table.ts'
+import { KINDS, unpack, type Kind, type Packed } from './block.ts'
+import { floorTo, RAW, SECOND, stepOf } from './tiers.ts'
 
-/** Sums over the samples of one second; a job that a sample does not name was idle in it. */
-interface SecondOfJob {
-  /** Samples in which it was not measured. */
-  gaps: number
-  rpcs: number
-  readBps: number
-  writeBps: number
-  throttled: number
-  record: number | null
-}
+/** Instants of the finer tier that one piece of work reads. */
+const INSTANTS_AT_ONCE = 60
 
-/** Sums over the samples of one second, and how many had a value: a gap is not a zero. */
-interface SecondOfTarget {
-  readonly node: string
-  readonly sums: [number, number, number]
-  readonly counts: [number, number, number]
-}
-
-/** One second: per job rpcs, readBps, writeBps, throttled, record; per target rpcs, serviceMs, queued. */
-export interface SecondMeans {
-  readonly ms: number
-  readonly jobs: ReadonlyMap<string, readonly (number | null)[]>
-  readonly targets: ReadonlyMap<string, { readonly node: string; readonly means: readonly (number | null)[] }>
-}
+type Row = Packed & { readonly at_ms: number }
 
 export class RollUp {
-  #ms = 0
-  #samples = 0
-  #jobs = new Map<string, SecondOfJob>()
-  #targets = new Map<string, SecondOfTarget>()
+  readonly #blocks: BlockTable
+  readonly #between: Statement<number[]>
+  readonly #sums: Statement<number[]>
+  readonly #from: Statement<number[]>
+  readonly #rolled: Statement<number[]>
+  readonly #setRolled: Statement<number[]>
 
-  /** Adds one sample. Returns the second before when this sample begins another one. */
-  add(atMs: number, jobs: readonly JobSample[], targets: readonly TargetSample[]): SecondMeans | undefined {
-    const ms = Math.floor(atMs / 1000) * 1000
-    const ended = ms === this.#ms ? undefined : this.end()
-    this.#ms = ms
-    this.#samples++
-    for (const j of jobs) {
-      const s = this.#jobs.get(j.jobId) ?? { gaps: 0, rpcs: 0, readBps: 0, writeBps: 0, throttled: 0, record: null }
-      if (j.rpcs === null) s.gaps++
-      s.rpcs += j.rpcs ?? 0
-      s.readBps += j.readBps ?? 0
-      s.writeBps += j.writeBps ?? 0
-      s.throttled += j.throttled ?? 0
-      s.record = j.record
-      this.#jobs.set(j.jobId, s)
-    }
-    for (const t of targets) {
-      const s = this.#targets.get(t.target) ?? { node: t.node, sums: [0, 0, 0], counts: [0, 0, 0] }
-      ;[t.rpcs, t.serviceMs, t.queued].forEach((v, i) => {
-        if (v === null) return
-        s.sums[i] = (s.sums[i] ?? 0) + v
-        s.counts[i] = (s.counts[i] ?? 0) + 1
-      })
-      this.#targets.set(t.target, s)
-    }
-    return ended
+  constructor(db: Database, blocks: BlockTable) {
+    this.#blocks = blocks
+    this.#between = db.prepare(
+      'SELECT at_ms, n, lead, rest FROM block WHERE cluster = ? AND kind = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms',
+    )
+    this.#sums = db.prepare(
+      "SELECT at_ms, 1 AS n, data AS lead, x'' AS rest FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms",
+    )
+    this.#from = db
+      .prepare('SELECT at_ms FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? ORDER BY at_ms LIMIT 1')
+      .pluck()
+    this.#rolled = db.prepare('SELECT to_ms FROM rolled WHERE cluster = ? AND tier = ?').pluck()
+    this.#setRolled = db.prepare('INSERT OR REPLACE INTO rolled VALUES (?, ?, ?)')
   }
 
-  /** The running second as it stands, and starts anew; undefined when it has no sample. */
-  end(): SecondMeans | undefined {
-    const [ms, samples, jobs, targets] = [this.#ms, this.#samples, this.#jobs, this.#targets]
-    this.#ms = 0
-    this.#samples = 0
-    this.#jobs = new Map()
-    this.#targets = new Map()
-    if (samples === 0) return undefined
-    return {
-      ms,
-      jobs: new Map(
-        [...jobs].map(([id, s]) => {
-          const n = samples - s.gaps
-          const means = [s.rpcs, s.readBps, s.writeBps, s.throttled].map((v) => (n === 0 ? null : v / n))
-          return [id, [...means, s.record]]
-        }),
-      ),
-      targets: new Map(
-        [...targets].map(([name, { node, sums, counts }]) => [
-          name,
-          { node, means: sums.map((v, i) => (counts[i] === 0 ? null : v / (counts[i] as number))) },
-        ]),
-      ),
+  /** Up to where a tier is made of the finer one; undefined: nothing of it is. */
+  rolledTo(cluster: number, tier: number): number | undefined {
+    return this.#rolled.get(cluster, tier) as number | undefined
+  }
+
+  /** What was sampled from an instant on is to be made once more: the clock was set back. */
+  reopen(cluster: number, fromMs: number): void {
+    for (const tier of [2, 3]) {
+      const to = this.rolledTo(cluster, tier)
+      const from = floorTo(fromMs, stepOf(tier))
+      if (to !== undefined && to > from) this.#setRolled.run(cluster, tier, from)
     }
+  }
+
+  /**
+   * Makes the next intervals of a tier, as many as one piece of work allows; in the transaction of the caller.
+   *
+   * @param hasEnded  no sample of the present interval will follow: it is made as it stands.
+   * @returns         whether there may be more to do.
+   */
+  advance(cluster: number, tier: number, hasEnded: boolean): boolean {
+    const [step, finer] = [stepOf(tier), tier - 1]
+    const newest = this.#blocks.last(cluster, finer)
+    if (newest === undefined) return false
+    const rolled = this.rolledTo(cluster, tier)
+    const first = this.#from.get(cluster, finer, rolled ?? 0) as number | undefined
+    if (first === undefined) return false
+    const from = floorTo(first, step)
+    const end = hasEnded ? floorTo(newest, step) + step : floorTo(this.#doneTo(cluster, finer), step)
+    const most = Math.max(1, Math.floor((INSTANTS_AT_ONCE * Math.max(stepOf(finer), 100)) / step))
+    const to = Math.min(end, from + most * step)
+    if (to <= from) return false
+    for (const kind of [0, 1, 2] as const) this.#make(cluster, kind, tier, from, to)
+    if (tier !== SECOND) this.#setRolled.run(cluster, tier, to)
+    return to < end
+  }
+
+  /** Makes means of seconds that a killed process left as raw samples only. */
+  repair(cluster: number): void {
+    const made = this.#blocks.last(cluster, SECOND)
+    const newest = this.#blocks.last(cluster, RAW)
+    if (newest === undefined) return
+    const first = this.#from.get(cluster, RAW, made === undefined ? 0 : made + 1000) as number | undefined
+    if (first === undefined) return
+    for (const kind of [0, 1, 2] as const) this.#make(cluster, kind, SECOND, floorTo(first, 1000), newest + 1)
+  }
+
+  /** Before this instant nothing of a tier will come any more. */
+  #doneTo(cluster: number, tier: number): number {
+    if (tier !== SECOND) return this.rolledTo(cluster, tier) ?? -Infinity
+    // A second is written with the first sample after it.
+    return floorTo(this.#blocks.last(cluster, RAW) ?? this.#blocks.last(cluster, SECOND) ?? -Infinity, 1000)
+  }
+
+  #make(cluster: number, kind: Kind, tier: number, fromMs: number, toMs: number): void {
+    const step = stepOf(tier)
+    const means = new BlockMeans(kind)
+    let at = fromMs
+    const put = (): void => {
+      const ended = means.end()
+      if (ended) this.#blocks.put({ cluster, kind, tier, atMs: at, ...ended })
+    }
+    const rows =
+      kind === KINDS.cluster
+        ? this.#sums.all(cluster, tier - 1, fromMs, toMs)
+        : this.#between.all(cluster, kind, tier - 1, fromMs, toMs)
+    for (const row of rows as Row[]) {
+      const interval = floorTo(row.at_ms, step)
+      if (interval !== at) put()
+      at = interval
+      const block = unpack(kind, row.at_ms, row)
+      if (block) means.add(block)
+    }
+    put()
   }
 }

@@ -3,6 +3,7 @@
  * transaction and ends by writing its number.
  */
 import type { Database } from 'better-sqlite3'
+import { carryOver, prepareVersion4, VERSION_4 } from './schema-4.ts'
 
 /** Marks the file as ours ("Slui"). */
 export const APPLICATION_ID = 0x536c7569
@@ -83,7 +84,11 @@ export const MIGRATIONS: readonly string[] = [
     contentions INTEGER, PRIMARY KEY (namespace, at_ms)
   ) STRICT, WITHOUT ROWID;
   `,
+  VERSION_4,
 ]
+
+/** What a step does beyond its text, by the version that it makes. */
+const CARRIES: Readonly<Record<number, (db: Database) => void>> = { 4: carryOver }
 
 /** Version that this program writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -91,9 +96,11 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 /** Brings a file up to this version. */
 export function migrate(db: Database): void {
   const at = Number(db.pragma('user_version', { simple: true }))
+  if (at < 4) prepareVersion4(db)
   for (let v = at; v < SCHEMA_VERSION; v++) {
     db.transaction(() => {
       db.exec(MIGRATIONS[v] as string)
+      CARRIES[v + 1]?.(db)
       db.pragma(`user_version = ${v + 1}`)
       db.pragma(`application_id = ${APPLICATION_ID}`)
     })()

@@ -1,17 +1,10 @@
-/** The prepared writes of the history. */
+/** The prepared writes of the history beside samples, rules and names. */
 import type { Database, Statement } from 'better-sqlite3'
 
 type Write = Statement<(string | number | null)[]>
 
 export interface Statements {
   readonly source: Write
-  readonly newJob: Write
-  readonly describeJob: Write
-  readonly newTarget: Write
-  readonly job: Write
-  readonly target: Write
-  readonly rule: Write
-  readonly closeRule: Write
   readonly decision: Write
   readonly event: Write
   readonly move: Write
@@ -22,25 +15,23 @@ export interface Statements {
 export function prepareStatements(db: Database): Statements {
   const prepare = (sql: string): Write => db.prepare(sql)
   return {
-    source: prepare('INSERT INTO source (kind, cluster, detail, started_ms) VALUES (?, ?, ?, ?)'),
-    newJob: prepare('INSERT INTO job (source, job_id, user, account, nodes, first_ms) VALUES (?, ?, ?, ?, ?, ?)'),
-    describeJob: prepare('UPDATE job SET user = ?, account = ?, nodes = ? WHERE id = ?'),
-    newTarget: prepare('INSERT INTO target (source, name, node) VALUES (?, ?, ?)'),
-    job: prepare('INSERT OR REPLACE INTO job_sample VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
-    target: prepare('INSERT OR REPLACE INTO target_sample VALUES (?, ?, ?, ?, ?, ?)'),
-    rule: prepare(
-      `INSERT INTO rule (source, server, queue, cpt, position, name, conditions, rate, from_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    closeRule: prepare('UPDATE rule SET to_ms = ? WHERE id = ?'),
+    source: prepare('INSERT INTO source (kind, cluster, detail, started_ms, cluster_id) VALUES (?, ?, ?, ?, ?)'),
     decision: prepare('INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?)'),
     // The seconds of two hand-overs may be the same: what moved in it adds up.
     move: prepare(
-      `INSERT INTO adaptbf_moves VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO adaptbf_moves VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens`,
     ),
     state: prepare('INSERT OR REPLACE INTO adaptbf_state VALUES (?, ?, ?, ?)'),
     forgetStates: prepare('DELETE FROM adaptbf_state WHERE cluster = ?'),
     event: prepare('INSERT INTO event (source, at_ms, kind, level, subject, text, place) VALUES (?, ?, ?, ?, ?, ?, ?)'),
   }
+}
+
+/** Rules that stood when the last source of a cluster ended: they are known until its newest sample, not longer. */
+export function endOpenRules(db: Database, cluster: number, newestMs: number | undefined): void {
+  db.prepare(
+    `UPDATE rule SET to_ms = max(from_ms, ?) WHERE to_ms IS NULL
+     AND source IN (SELECT id FROM source WHERE cluster_id = ?)`,
+  ).run(newestMs ?? 0, cluster)
 }

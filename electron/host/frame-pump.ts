@@ -16,11 +16,16 @@ interface StreamQuery {
   readonly peer: string
   readonly stream: string
   readonly hz: number
-  readonly still: boolean
+  /** Sample to stand on; null = follow the newest. */
+  readonly at: number | null
+  readonly stands: boolean
   readonly beats: boolean
 }
 
 interface Stream {
+  at: number | null
+  /** Whether the cursor has moved since the last frame. */
+  hasMoved: boolean
   sent: number
   acknowledged: number
   wake: (() => void) | undefined
@@ -37,18 +42,28 @@ export class FramePump {
     s.wake?.()
   }
 
+  /** Moves the cursor of a stream: its next frame is of that sample, at once. Moves that come before it are overtaken. */
+  stand(peer: string, stream: string, at: number | null): boolean {
+    const s = this.#streams.get(`${peer}\u0000${stream}`)
+    if (!s) return false
+    s.at = at
+    s.hasMoved = true
+    s.wake?.()
+    return true
+  }
+
   /**
    * Frames of one view until the window goes away: by the signal, or because it takes no more of them.
    *
-   * @param query.still  the view stands on a fixed sample: one frame is all there is to send.
-   * @param query.beats  a frame comes at least once a second, also without a new sample.
-   * @param build        makes the frame with the given number from the present state.
+   * @param query.stands  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view follows.
+   * @param query.beats   a frame comes at least once a second, also without a new sample.
+   * @param build         makes the frame with the given number, of the given sample, from the present state.
    */
   frames<F>(
     source: Changing,
     query: StreamQuery,
     signal: AbortSignal | undefined,
-    build: (seq: number) => F,
+    build: (seq: number, at: number | null) => F,
   ): AsyncGenerator<F, void, void> {
     const ended = new AbortController()
     const frames = this.#frames(source, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
@@ -65,10 +80,10 @@ export class FramePump {
     source: Changing,
     query: StreamQuery,
     signal: AbortSignal,
-    build: (seq: number) => F,
+    build: (seq: number, at: number | null) => F,
   ): AsyncGenerator<F, void, void> {
     const key = `${query.peer}\u0000${query.stream}`
-    const s: Stream = { sent: 0, acknowledged: 0, wake: undefined }
+    const s: Stream = { at: query.at, hasMoved: false, sent: 0, acknowledged: 0, wake: undefined }
     this.#streams.set(key, s)
     const wake = (): void => s.wake?.()
     let fresh = true
@@ -84,18 +99,20 @@ export class FramePump {
         const now = performance.now()
         if (query.beats && now - lastMs >= BEAT_MS) fresh = true
         const free = s.sent - s.acknowledged < UNACKNOWLEDGED
-        const due = lastMs + gapMs - now
+        const due = s.hasMoved ? 0 : lastMs + gapMs - now
+        const isStill = query.stands && s.at !== null && s.sent > 0
+        const isWanted = s.hasMoved || (fresh && !isStill)
         // Timers fire a little late; a sample that comes a little early is not left for the next one.
-        if (fresh && free && due <= 5 && !(query.still && s.sent > 0)) {
-          fresh = false
+        if (isWanted && free && due <= 5) {
+          fresh = s.hasMoved = false
           lastMs = Math.max(now, lastMs + gapMs)
-          yield build(++s.sent)
+          yield build(++s.sent, s.at)
           continue
         }
         if (!free && now - lastMs > SILENCE_MS) return
         await new Promise<void>((resolve) => {
           const idleMs = query.beats && free ? BEAT_MS : SILENCE_MS
-          const timer = setTimeout(resolve, fresh && free && !query.still ? Math.max(1, due) : idleMs)
+          const timer = setTimeout(resolve, isWanted && free ? Math.max(1, due) : idleMs)
           s.wake = () => {
             clearTimeout(timer)
             resolve()

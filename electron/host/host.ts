@@ -20,6 +20,7 @@ import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
 import { HistoryDesk } from './history/desk.ts'
+import { keepFrames } from './history/kept-frames.ts'
 import { OnScreen } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
 import { SandboxDesk } from './sandbox/desk.ts'
@@ -84,7 +85,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     record: (server, text) => onRecord(store, server, text),
   })
   const papers = new Papers()
-  const timeTravel = new HistoryDesk({ onScreen, dataDir })
+  const timeTravel = new HistoryDesk({ onScreen })
   const sandbox = new SandboxDesk({ onScreen, dataDir })
   const router = makeRouter({
     ...{ onScreen, clusters, papers, sandbox },
@@ -123,6 +124,7 @@ function emulatedConsole(scenario: Scenario, source: EmulatedSource, history: Hi
     options: loopOptionsOf(scenario),
     metadata: metadataSettingsOf(scenario),
   })
+  keepFrames(monitor)
   const { seed } = source.emulator
   return consoleOf(monitor, {
     facts: {

@@ -18,6 +18,7 @@ export class OnScreen {
   #views: ViewSet
   #playback: OnPlayback | undefined
   #off: () => void
+  #turn = 0
   readonly #listeners = new Set<() => void>()
 
   constructor(console: Console) {
@@ -45,6 +46,11 @@ export class OnScreen {
     return this.#playback?.views ?? this.#views
   }
 
+  /** How often something else has come on screen. */
+  get turn(): number {
+    return this.#turn
+  }
+
   get playback(): OnPlayback | undefined {
     return this.#playback
   }
@@ -54,6 +60,7 @@ export class OnScreen {
     if (playback === this.#playback) return
     this.#playback?.end()
     this.#playback = playback
+    this.#turn++
     this.#changed()
   }
 
@@ -65,6 +72,7 @@ export class OnScreen {
     this.#console = console
     this.#views = viewsOf(console)
     this.#off = console.monitor.onChange(() => this.#changed())
+    this.#turn++
     this.#changed()
   }
 

@@ -10,7 +10,8 @@ import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { openHost, type Host, type HostOptions } from './host.ts'
-import { sortRows } from './views/job-rows.ts'
+import { valueOrder } from './views/job-rows.ts'
+import { selectRange } from './views/rank.ts'
 
 const EPOCH_S = 1_767_225_600
 
@@ -230,13 +231,22 @@ describe('frames', () => {
   })
 
   it('sort any rows into one order, whatever the order they came in', () => {
-    type Row = Parameters<typeof sortRows>[0][number]
     const row = fc.record({ jobId: fc.string({ maxLength: 2 }), nodes: fc.option(fc.nat(3), { nil: null }) })
-    const rows = fc.uniqueArray(row, { selector: (r) => r.jobId })
+    const rows = fc.uniqueArray(row, { selector: (r) => r.jobId, maxLength: 60 })
+    type Row = { jobId: string; nodes: number | null }
+    const sortRows = (list: readonly Row[], descending: boolean, from = 0, to = list.length): Row[] => {
+      const order = Uint32Array.from(list, (_, i) => i)
+      const nodes = Float64Array.from(list, (r) => r.nodes ?? NaN)
+      selectRange(order, from, to, valueOrder(nodes, (i) => list[i]?.jobId ?? '', descending))
+      return Array.from(order, (i) => list[i] as Row)
+    }
     fc.assert(
       fc.property(rows, fc.boolean(), (list, descending) => {
-        const sorted = sortRows([...list] as Row[], 'nodes', descending)
-        expect(sortRows(list.toReversed() as Row[], 'nodes', descending)).toEqual(sorted)
+        const sorted = sortRows(list, descending)
+        expect(sortRows(list.toReversed(), descending)).toEqual(sorted)
+        const part = sortRows(list, descending, list.length >> 2, list.length >> 1)
+        const [from, to] = [list.length >> 2, list.length >> 1]
+        expect(part.slice(from, to)).toEqual(sorted.slice(from, to))
         const nulls = sorted.findIndex((r) => r.nodes === null)
         if (nulls >= 0) expect(sorted.slice(nulls).every((r) => r.nodes === null)).toBe(true)
         for (const [i, b] of sorted.entries()) {

@@ -1,5 +1,5 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
-import { implement } from '@orpc/server'
+import { implement, ORPCError } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import type { Notice } from '#core/api/frames.ts'
 import { fail, type Failure } from '#core/base/result.ts'
@@ -12,6 +12,7 @@ import type { Papers } from './papers/papers.ts'
 import type { SandboxDesk } from './sandbox/desk.ts'
 import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
+import { mayChange } from './playback-guard.ts'
 import { connectionsFrame } from './views/connections.ts'
 import { checkDraft } from './rules/check.ts'
 import { toNotice } from './views/status.ts'
@@ -45,25 +46,51 @@ const NOT_LOCKED: Failure = {
   next: 'Choose the mode.',
 }
 
+/**
+ * What changes or writes: refused while something recorded is on screen, because who asks for it looks at another state than the one it
+ * would change. What takes back or stops is never refused.
+ */
+export const CHANGES: ReadonlySet<string> = new Set([
+  ...['source.setSpeed', 'source.setMode', 'source.unlock', 'source.setController', 'source.setControllerOptions'],
+  ...['rules.stage', 'rules.stagePolicy', 'rules.unstage', 'rules.commit', 'rules.undo'],
+  ...['padll.change', 'padll.apply', 'tokens.reserve', 'tokens.change', 'sandbox.stage'],
+])
+
+const RECORDED: Failure = {
+  code: 'RECORDED',
+  what: 'Nothing was changed',
+  why: 'what is on screen was recorded, and is not what the servers have now',
+  unaffected: 'The source goes on behind it as it was.',
+  next: 'Return to live first.',
+}
+
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
 
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
   const { onScreen, clusters, papers, history, sandbox, pump } = parts
-  const os = implement(contract).$context<PeerContext>()
+  const os = implement(contract)
+    .$context<PeerContext>()
+    .use(({ path, next }) => {
+      mayChange(path, onScreen.playback !== undefined)
+      return next()
+    })
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
   const frames = <Q extends Query, F>(
     { input, context, signal }: Call<Q>,
-    kind: { still: boolean; beats: boolean },
+    kind: { stands: boolean; beats: boolean },
     build: (input: Q, seq: number) => F,
     of: Changing = onScreen,
-  ): AsyncGenerator<F, void, void> =>
-    pump.frames(of, { ...input, ...kind, peer: context.peer }, signal, (seq) => build(input, seq))
+  ): AsyncGenerator<F & { turn?: number }, void, void> =>
+    pump.frames(of, { ...input, ...kind, peer: context.peer }, signal, (seq, at) => ({
+      ...build({ ...input, at }, seq),
+      ...(of === onScreen ? { turn: onScreen.turn } : {}),
+    }))
   const stream = <Q extends Query, F>(
     call: Call<Q>,
     build: (input: Q, seq: number) => F,
-  ): AsyncGenerator<F, void, void> => frames(call, { still: call.input.at !== null, beats: false }, build)
+  ): AsyncGenerator<F & { turn?: number }, void, void> => frames(call, { stands: true, beats: false }, build)
 
   return os.router({
     host: {
@@ -73,7 +100,7 @@ export function makeRouter(parts: RouterParts) {
     source: {
       // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
       status: os.source.status.handler((call) =>
-        frames(call, { still: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
+        frames(call, { stands: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
       ),
       setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
         const { setSpeed, monitor } = onScreen.console
@@ -122,11 +149,12 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     views: {
+      stand: os.views.stand.handler(({ input, context }) => pump.stand(context.peer, input.stream, input.at)),
       history: os.views.history.handler((call) =>
-        frames(call, { still: false, beats: false }, (input, seq) => history.frame(input, seq)),
+        frames(call, { stands: false, beats: false }, (input, seq) => history.frame(input, seq)),
       ),
       connections: os.views.connections.handler((call) =>
-        frames(call, { still: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
+        frames(call, { stands: false, beats: true }, (input, seq) => connectionsFrame(clusters, input, seq), clusters),
       ),
       strip: os.views.strip.handler((call) => stream(call, (input, seq) => onScreen.views.strip(input, seq))),
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => onScreen.views.overview(input, seq))),
@@ -138,7 +166,7 @@ export function makeRouter(parts: RouterParts) {
       rules: os.views.rules.handler((call) => stream(call, (input, seq) => onScreen.views.rules(input, seq))),
       // Staged changes are always planned on the newest state.
       staged: os.views.staged.handler((call) =>
-        frames(call, { still: false, beats: false }, (input, seq) => onScreen.views.staged(input, seq)),
+        frames(call, { stands: false, beats: false }, (input, seq) => onScreen.views.staged(input, seq)),
       ),
     },
     rules: {
@@ -252,7 +280,7 @@ export function makeRouter(parts: RouterParts) {
       goTo: os.history.goTo.handler(({ input, errors }) => {
         const stood = history.goTo(input.atMs)
         if (!stood.ok) throw errors.REFUSED(refusal(stood.error))
-        return stood.value
+        return { ...stood.value, turn: onScreen.turn }
       }),
       event: os.history.event.handler(({ input }) => ({ atMs: history.event(input.atMs, input.direction) })),
       open: os.history.open.handler(({ input, errors }) => {
@@ -272,8 +300,8 @@ export function makeRouter(parts: RouterParts) {
         const set = history.setQuota(input.bytes)
         if (!set.ok) throw errors.REFUSED(refusal(set.error))
       }),
-      record: os.history.record.handler(({ input, errors }) => {
-        const written = history.record(input.name, input.span)
+      record: os.history.record.handler(async ({ input, errors }) => {
+        const written = await history.record(input.name, input.span)
         if (!written.ok) throw errors.REFUSED(refusal(written.error))
         return written.value
       }),
@@ -312,7 +340,7 @@ export function makeRouter(parts: RouterParts) {
         return calibrated.value
       }),
       stage: os.sandbox.stage.handler(({ input, errors }) => {
-        const staged = sandbox.stage(input.variant, input.verdict, input.expireMinutes)
+        const staged = sandbox.stage(input.variant, input.verdict, input.expireMinutes, input.run)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
         return staged.value
       }),

@@ -15,6 +15,10 @@ import { stagedFrame } from './views/staged.ts'
 import { statusFrame } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
 import { tokensFrame } from './views/tokens.ts'
+import { LongView } from '../recorded/long-view.ts'
+import { Pictures } from '../recorded/find.ts'
+import type { FindAgainst } from './views/against.ts'
+import { nearestSample } from './views/position.ts'
 
 type Frame<Q, F> = (query: Q, seq: number) => F
 
@@ -31,16 +35,35 @@ export interface ViewSet {
   readonly staged: Frame<Parameters<typeof stagedFrame>[1], StagedFrame>
 }
 
-/** Of a source that goes on. */
-export const viewsOf = (console: Console): ViewSet => ({
-  status: (q, seq) => statusFrame(console, q, seq),
-  strip: (q, seq) => stripFrame(console.monitor, q, seq),
-  overview: (q, seq) => overviewFrame(console.monitor, q, seq),
-  jobs: (q, seq) => jobsFrame(console.monitor, q, seq),
-  job: (q, seq) => jobFrame(console.monitor, q, seq),
-  rules: (q, seq) => rulesFrame(console.desk, q, seq),
-  metadata: (q, seq) => metadataFrame(console.monitor, q, seq),
-  locks: (q, seq) => locksFrame(console.monitor, q, seq),
-  tokens: (q, seq) => tokensFrame(console.monitor, q, seq),
-  staged: (q, seq) => stagedFrame(console.desk, q, seq),
-})
+/** Of a source that goes on, and of its store where memory does not reach back so far. */
+export function viewsOf(console: Console): ViewSet {
+  const { monitor, desk } = console
+  const viewed = new LongView(monitor)
+  const find = findIn(viewed)
+  return {
+    status: (q, seq) => statusFrame(console, q, seq),
+    strip: (q, seq) => stripFrame(viewed, q, seq),
+    overview: (q, seq) => overviewFrame(viewed, q, seq, find),
+    jobs: (q, seq) => jobsFrame(viewed, q, seq, find),
+    job: (q, seq) => jobFrame(viewed, q, seq, find),
+    rules: (q, seq) => rulesFrame(desk, q, seq, find),
+    metadata: (q, seq) => metadataFrame(monitor, q, seq),
+    locks: (q, seq) => locksFrame(monitor, q, seq),
+    tokens: (q, seq) => tokensFrame(monitor, q, seq),
+    staged: (q, seq) => stagedFrame(desk, q, seq),
+  }
+}
+
+/** A of a source that goes on: in memory, or else in its store. */
+function findIn(viewed: LongView): FindAgainst {
+  const pictures = new Pictures(() => viewed.past)
+  return (atMs) => {
+    const { totals } = viewed.live.recent.raw
+    const slackMs = 2.5 * (viewed.live.intervalNs / 1e6)
+    const isInMemory = totals.newest > 0 && atMs >= totals.atMs(totals.oldest) && atMs <= totals.atMs(totals.newest) + slackMs
+    if (!isInMemory) return pictures.at(atMs)
+    const sample = nearestSample(totals, atMs)
+    const foundMs = totals.atMs(sample)
+    return Math.abs(foundMs - atMs) <= Math.max(5_000, slackMs) ? { viewed, sample, atMs: foundMs } : pictures.at(atMs)
+  }
+}

@@ -1,15 +1,18 @@
 /** What the command palette offers: verbs first, then the jobs that are on screen. */
 import {
   FilePenLine,
+  CalendarClock,
   FlaskConical,
   Gauge,
   Keyboard,
   LayoutDashboard,
   ListChecks,
   Lock,
+  NotebookPen,
   OctagonX,
   Palette,
   Pause,
+  Pin,
   Plug,
   Plus,
   Rows3,
@@ -18,17 +21,22 @@ import {
 } from '@lucide/vue'
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
+import { useDryRun } from '../composables/use-dry-run.ts'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
+import { useCompareStore } from '../stores/compare.ts'
 import { useConnectionsStore } from '../stores/connections.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useLocksStore } from '../stores/locks.ts'
 import { useMetadataStore } from '../stores/metadata.ts'
+import { useNoteStore } from '../stores/note.ts'
+import { useSandboxRunStore } from '../stores/sandbox-run.ts'
+import { useSandboxStore } from '../stores/sandbox.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
 import { useRulesViewStore } from '../stores/rules-view.ts'
 import { useSelectionStore } from '../stores/selection.ts'
 import { densities, themes, useSettingsStore } from '../stores/settings.ts'
 import { controllerNames, modeNames, speeds, useSourceStore } from '../stores/source.ts'
-import { useTimeStore } from '../stores/time.ts'
+import { useTimeStore, windows } from '../stores/time.ts'
 import { formatNumber } from '../widgets/units.ts'
 import { views } from './views.ts'
 
@@ -48,6 +56,9 @@ export function useCommands(help: () => void) {
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
   const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
   const [metadata, locks] = [useMetadataStore(), useLocksStore()]
+  const [compare, note] = [useCompareStore(), useNoteStore()]
+  const [sandbox, runs, dryRun] = [useSandboxStore(), useSandboxRunStore(), useDryRun()]
+  const inSandbox = (act: () => void) => () => void router.push({ name: 'sandbox' }).then(act)
   const [connections, enforcement] = [useConnectionsStore(), useEnforcementStore()]
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
@@ -61,7 +72,18 @@ export function useCommands(help: () => void) {
       ...here.map((v) =>
         verb(`view-${v.id}`, `Go to ${v.title}`, v.icon, () => void router.push({ name: v.id }), v.key || undefined),
       ),
-      verb('pause', time.isPaused ? 'Live again' : 'Pause on this sample', Pause, time.toggle, 'Space'),
+      verb('pause', time.isPaused ? 'Back to live' : 'Pause on this sample', Pause, time.toggle, 'Space'),
+      verb('event-previous', 'Event before', CalendarClock, () => void time.event('previous'), '['),
+      verb('event-next', 'Next event', CalendarClock, () => void time.event('next'), ']'),
+      verb('pin-a', compare.isOn ? 'Compare: move A here' : 'Compare: pin A here', Pin, compare.pin, 'C'),
+      ...(compare.isOn ? [verb('unpin-a', 'Compare: end', Pin, compare.clear, 'Shift C')] : []),
+      verb('note', 'Note at the cursor', NotebookPen, note.open, 'Shift N'),
+      ...(time.crumbs.length > 0
+        ? [verb('zoom-out', 'Out of the zoomed window', CalendarClock, () => time.stepOut())]
+        : []),
+      ...windows.map((w) =>
+        verb(`window-${w.label}`, `Window: ${w.label}`, CalendarClock, () => time.chooseWindow(w.ms)),
+      ),
       verb(
         'rule-new',
         'New rule',
@@ -93,6 +115,25 @@ export function useCommands(help: () => void) {
         () => void router.push({ name: 'metadata' }).then(() => (metadata.isEditorOpen = true)),
         'e',
       ),
+      verb('dry-run', 'Dry run: fork what is on screen and run it on the model', FlaskConical, () => dryRun(), 'D'),
+      ...(sandbox.hasScenario
+        ? [
+            verb(
+              'sandbox-run',
+              'Run the variants of the sandbox',
+              FlaskConical,
+              inSandbox(() => void runs.run()),
+              'r',
+            ),
+            verb(
+              'sandbox-edit',
+              'Edit the scenario of the sandbox',
+              FilePenLine,
+              inSandbox(() => (sandbox.tab = 'scenario')),
+            ),
+          ]
+        : []),
+      ...(runs.running ? [verb('sandbox-cancel', 'Cancel the run of the sandbox', FlaskConical, runs.cancel)] : []),
       verb(
         'locks-replay',
         'Replay the messages of a moment of locks',
@@ -107,7 +148,7 @@ export function useCommands(help: () => void) {
         () => void router.push({ name: 'locks' }).then(() => void locks.compare()),
         'r',
       ),
-      ...(['observe', 'advise', 'enforce'] as const).map((m) =>
+      ...(source.off === null ? (['observe', 'advise', 'enforce'] as const) : []).map((m) =>
         verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
       ),
       ...connections.clusters
@@ -122,14 +163,16 @@ export function useCommands(help: () => void) {
         () => void router.push({ name: 'connections' }).then(() => connections.open('add')),
         'n',
       ),
-      ...(enforcement.needsUnlock
+      ...(enforcement.needsUnlock && source.off === null
         ? [
             verb('unlock', 'Unlock writing on this cluster', Lock, () => enforcement.openUnlock()),
             verb('lock', 'Lock writing on this cluster', Lock, () => void enforcement.lock()),
           ]
         : []),
-      verb('stop-all', 'Stop and remove all my rules', OctagonX, () => void enforcement.openStop()),
-      ...(['adaptbf', 'static', 'none'] as const).map((c) =>
+      ...(source.off === null
+        ? [verb('stop-all', 'Stop and remove all my rules', OctagonX, () => void enforcement.openStop())]
+        : []),
+      ...(source.off === null ? (['adaptbf', 'static', 'none'] as const) : []).map((c) =>
         verb(`controller-${c}`, `Controller: ${controllerNames[c]}`, FlaskConical, () => void source.setController(c)),
       ),
       ...(source.isEmulated ? speeds : []).map((s) =>

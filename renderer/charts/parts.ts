@@ -84,3 +84,21 @@ export function points(t: readonly number[], values: readonly (number | null)[])
   }
   return flat
 }
+
+/** A of a comparison: dashed, the same ink at 60 %, over B's solid line. */
+export function overlayLine(ink: string, t: readonly number[], values: readonly (number | null)[]) {
+  return {
+    id: 'a',
+    type: 'line',
+    showSymbol: false,
+    silent: true,
+    connectNulls: false,
+    z: 4,
+    data: points(t, values),
+    lineStyle: { width: 1.3, color: ink, opacity: 0.6, type: [4, 3] },
+    itemStyle: { color: ink },
+    areaStyle: { opacity: 0 },
+    emphasis: { disabled: true },
+    markArea: { data: [] },
+  }
+}

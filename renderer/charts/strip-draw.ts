@@ -1,75 +1,69 @@
-/** The time strip on a canvas: flow of RPC/s, gaps, window, event marks, clock labels, cursor. */
-import type { Mark } from '#core/api/frames.ts'
+/** The time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
 import { hatchTile, runs } from '../widgets/canvas.ts'
-import { formatClock } from '../widgets/units.ts'
-import type { Palette, Token } from '../theme/palette.ts'
+import { formatClock, formatDate } from '../widgets/units.ts'
+import type { Palette } from '../theme/palette.ts'
+import { markShapes, type MarkGroup } from './mark-shape.ts'
 
 const FLOOR = 31
-const LANE = 38
+export const LANE = 38
+/** Values may be this many of their usual distances apart before the stretch between them counts as a gap. */
+const GAP_STEPS = 3.5
 
-export interface StripPicture {
+export interface StripSpan {
   readonly width: number
   readonly fromMs: number
   readonly toMs: number
+}
+export interface StripFlow extends StripSpan {
   readonly t: readonly number[]
   readonly rpcs: readonly (number | null)[]
-  readonly marks: readonly Mark[]
+  readonly groups: readonly MarkGroup[]
+}
+export interface StripCursor {
   readonly windowMs: number
   readonly cursorMs: number
+  /** Instant of A while two are compared; the cursor is then B. */
+  readonly aMs: number | null
+  /** Stretch under a drag, px. */
+  readonly drag: readonly [number, number] | null
 }
 
 /** x of an instant; the right 8 px stay free for the cursor's head. */
-export const stripX = (picture: Pick<StripPicture, 'width' | 'fromMs' | 'toMs'>, atMs: number): number =>
+export const stripX = (picture: StripSpan, atMs: number): number =>
   ((atMs - picture.fromMs) / (picture.toMs - picture.fromMs || 1)) * (picture.width - 8)
-
-const markInk: Record<Mark['kind'], Token> = {
-  start: 'ink-3',
-  stop: 'ink-2',
-  change: 'ink-4',
-  controller: 'text-3',
-  job: 'text-2',
-  lost: 'idle',
-  mode: 'accent',
-  alarm: 'bad',
-  note: 'note',
-}
-
-/** Shapes tell the kinds apart without their inks. */
-function drawMark(c: CanvasRenderingContext2D, p: Palette, mark: Mark, x: number): void {
-  const shape = new Path2D()
-  const polygon = (...points: [number, number][]): void => {
-    points.forEach(([dx, dy], i) => (i === 0 ? shape.moveTo(x + dx, LANE + dy) : shape.lineTo(x + dx, LANE + dy)))
-    shape.closePath()
-  }
-  c.fillStyle = c.strokeStyle = p[markInk[mark.kind]]
-  if (mark.kind === 'lost') {
-    polygon([-3, -3], [3, 3])
-    polygon([3, -3], [-3, 3])
-    c.lineWidth = 1.6
-    c.stroke(shape)
-    return
-  }
-  if (mark.kind === 'start') polygon([-3.5, 3], [3.5, 3], [0, -3])
-  else if (mark.kind === 'alarm') polygon([-4, 3.5], [4, 3.5], [0, -3.5])
-  else if (mark.kind === 'stop') polygon([-3, -3], [3, -3], [3, 3], [-3, 3])
-  else if (mark.kind === 'change' || mark.kind === 'mode') polygon([0, -3.6], [3.6, 0], [0, 3.6], [-3.6, 0])
-  else if (mark.kind === 'note') polygon([-2, 4], [-2, -4], [4, -4], [2, -1.8], [4, 0.4], [-2, 0.4])
-  else shape.arc(x, LANE, mark.kind === 'job' ? 2.4 : 1.8, 0, 2 * Math.PI)
-  c.fill(shape)
-}
+/** The instant at x, within the strip. */
+export const stripMs = (picture: StripSpan, x: number): number =>
+  picture.fromMs + Math.max(0, Math.min(1, x / Math.max(1, picture.width - 8))) * (picture.toMs - picture.fromMs)
 
 /** Clock labels: the step of the list that gives four to eight of them. */
 function labelStep(spanMs: number): number {
-  const steps = [10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000]
-  return steps.find((step) => spanMs / step <= 7) ?? 3_600_000
+  const steps = [10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000]
+  return steps.find((step) => spanMs / step <= 7) ?? 14_400_000
 }
 
-export function drawStrip(c: CanvasRenderingContext2D, p: Palette, picture: StripPicture, height: number): void {
+/** Stretches of indices that may be joined by a line: without a gap, and without a hole in time. */
+export function joinedRuns(t: readonly number[], values: readonly (number | null)[]): [number, number][] {
+  const steps = t.slice(1).map((at, i) => at - (t[i] ?? at))
+  const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0
+  return runs(values).flatMap(([from, to]) => {
+    const parts: [number, number][] = []
+    let start = from
+    for (let i = from; i < to; i++)
+      if (usual > 0 && (steps[i] ?? 0) > GAP_STEPS * usual) {
+        parts.push([start, i])
+        start = i + 1
+      }
+    return [...parts, [start, to] as [number, number]]
+  })
+}
+
+/** What changes with a sample: flow, gaps, marks, labels. */
+export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: StripFlow): void {
   const { t, rpcs, width } = picture
   const x = (atMs: number): number => stripX(picture, atMs)
   const top = rpcs.reduce<number>((max, v) => Math.max(max, v ?? 0), 1) * 1.12
   const y = (v: number): number => FLOOR - (v / top) * 26
-  const joined = runs(rpcs)
+  const joined = joinedRuns(t, rpcs)
 
   const image = hatchTile(p['gap-hatch'])
   c.fillStyle = (image && c.createPattern(image, 'repeat')) ?? p['gap-hatch']
@@ -93,25 +87,87 @@ export function drawStrip(c: CanvasRenderingContext2D, p: Palette, picture: Stri
   c.fillRect(0, FLOOR, width, 1)
   c.fillRect(0, 44, width, 1)
 
-  const [cursor, start] = [x(picture.cursorMs), x(picture.cursorMs - picture.windowMs)]
-  c.fillStyle = p.accent
-  c.globalAlpha = 0.1
-  c.fillRect(start, 0, cursor - start, height)
-  c.globalAlpha = 0.55
-  c.fillRect(Math.round(start), 0, 1, height)
-  c.globalAlpha = 1
-
-  for (const mark of picture.marks) drawMark(c, p, mark, Math.max(5, Math.min(width - 6, x(mark.atMs))))
+  c.font = `600 9px ${p['font-ui']}`
+  c.textAlign = 'left'
+  for (const group of picture.groups) {
+    const shape = markShapes[group.kind]
+    c.save()
+    c.translate(markX(picture, group), LANE)
+    c.fillStyle = c.strokeStyle = p[shape.ink]
+    c.lineWidth = 1.6
+    if (shape.isStroke) c.stroke(new Path2D(shape.path))
+    else c.fill(new Path2D(shape.path))
+    if (group.marks.length > 1) {
+      c.fillStyle = p['text-3']
+      c.fillText(group.marks.length > 99 ? '99+' : String(group.marks.length), 5.5, 3)
+    }
+    c.restore()
+  }
   const step = labelStep(picture.toMs - picture.fromMs)
   c.fillStyle = p['text-3']
   c.font = `10px ${p['font-ui']}`
   c.textAlign = 'center'
   for (let at = Math.ceil(picture.fromMs / step) * step; at <= picture.toMs; at += step) {
     const px = x(at)
-    if (px > 26 && px < width - 30) c.fillText(formatClock(at, step < 60_000), px, 53.5)
+    const words = step >= 3_600_000 && at % 86_400_000 === 0 ? formatDate(at) : formatClock(at, step < 60_000)
+    if (px > 26 && px < width - 30) c.fillText(words, px, 53.5)
+  }
+}
+
+/** Where a group is drawn: within the strip. */
+export const markX = (picture: StripSpan, group: MarkGroup): number => Math.max(5, Math.min(picture.width - 6, group.x))
+
+function drawPin(
+  c: CanvasRenderingContext2D,
+  ink: string,
+  on: string,
+  letter: string,
+  x: number,
+  height: number,
+): void {
+  c.fillStyle = ink
+  c.fillRect(x - 0.75, 0, 1.5, height)
+  c.beginPath()
+  c.roundRect(x - 7, 1, 14, 12, 2)
+  c.fill()
+  c.fillStyle = on
+  c.textAlign = 'center'
+  c.fillText(letter, x, 10.5)
+}
+
+/** What moves with the cursor: window, pins, cursor, the stretch under a drag. */
+export function drawCursor(
+  c: CanvasRenderingContext2D,
+  p: Palette,
+  span: StripSpan,
+  { windowMs, cursorMs, aMs, drag }: StripCursor,
+  height: number,
+): void {
+  const x = (atMs: number): number => stripX(span, atMs)
+  const [cursor, start] = [x(cursorMs), x(cursorMs - windowMs)]
+  c.fillStyle = p.accent
+  c.globalAlpha = 0.1
+  c.fillRect(start, 0, cursor - start, height)
+  c.globalAlpha = 0.55
+  c.fillRect(Math.round(start), 0, 1, height)
+  if (drag) {
+    const [from, to] = [Math.min(...drag), Math.max(...drag)]
+    c.globalAlpha = 0.2
+    c.fillRect(from, 0, to - from, height)
+    c.globalAlpha = 1
+    c.fillRect(from, 0, 1, height)
+    c.fillRect(to, 0, 1, height)
+  }
+  c.globalAlpha = 1
+  c.font = `700 9px ${p['font-ui']}`
+  if (aMs !== null && x(aMs) >= -7 && x(aMs) <= span.width)
+    drawPin(c, p.note, p['bg-chrome'], 'A', Math.max(7, x(aMs)), height)
+  const head = Math.min(span.width - 5, cursor)
+  if (aMs !== null) {
+    drawPin(c, p['text-1'], p['bg-chrome'], 'B', Math.min(span.width - 8, Math.max(7, head)), height)
+    return
   }
   c.fillStyle = p['text-1']
-  const head = Math.min(width - 5, cursor)
   c.fillRect(head - 0.75, 0, 1.5, height)
   c.fill(new Path2D(`M${head - 5} 0h10v4l-5 5-5-5z`))
 }

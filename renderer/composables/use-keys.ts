@@ -4,7 +4,8 @@
  */
 import { useEventListener } from '@vueuse/core'
 
-export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => void>>
+/** A binding that returns false leaves the key to others. */
+export type Bindings = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
 /** Whether keys that reach `target` are text. */
 export function isTyping(target: EventTarget | null): boolean {
@@ -21,6 +22,8 @@ export function keyName(event: KeyboardEvent): string {
   const isCharacter = event.key.length === 1
   const key = event.key === ' ' ? 'Space' : isCharacter ? event.key.toLowerCase() : event.key
   const shift = event.shiftKey && (!isCharacter || event.key === ' ') ? 'Shift+' : ''
+  // Where a character is typed by AltGr, the modifiers are those of the character.
+  if (isCharacter && event.getModifierState('AltGraph')) return key
   return `${event.ctrlKey || event.metaKey ? 'mod+' : ''}${event.altKey ? 'Alt+' : ''}${shift}${key}`
 }
 
@@ -34,8 +37,6 @@ export function useKeys(bindings: Bindings): void {
     if (!name.startsWith('mod+') && (isTyping(event.target) || somethingFloats())) return
     if ((name === 'Enter' || name === 'Space') && isPressable(event.target)) return
     const act = bindings[name]
-    if (!act) return
-    event.preventDefault()
-    act(event)
+    if (act && act(event) !== false) event.preventDefault()
   })
 }

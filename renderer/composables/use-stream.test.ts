@@ -13,7 +13,7 @@ import { useStream } from './use-stream.ts'
 interface Opened {
   readonly input: { stream: string; node: string; hz: number; at: number | null }
   readonly signal: AbortSignal
-  send(seq: number, sample?: number): void
+  send(seq: number, sample?: number, turn?: number): void
   end(): void
 }
 
@@ -21,6 +21,8 @@ interface Opened {
 function fakeHost() {
   const opened: Opened[] = []
   const acks: { stream: string; seq: number }[] = []
+  const moves: { stream: string; at: number | null }[] = []
+  let answerMove: (isKnown: boolean) => void = () => undefined
   async function rules(
     input: Opened['input'],
     { signal }: { signal: AbortSignal },
@@ -31,7 +33,8 @@ function fakeHost() {
       queue.push(frame)
       wake()
     }
-    const send = (seq: number, sample = seq): void => push({ seq, sample, atMs: sample * 1000 } as RulesFrame)
+    const send = (seq: number, sample = seq, turn = 0): void =>
+      push({ seq, sample, turn, atMs: sample * 1000 } as RulesFrame)
     opened.push({ input, signal, send, end: () => push(null) })
     return (async function* () {
       while (!signal.aborted) {
@@ -43,8 +46,12 @@ function fakeHost() {
     })()
   }
   const ack = async (a: { stream: string; seq: number }): Promise<void> => void acks.push(a)
-  const api = { views: { rules }, host: { ack } } as unknown as Client
-  return { opened, acks, host: { api }, last: () => opened.at(-1)! }
+  const stand = (move: (typeof moves)[number]): Promise<boolean> => {
+    moves.push(move)
+    return new Promise((resolve) => (answerMove = resolve))
+  }
+  const api = { views: { rules, stand }, host: { ack } } as unknown as Client
+  return { opened, acks, moves, moved: (known = true) => answerMove(known), host: { api }, last: () => opened.at(-1)! }
 }
 
 let frames: (() => void)[] = []
@@ -68,9 +75,9 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const show = (cluster: string): void =>
+const show = (cluster: string, kind = 'LIVE', turn = 0): void =>
   useSourceStore().apply({
-    ...{ source: { kind: 'LIVE', cluster }, sample: 50, atMs: 50_000, clock: { intervalMs: 1000 } },
+    ...{ source: { kind, cluster }, sample: 50, atMs: 50_000, turn, clock: { intervalMs: 1000 } },
   } as StatusFrame)
 
 function start() {
@@ -189,4 +196,96 @@ it('opens a stream again that the host has ended', async () => {
   vi.advanceTimersByTime(1100)
   await paint()
   expect(opened.length).toBe(2)
+})
+
+it('moves a paused cursor within its stream, one move at a time, the newest wins', async () => {
+  const { opened, moves, moved, last, shown } = start()
+  await paint()
+  const time = useTimeStore()
+  time.goTo(40)
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.map((s) => s.input.at)).toEqual([null, 40])
+  time.step(-1) // before its first frame: said as soon as it runs
+  await flushPromises()
+  expect(moves).toEqual([])
+  last().send(1, 40)
+  await paint()
+  const { stream } = last().input
+  expect(moves).toEqual([{ stream, at: 39 }])
+  for (let i = 0; i < 9; i++) {
+    time.step(-1)
+    await flushPromises()
+  }
+  expect(moves).toHaveLength(1)
+  moved()
+  await flushPromises()
+  expect(moves).toEqual([
+    { stream, at: 39 },
+    { stream, at: 30 },
+  ])
+  last().send(2, 30)
+  await paint()
+  expect([shown(), time.sample, opened.length]).toEqual([2, 30, 2])
+  moved()
+  await flushPromises()
+  expect(moves).toHaveLength(2)
+})
+
+it('opens the stream anew where the host no longer knows it', async () => {
+  const { opened, moved, last } = start()
+  await paint()
+  const time = useTimeStore()
+  time.goTo(40)
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  last().send(1, 40)
+  await paint()
+  time.step(-1)
+  await flushPromises()
+  moved(false)
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.map((s) => s.input.at)).toEqual([null, 40, 39])
+})
+
+it('keeps what it shows, under its name, until a playback of the same cluster has a frame', async () => {
+  const { opened, last, shown } = start()
+  await paint()
+  last().send(1)
+  await paint()
+  const source = useSourceStore()
+  last().send(2, 7, 1) // of the playback, before the status has told of it
+  await paint()
+  expect(shown()).toBe(1)
+  show('altair', 'RECORDED', 1)
+  expect([shown(), source.naming?.kind, source.isTurning]).toEqual([1, 'LIVE', true])
+  await flushPromises()
+  vi.advanceTimersByTime(40)
+  await paint()
+  expect(opened.map((s) => s.signal.aborted)).toEqual([true, false])
+  expect([shown(), source.isTurning]).toEqual([1, true])
+  last().send(1, 7, 1)
+  await paint()
+  expect([shown(), source.naming?.kind, source.isTurning, useTimeStore().sample]).toEqual([1, 'RECORDED', false, 7])
+})
+
+it('does not show to a view that comes back what was on screen before the turn', async () => {
+  const first = start()
+  await paint()
+  first.last().send(4)
+  await paint()
+  first.wrapper.unmount()
+  show('altair', 'RECORDED', 1)
+  let frame!: ShallowRef<RulesFrame | null>
+  const wrapper = mount(
+    defineComponent(() => {
+      ;({ frame } = useStream('rules', () => ({ node: 'oss01', queue: 'reg' }), { isView: true }))
+      return () => h('p')
+    }),
+  )
+  expect(frame.value).toBeNull()
+  wrapper.unmount()
 })

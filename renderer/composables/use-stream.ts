@@ -1,9 +1,10 @@
 /**
  * One stream of the host for as long as the component lives.
  *
- * The stream restarts when its query, the cursor, the update rate or the connection changes; the old frame stays on screen
- * until the new stream's first one, unless it is of another source. Frames are applied once per animation frame, newest wins, and acknowledged only then:
- * a window that cannot keep up is thereby sent less. A hidden page holds no stream.
+ * The stream restarts when its query, the update rate, the connection or what is on screen changes; the old frame stays until
+ * the new stream's first one, unless it is of another source. A paused cursor that moves keeps its stream: the host is told
+ * where it stands, one move at a time, the newest wins. Frames are applied once per animation frame, newest wins, and
+ * acknowledged only then: a window that cannot keep up is thereby sent less. A hidden page holds no stream.
  */
 import { useDocumentVisibility } from '@vueuse/core'
 import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
@@ -18,7 +19,7 @@ const RESTART_MS = 30
 const AGAIN_MS = 1000
 let streams = 0
 /** Last frame of each stream by its query, so that a view that comes back is not empty for its first moment. */
-const kept = new Map<StreamName, { query: string; frame: unknown }>()
+const kept = new Map<StreamName, { query: string; turn: number; frame: unknown }>()
 /** Streams that tell of the window's host; every other one is of the source on screen. */
 const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections'])
 
@@ -26,7 +27,7 @@ export interface StreamOptions {
   /** Most frames a second, below the chosen update rate. */
   readonly maxHz?: number
   /** Always the newest sample, also while the cursor is paused. */
-  readonly followNewest?: boolean
+  readonly followNewest?: boolean | (() => boolean)
   /** This stream is the view: the sample it shows is the sample on screen. */
   readonly isView?: boolean
 }
@@ -55,25 +56,38 @@ export function useStream<N extends StreamName>(
   let timer: ReturnType<typeof setTimeout> | undefined
   let startedMs = -Infinity
 
+  const follows = (): boolean => {
+    const { followNewest = false } = options
+    return typeof followNewest === 'function' ? followNewest() : followNewest
+  }
+
   const plan = computed(() => {
     const asked = query()
     if (asked === null || connection.host === null || visibility.value === 'hidden') return null
+    const isOfHost = ofHost.has(name)
+    // Until it is known where the cursor stands in what has come on screen, nothing of it is asked for.
+    if (!isOfHost && !follows() && time.isElsewhere) return null
     const hz = Math.min(settings.hz, options.maxHz ?? 10)
-    const at = options.followNewest ? null : time.at
+    const at = follows() ? null : time.at
     const text = JSON.stringify(asked)
-    const key = JSON.stringify([asked, hz, at, ofHost.has(name) ? 0 : source.switches])
-    return { host: connection.host, query: text, key, asked, hz, at }
+    const turn = isOfHost ? 0 : source.turn
+    const of = isOfHost ? (name === 'status' ? source.looks : 0) : `${turn} ${source.switches}`
+    const key = JSON.stringify([asked, hz, at === null, of])
+    return { host: connection.host, query: text, key, asked, hz, at, turn }
   })
   type Plan = NonNullable<typeof plan.value>
 
-  async function follow({ host, asked, hz, at, query: text }: Plan, signal: AbortSignal): Promise<void> {
+  async function follow({ host, asked, hz, at, query: text, turn }: Plan, signal: AbortSignal): Promise<void> {
     const stream = `${name}-${++streams}`
     let newest: Frames[N] | null = null
     const apply = (): void => {
       if (newest === null || signal.aborted) return
       frame.value = newest
-      kept.set(name, { query: text, frame: newest })
-      if (options.isView) time.note(newest)
+      kept.set(name, { query: text, turn, frame: newest })
+      if (options.isView) {
+        time.note(newest)
+        source.turned()
+      }
       // Once it is in the page. It stands for the frames before it too; a lost line has ended the stream already.
       const { seq } = newest
       void nextTick(() => host.api.host.ack({ stream, seq }).catch(() => undefined))
@@ -83,6 +97,9 @@ export function useStream<N extends StreamName>(
     const frames = await openers[name](host.api, { ...asked, stream, hz, at }, { signal })
     for await (const next of frames) {
       if (signal.aborted) return
+      // Something else has come on screen, of which the status will tell; this stream is not about that.
+      if (!ofHost.has(name) && source.frame !== null && (next.turn ?? turn) !== turn) continue
+      if (isFirst && at !== null) standOn(host, stream, at, signal)
       error.value = null
       newest = next
       // Its first frame, and a paused cursor's, is what a hand waits for; the flow is rendered at the chosen rate.
@@ -91,10 +108,32 @@ export function useStream<N extends StreamName>(
     }
   }
 
+  /** Tells the host where the cursor of a running stream is; set while one runs on a fixed sample. */
+  let stand: () => void = () => undefined
+  function standOn(host: Plan['host'], stream: string, first: number, signal: AbortSignal): void {
+    let [told, isTelling] = [first, false]
+    stand = () => {
+      const at = plan.value?.at ?? null
+      if (signal.aborted || isTelling || at === null || at === told) return
+      told = at
+      isTelling = true
+      host.api.views
+        .stand({ stream, at })
+        .then((isKnown) => isKnown || signal.aborted || restart())
+        .catch(() => signal.aborted || restart())
+        .finally(() => {
+          isTelling = false
+          stand()
+        })
+    }
+    stand()
+  }
+
   function start(): void {
     clearTimeout(timer)
     abort?.abort()
     abort = null
+    stand = () => undefined
     const next = plan.value
     if (next === null) return
     startedMs = performance.now()
@@ -117,7 +156,8 @@ export function useStream<N extends StreamName>(
   }
   const [first] = [plan.value]
   const before = kept.get(name)
-  if (first !== null && before?.query === first.query) frame.value = before.frame as Frames[N]
+  if (first !== null && before?.query === first.query && before.turn === first.turn)
+    frame.value = before.frame as Frames[N]
   // What one source has shown is nothing of another.
   watch(
     () => source.switches,
@@ -130,8 +170,14 @@ export function useStream<N extends StreamName>(
     { flush: 'sync' },
   )
   watch([() => plan.value?.key, () => plan.value?.host], restart)
+  watch(
+    () => plan.value?.at,
+    () => stand(),
+  )
   start()
+  if (options.isView) source.viewers++
   onScopeDispose(() => {
+    if (options.isView && --source.viewers === 0) source.turned()
     clearTimeout(timer)
     abort?.abort()
   })

@@ -2,9 +2,12 @@
  * Another source has come on screen: what names a job, a target, a rule or a moment of the one before is let go, the cursor
  * follows the newest, and nothing that was being written for one cluster can be sent to another.
  */
+import { useCompareStore } from './compare.ts'
+import { useHistoryStore } from './history.ts'
 import { useJobsTableStore } from './jobs-table.ts'
 import { useLocksStore } from './locks.ts'
 import { useMetadataStore } from './metadata.ts'
+import { useNoteStore } from './note.ts'
 import { usePolicyDraftStore } from './policy-draft.ts'
 import { useRuleDraftStore } from './rule-draft.ts'
 import { useRulesViewStore } from './rules-view.ts'
@@ -16,6 +19,8 @@ export function resetForSource(): void {
   const [selection, time, jobs] = [useSelectionStore(), useTimeStore(), useJobsTableStore()]
   selection.clear()
   time.reset()
+  useCompareStore().clear()
+  useNoteStore().reset()
   jobs.filter = jobs.target = ''
 
   const [rules, draft] = [useRulesViewStore(), useRuleDraftStore()]
@@ -35,6 +40,8 @@ export function resetForSource(): void {
   locks.filter = ''
   locks.select('')
   locks.follow()
+
+  useHistoryStore().reset()
 
   const tokens = useTokensStore()
   tokens.show('')

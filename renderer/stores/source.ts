@@ -3,6 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { AdaptbfChange, AdaptbfOptions } from '#core/api/adaptbf.ts'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
+import type { Playback } from '#core/api/history.ts'
 import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
 import { refusal } from './refusal.ts'
@@ -15,7 +16,20 @@ export const controllerNames: Record<Controller, string> = { adaptbf: 'AdapTBF',
 /** Emulated seconds per second that can be chosen; 0 stands still. */
 export const speeds = [0, 1, 2, 4, 16] as const
 
+/** What the numbers on screen are of. */
+export interface Naming {
+  readonly kind: StatusFrame['source']['kind']
+  readonly cluster: string
+  readonly playback: Playback | null
+}
+const namingOf = ({ source, playback }: StatusFrame): Naming => ({
+  ...{ kind: source.kind, cluster: source.cluster, playback: playback ?? null },
+})
+
 type Change = (frame: StatusFrame) => Partial<StatusFrame>
+const OFF_WHY = 'what was recorded is on screen'
+const OFF_NEXT = 'Go back to live first.'
+const ALL_OFF = 'Off while what was recorded is on screen. Go back to live first.'
 /** Longest that a frame from before a verb may still be on its way. */
 const UNDER_WAY_MS = 600
 
@@ -30,35 +44,81 @@ export const useSourceStore = defineStore('source', () => {
 
   const NOTHING_AGREED = { change: (): Partial<StatusFrame> => ({}), untilMs: 0 }
   let agreed: { change: Change; untilMs: number } = NOTHING_AGREED
+  /** Where the source's own frames come from; a playback of it is no other source. */
+  let origin: { kind: Naming['kind'] | ''; cluster: string } = { kind: '', cluster: '' }
+  /** The source that goes on behind a playback; empty when the window has not seen it. */
+  const behind = ref('')
+  /** Whether it is an emulator, also while it is played back. */
+  const hasSpeed = ref(false)
   let identity = ''
   /** How often another source has come on screen: what was shown and chosen on one says nothing of the next. */
   const switches = ref(0)
+  /** How often something else has come on screen, a playback too: samples have other numbers then. */
+  const turn = ref(0)
+  /** Counted up to ask for the status anew, at once. */
+  const looks = ref(0)
+  /** Views on screen, which say when they have turned. */
+  const viewers = ref(0)
+  /** What the view shows still: it is named so, and dimmed, until it has a frame of what comes. */
+  const before = shallowRef<Naming | null>(null)
+  const naming = computed(() => before.value ?? (frame.value ? namingOf(frame.value) : null))
+  const isTurning = computed(() => before.value !== null)
 
   function apply(next: StatusFrame): void {
     receivedMs.value = Date.now()
-    const name = `${next.source.kind} ${next.source.cluster}`
-    if (identity !== '' && name !== identity) {
+    const { kind, cluster } = next.source
+    const { playback } = next
+    const name = `${kind} ${cluster} ${playback ? `${playback.file} ${playback.tier} ${playback.fromMs}` : ''}`
+    const isOther =
+      identity !== '' &&
+      (cluster !== origin.cluster || (kind !== 'RECORDED' && origin.kind !== '' && kind !== origin.kind))
+    const hasTurned = next.turn === undefined ? name !== identity : next.turn !== turn.value
+    if (identity !== '' && (isOther || hasTurned)) {
       agreed = NOTHING_AGREED
-      refusals.value = []
-      dismissed.value = new Set()
-      switches.value++
-    }
+      if (isOther) {
+        refusals.value = []
+        dismissed.value = new Set()
+        before.value = null
+        switches.value++
+      } else if (viewers.value > 0) before.value ??= naming.value
+      turn.value = next.turn ?? turn.value + 1
+    } else if (next.turn !== undefined) turn.value = next.turn
     identity = name
+    origin = { kind: kind === 'RECORDED' ? (isOther ? '' : origin.kind) : kind, cluster }
+    if (kind !== 'RECORDED') behind.value = cluster
+    hasSpeed.value = origin.kind === 'EMULATED'
     frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
   }
+  /** The view shows a frame of what is on screen now. */
+  const turned = (): void => {
+    before.value = null
+  }
+  const look = (): void => void looks.value++
   /** What the host has agreed to holds at once: frames under way are older, and a source that stands still sends none. */
   function agree(change: Change): void {
     agreed = { change, untilMs: Date.now() + UNDER_WAY_MS }
     if (frame.value) frame.value = { ...frame.value, ...change(frame.value) }
   }
 
+  /** Why nothing can be changed now; null when it can. */
+  const off = computed(() => (frame.value?.source.kind === 'RECORDED' ? ALL_OFF : null))
+  /** The same as what a verb has to say that is not sent; null when it may be. */
+  const refused = (what: string): Notice | null =>
+    off.value === null ? null : { code: 'RECORDED', what, why: OFF_WHY, next: OFF_NEXT }
+  /** Tells the operator of a refusal, above the view. */
+  function tell(notice: Notice): void {
+    refusals.value = [notice, ...refusals.value.filter((n) => textOf(n) !== textOf(notice))].slice(0, 3)
+  }
+
   async function ask(what: string, verb: (client: Client) => Promise<void>, then: Change): Promise<void> {
+    const not = refused(what)
+    if (not) return tell(not)
     try {
       if (connection.host === null) throw new Error('The host is not connected')
       await verb(connection.host.api)
       agree(then)
     } catch (error) {
-      refusals.value = [refusal(what, error), ...refusals.value].slice(0, 3)
+      tell(refusal(what, error))
     }
   }
   const setSpeed = (speed: number): Promise<void> =>
@@ -110,8 +170,9 @@ export const useSourceStore = defineStore('source', () => {
 
   const isEmulated = computed(() => frame.value?.source.kind === 'EMULATED')
   /** A source that is not the live cluster carries the hatched frame. */
-  const isHatched = computed(() => frame.value !== null && frame.value.source.kind !== 'LIVE')
+  const isHatched = computed(() => naming.value !== null && naming.value.kind !== 'LIVE')
   return {
+    ...{ turn, turned, isTurning, naming, viewers, hasSpeed, behind, looks, look, off, refused, tell },
     frame,
     receivedMs,
     switches,

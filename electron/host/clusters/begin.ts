@@ -9,6 +9,7 @@ import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
 import { consoleOf } from '../console.ts'
+import { keepFrames } from '../history/kept-frames.ts'
 import { RuleDesk } from '../rules/desk.ts'
 import type { BegunConsole, LiveConsole } from './live-console.ts'
 
@@ -46,6 +47,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       monitor.changed()
     },
   })
+  keepFrames(monitor)
   // Between two samples, too.
   monitor.onChange(() => guard.look())
   const console = consoleOf(monitor, {

@@ -1,64 +1,215 @@
 /** Moving through time at the host: what is on screen beside the newest samples, and what is kept. */
-import type { CsvQuery, HistoryFrame, HistoryQuery, Span, TierId } from '#core/api/history.ts'
-import { fail, type Failure, type Result } from '#core/base/result.ts'
+import type { CsvQuery, HistoryFrame, HistoryQuery, Mark, Span, TierId } from '#core/api/history.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { csvParts } from '../../history/csv.ts'
+import type { HistoryReader } from '../../history/reader.ts'
+import { clusterAt, NEAR_MS, placeAt } from '../../recorded/find.ts'
+import { Past } from '../../recorded/past.ts'
 import type { OnScreen } from '../on-screen.ts'
+import { nearestSample, stand } from '../views/position.ts'
+import { HistoryFrames } from './frame.ts'
+import { Playback } from './playback.ts'
 
-const NOT_YET: Failure = { code: 'NOT_YET', what: 'This is not there yet' }
+const NOTE_MAX = 2_000
+/** Events in memory looked through for the next one. */
+const MARKS = 2_000
+
+type Stood = { sample: number; atMs: number; recorded: boolean }
 
 export interface HistoryDeskParts {
   readonly onScreen: OnScreen
-  /** Folder of recordings; undefined: none are kept. */
-  readonly dataDir: string | undefined
+}
+
+const SCREEN = 'What is on screen stays as it is.'
+
+const noFolder: Failure = {
+  code: 'NO_RECORDINGS',
+  what: 'There is no folder for recordings',
+  why: 'the history of this console is in memory only',
+  next: 'Start it with a history file.',
 }
 
 export class HistoryDesk {
-  readonly #parts: HistoryDeskParts
+  readonly #onScreen: OnScreen
+  readonly #frames = new HistoryFrames()
+  /** The store's reader, by the history that it reads. */
+  #store: { readonly of: object; readonly past: Past } | undefined
 
-  constructor(parts: HistoryDeskParts) {
-    this.#parts = parts
+  constructor({ onScreen }: HistoryDeskParts) {
+    this.#onScreen = onScreen
   }
 
-  goTo(_atMs: number): Result<{ sample: number; atMs: number; recorded: boolean }> {
-    return fail(NOT_YET)
+  goTo(atMs: number): Result<Stood> {
+    const { playback } = this
+    // Within a recording the cursor stays in it.
+    const kept = playback?.file == null ? this.#inMemory(atMs) : undefined
+    if (kept) {
+      this.#onScreen.play(undefined)
+      return ok(kept)
+    }
+    return this.#inPast(playback?.file == null ? this.#past() : playback.viewed.past, atMs, playback)
   }
 
-  event(_atMs: number, _direction: 'next' | 'previous'): number | null {
-    return null
+  event(atMs: number, direction: 'next' | 'previous'): number | null {
+    const isNext = direction === 'next'
+    const kept = this.#reader()?.eventBeside(atMs, direction)
+    const { events } = this.#onScreen.monitor
+    const marks = this.playback?.file == null ? events.between(-Infinity, Infinity, MARKS) : []
+    const here = marks.map((m) => m.atMs).filter((at) => (isNext ? at > atMs : at < atMs))
+    const all = kept === undefined ? here : [kept, ...here]
+    return all.length === 0 ? null : isNext ? Math.min(...all) : Math.max(...all)
   }
 
-  open(_name: string): Result<undefined> {
-    return fail(NOT_YET)
+  /** Puts a recording on screen, at its beginning. Failures: NO_RECORDINGS, those of the file, NO_HISTORY for an empty one. */
+  open(name: string): Result<undefined> {
+    const { recordings } = this.#onScreen.monitor.history
+    const opened = recordings ? recordings.open(name) : fail(noFolder)
+    if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
+    const reader = opened.value
+    const past = new Past(reader, this.#inkOf)
+    const finest = past.tiers[0]
+    const kept = reader.kept()
+    const place = finest && kept && placeAt(past, finest.fromMs, NEAR_MS)
+    if (!place) {
+      reader.close()
+      return fail({ code: 'NO_HISTORY', what: `${name} holds no samples`, unaffected: SCREEN, next: 'Open another one.' })
+    }
+    this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), name, past))
+    return ok(undefined)
   }
 
   leave(): void {
-    this.#parts.onScreen.play(undefined)
+    this.#onScreen.play(undefined)
   }
 
-  note(_atMs: number, _text: string): Result<undefined> {
-    return fail(NOT_YET)
+  note(atMs: number, text: string): Result<undefined> {
+    const said = text.trim().slice(0, NOTE_MAX)
+    if (this.playback?.file != null) {
+      return fail({
+        code: 'RECORDING',
+        what: 'The note was not kept',
+        why: 'a recording is a file of its own that nothing is added to',
+        next: 'Return to live first, or write the note at that instant of the store.',
+      })
+    }
+    const mark: Mark = { atMs, kind: 'note', level: 'ok', subject: 'Note', text: said, where: '' }
+    // The log of the source hands it on to the history.
+    this.#onScreen.monitor.events.add(mark)
+    this.#changed()
+    return ok(undefined)
   }
 
-  setKeep(_tier: TierId, _keepMs: number): Result<undefined> {
-    return fail(NOT_YET)
+  setKeep(tier: TierId, keepMs: number): Result<undefined> {
+    return this.#settled(this.#onScreen.monitor.history.setKeep(tier, keepMs))
   }
 
-  setQuota(_bytes: number): Result<undefined> {
-    return fail(NOT_YET)
+  setQuota(bytes: number): Result<undefined> {
+    return this.#settled(this.#onScreen.monitor.history.setQuota(bytes))
   }
 
-  record(_name: string, _span: Span): Result<{ name: string; bytes: number }> {
-    return fail(NOT_YET)
+  async record(name: string, span: Span): Promise<Result<{ name: string; bytes: number }>> {
+    const { history } = this.#onScreen.monitor
+    const path = history.recordings ? history.recordings.pathOf(name) : fail(noFolder)
+    if (!path.ok) return path
+    const written = await history.writeRecording(span, path.value)
+    this.#changed()
+    return written.ok ? ok({ name, bytes: written.value.bytes }) : written
   }
 
-  removeRecording(_name: string): Result<undefined> {
-    return fail(NOT_YET)
+  removeRecording(name: string): Result<undefined> {
+    const { recordings } = this.#onScreen.monitor.history
+    if (this.playback?.file === name) this.leave()
+    return this.#settled(recordings ? recordings.remove(name) : fail(noFolder))
   }
 
-  csv(_query: CsvQuery): Result<AsyncGenerator<{ text: string; rows: number; isLast: boolean }, void, void>> {
-    return fail(NOT_YET)
+  csv(query: CsvQuery): Result<AsyncGenerator<{ text: string; rows: number; isLast: boolean }, void, void>> {
+    const reader = this.#reader()
+    return reader ? csvParts(reader, query) : fail(notRead())
   }
 
-  frame(_query: HistoryQuery & { at: number | null }, _seq: number): HistoryFrame {
-    throw new Error('not yet')
+  frame(query: HistoryQuery & { at: number | null }, seq: number): HistoryFrame {
+    const { monitor } = this.#onScreen
+    const viewed = this.playback?.viewed ?? monitor
+    const reader = this.#reader()
+    if (!reader) throw new Error('the history file cannot be read')
+    const head = { seq, ...stand(viewed, query.at) }
+    return this.#frames.build({ reader, history: monitor.history, head, inkOf: this.#inkOf }, query)
+  }
+
+  get playback(): Playback | undefined {
+    const { playback } = this.#onScreen
+    return playback instanceof Playback ? playback : undefined
+  }
+
+  readonly #inkOf = (jobId: string): number => this.#onScreen.monitor.jobs.find(jobId)?.colour ?? 0
+
+  #inMemory(atMs: number): Stood | undefined {
+    const { recent, intervalNs } = this.#onScreen.monitor
+    const { totals } = recent.raw
+    if (totals.newest === 0) return undefined
+    const slackMs = (2.5 * intervalNs) / 1e6
+    if (atMs < totals.atMs(totals.oldest) - slackMs) return undefined
+    const sample = nearestSample(totals, atMs)
+    return { sample, atMs: totals.atMs(sample), recorded: false }
+  }
+
+  #inPast(past: Past | undefined, atMs: number, playback: Playback | undefined): Result<Stood> {
+    past?.look()
+    const place = past && placeAt(past, atMs, NEAR_MS)
+    if (!past || !place) {
+      return fail({
+        code: 'NO_HISTORY',
+        what: 'There is nothing to show at this instant',
+        why: 'nothing is kept within ten minutes of it',
+        unaffected: SCREEN,
+        next: 'Choose an instant at which the day line has values.',
+      })
+    }
+    const isSame = playback?.viewed.past === past && playback.viewed.tierId === place.tier.id
+    const isHere = isSame && playback.viewed.axis.atMs(playback.viewed.nearest(place.atMs)) === place.atMs
+    const shown = isHere
+      ? playback
+      : new Playback(this.#onScreen.console, clusterAt(past, place), playback?.file ?? null, playback?.owned)
+    if (shown !== playback) this.#play(shown)
+    return ok({ sample: shown.viewed.nearest(place.atMs), atMs: place.atMs, recorded: true })
+  }
+
+  #play(playback: Playback): void {
+    // Another stretch of a recording that is open goes on with its file.
+    this.playback?.handOver(playback)
+    this.#onScreen.play(playback)
+  }
+
+  /** What is read of the past: of the recording on screen, or of the store. */
+  #reader(): HistoryReader | undefined {
+    return this.playback?.viewed.past.reader ?? this.#past()?.reader
+  }
+
+  #past(): Past | undefined {
+    const { history } = this.#onScreen.monitor
+    if (this.#store?.of !== history) {
+      try {
+        this.#store = { of: history, past: new Past(history.reader(), this.#inkOf) }
+      } catch {
+        return undefined
+      }
+    }
+    return this.#store.past
+  }
+
+  #settled(result: Result<undefined>): Result<undefined> {
+    if (result.ok) this.#changed()
+    return result
+  }
+
+  #changed(): void {
+    this.#frames.changed()
+    this.#onScreen.monitor.changed()
   }
 }
+
+const notRead = (): Failure => ({
+  code: 'HISTORY_UNREADABLE',
+  what: 'The history could not be read',
+  next: 'See the notice of the history file.',
+})

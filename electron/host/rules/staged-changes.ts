@@ -79,6 +79,15 @@ export class StagedChanges {
     return true
   }
 
+  /** @returns  brings back what is staged now, whatever was staged and replaced since. */
+  mark(): () => void {
+    const list = this.#list
+    return () => {
+      this.#list = list
+      this.#version++
+    }
+  }
+
   /** Takes one change back, or all of a service. */
   remove(service: ServiceName, id: string | null): void {
     this.#list = this.#list.filter((c) => c.service !== service || (id !== null && c.id !== id))

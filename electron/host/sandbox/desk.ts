@@ -1,4 +1,7 @@
-/** The sandbox at the host: the gallery, forks of the source on screen, and one run at a time. */
+/**
+ * The sandbox at the host: the gallery, forks of the source on screen, and one run at a time. Each room keeps its own; this is only
+ * what the contract calls.
+ */
 import type {
   Calibration,
   Forked,
@@ -10,79 +13,96 @@ import type {
   Variant,
 } from '#core/api/sandbox.ts'
 import type { Span } from '#core/api/history.ts'
-import { fail, type Failure, type Result } from '#core/base/result.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import type { OnScreen } from '../on-screen.ts'
-
-const NOT_YET: Failure = { code: 'NOT_YET', what: 'This is not there yet' }
+import { exportResult, type Exported, type ExportFormat } from './export.ts'
+import { calibrateOver } from './calibration.ts'
+import { complete, type Completion } from './completion.ts'
+import { forkOf } from './fork.ts'
+import { RunDesk } from './run.ts'
+import { checkScenario } from './scenarios-check.ts'
+import { ScenarioShelf } from './scenarios.ts'
+import { stageVariant } from './stage.ts'
 
 export interface SandboxDeskParts {
   readonly onScreen: OnScreen
   /** Folder of saved scenarios; undefined: none are kept. */
   readonly dataDir: string | undefined
+  /** Program of the sandbox threads (tests). */
+  readonly program?: string | undefined
 }
 
 export class SandboxDesk {
   readonly parts: SandboxDeskParts
+  readonly #runs: RunDesk
+  readonly #shelf: ScenarioShelf
 
   constructor(parts: SandboxDeskParts) {
     this.parts = parts
+    const { onScreen, dataDir, program } = parts
+    this.#runs = new RunDesk({
+      program,
+      colourOf: (jobId) => onScreen.monitor.jobs.find(jobId)?.colour ?? 0,
+    })
+    this.#shelf = new ScenarioShelf(dataDir)
   }
 
   gallery(): GalleryEntry[] {
-    return []
+    return this.#shelf.entries()
   }
 
-  open(_id: string): Result<{ text: string; check: ScenarioCheck }> {
-    return fail(NOT_YET)
+  open(id: string): Result<{ text: string; check: ScenarioCheck }> {
+    return this.#shelf.open(id)
   }
 
-  check(_text: string): ScenarioCheck {
-    throw new Error('not yet')
+  check(text: string): ScenarioCheck {
+    return checkScenario(text)
   }
 
-  complete(
-    _text: string,
-    _line: number,
-    _column: number,
-  ): {
-    fromColumn: number
-    options: { label: string; detail: string; apply: string }[]
-  } {
-    return { fromColumn: 0, options: [] }
+  save(name: string, text: string, replace: boolean): Result<{ id: string }> {
+    return this.#shelf.save(name, text, replace)
   }
 
-  async fork(_input: ForkInput): Promise<Result<Forked>> {
-    return fail(NOT_YET)
+  remove(id: string): Result<undefined> {
+    return this.#shelf.remove(id)
   }
 
-  run(_input: RunInput, _signal?: AbortSignal): Result<AsyncGenerator<RunEvent, void, void>> {
-    return fail(NOT_YET)
+  complete(text: string, line: number, column: number): Completion {
+    return complete(text, line, column)
   }
 
-  async calibrate(
-    _input: ForkInput & { span: Span; seeds: number },
-    _signal?: AbortSignal,
-  ): Promise<Result<Calibration>> {
-    return fail(NOT_YET)
+  async fork(input: ForkInput): Promise<Result<Forked>> {
+    return forkOf(this.parts.onScreen.monitor, input)
   }
 
-  stage(_variant: Variant, _verdict: string, _expireMinutes: number): Result<{ staged: number; text: string }> {
-    return fail(NOT_YET)
+  calibrate(input: ForkInput & { span: Span; seeds: number }, signal?: AbortSignal): Promise<Result<Calibration>> {
+    const { onScreen, program } = this.parts
+    return calibrateOver(onScreen.monitor, input, { signal, program })
   }
 
-  save(_name: string, _text: string, _replace: boolean): Result<{ id: string }> {
-    return fail(NOT_YET)
+  run(input: RunInput, signal?: AbortSignal): Result<AsyncGenerator<RunEvent, void, void>> {
+    return this.#runs.run(input, signal)
   }
 
-  remove(_id: string): Result<undefined> {
-    return fail(NOT_YET)
+  /** @param run  id of the result that the variant comes from: its scenario must be a fork of the source on screen, or none. */
+  stage(
+    variant: Variant,
+    verdict: string,
+    expireMinutes: number,
+    run: string | null = null,
+  ): Result<{ staged: number; text: string }> {
+    const from = run === null ? undefined : this.#runs.result(run)
+    if (from && !from.ok) return from
+    const cluster = from?.value.cluster
+    return stageVariant(this.parts.onScreen, { variant, verdict, expireMinutes, cluster })
   }
 
-  export(_id: string, _format: 'csv' | 'json' | 'md'): Result<{ name: string; text: string }> {
-    return fail(NOT_YET)
+  export(id: string, format: ExportFormat): Result<Exported> {
+    const kept = this.#runs.result(id)
+    return kept.ok ? ok(exportResult(kept.value.result, format)) : kept
   }
 
   close(): void {
-    // Nothing runs yet.
+    this.#runs.close()
   }
 }

@@ -1,12 +1,12 @@
-/** Every known job with what the table shows of it at one sample; shared by the table, its filter and its totals. */
+/** Every known job with what the table shows of it at one sample, as columns; shared by the table, its filter and its totals. */
 import type { JobColumn } from '#core/api/frames.ts'
-import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { byCodeUnit } from '#core/base/order.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
-import { ruleFinder, RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
+import type { JobRead, KnownJobs, Viewed } from '../../cluster/viewed.ts'
 import type { FilterRow } from '../job-filter.ts'
 import { isPresent, orNull, orZero, rateSamples, throttledSamples } from './position.ts'
+import { type Compare, selectRange } from './rank.ts'
+import { ruleLookup, rulesAt, type RuleOf } from './rule-lookup.ts'
 
 export interface JobRow extends FilterRow {
   readonly colour: number
@@ -23,88 +23,204 @@ const C = {
   mdops: jobColumn('mdops'),
 }
 
-/** Rules of every server at a sample, parsed. */
-export function rulesAt(monitor: ClusterMonitor, sample: number): Map<string, RuleLine[]> {
-  return new Map(
-    monitor.servers.map((host) => {
-      const kept = monitor.recent.rulesAt(host, sample)
-      return [host, writtenLines(parseNrsTbfRule(kept?.text ?? '').rules, kept?.policy ?? '')]
-    }),
-  )
+function knownAt(viewed: Viewed, atMs: number): KnownJobs {
+  const known = viewed.jobs.known?.(atMs)
+  if (known) return known
+  const jobs: JobRead[] = []
+  for (const job of viewed.jobs.all) if (job.firstSeenMs <= atMs) jobs.push(job)
+  return { jobs, names: jobs.map((j) => j.jobId) }
 }
 
-/** The rule that each job falls under: its name and its rate summed over the servers that have it. */
-export function ruleLookup(
-  rules: ReadonlyMap<string, readonly RuleLine[]>,
-): (jobId: string) => { name: string; rate: number } | undefined {
-  const matcher = new RuleMatcher()
-  const servers = [...rules.values()].map((list) => ruleFinder(list, matcher))
-  return (jobId) => {
-    let name: string | undefined
-    let rate = 0
-    for (const find of servers) {
-      const r = find(jobId)
-      if (!r) continue
-      name ??= r.name
-      rate += r.rate
-    }
-    return name === undefined ? undefined : { name, rate }
+/** The jobs known at a sample. Row i of all columns is job i. */
+export class JobTable {
+  readonly jobs: readonly JobRead[]
+  /** Mean of the last second; 0 for a gap. */
+  readonly rpcs: Float64Array
+  readonly readBps: Float64Array
+  readonly writeBps: Float64Array
+  readonly mdops: Float64Array
+  /** Mean of the last ten seconds. */
+  readonly throttled: Float64Array
+  /** NaN without one. */
+  readonly record: Float64Array
+  readonly #atMs: number
+  readonly #isNow: boolean
+  readonly #ruleOf: RuleOf
+  /** What a job without a rule falls under; empty where rules of long ago have left memory while rates are still there. */
+  readonly #noRule: 'default' | ''
+
+  /**
+   * @param target  whose record is shown; empty = the sum over all.
+   * @param only    the one job wanted; all that are known without it.
+   */
+  constructor(viewed: Viewed, sample: number, atMs: number, target = '', only?: string) {
+    const one = only === undefined ? undefined : viewed.jobs.find(only)
+    const isThere = one !== undefined && one.firstSeenMs <= atMs
+    const known =
+      only === undefined ? knownAt(viewed, atMs) : isThere ? { jobs: [one], names: [one.jobId] } : { jobs: [], names: [] }
+    const { names } = known
+    const { jobs } = viewed.recent.raw
+    const mean = (column: number, n: number): Float64Array => zeroed(jobs.means(names, column, sample, n))
+    const second = rateSamples(viewed)
+    this.jobs = known.jobs
+    this.rpcs = mean(C.rpcs, second)
+    this.readBps = mean(C.readBps, second)
+    this.writeBps = mean(C.writeBps, second)
+    this.mdops = mean(C.mdops, second)
+    this.throttled = mean(C.throttled, throttledSamples(viewed))
+    const { shares } = viewed.recent
+    this.record =
+      target === ''
+        ? jobs.means(names, C.record, sample, 1)
+        : Float64Array.from(names, (id) => shares.value(shareName(id, target), shareColumn('record'), sample))
+    this.#atMs = atMs
+    this.#isNow = isPresent(viewed, sample)
+    this.#ruleOf = ruleLookup(rulesAt(viewed, sample))
+    this.#noRule = viewed.servers.some((host) => viewed.recent.rulesAt(host, sample)) ? 'default' : ''
   }
-}
 
-/** @param target  whose record is shown; empty = the sum over all. */
-export function jobRows(monitor: ClusterMonitor, sample: number, atMs: number, target = ''): JobRow[] {
-  const { jobs } = monitor.recent.raw
-  const { shares } = monitor.recent
-  const recordOf = (id: string): number =>
-    target === ''
-      ? jobs.value(id, C.record, sample)
-      : shares.value(shareName(id, target), shareColumn('record'), sample)
-  const ruleOf = ruleLookup(rulesAt(monitor, sample))
-  const isNow = isPresent(monitor, sample)
-  // Rules of long ago may have left memory while rates are still there; then nothing is said of them.
-  const isKnown = monitor.servers.some((host) => monitor.recent.rulesAt(host, sample) !== undefined)
-  const rows: JobRow[] = []
-  for (const job of monitor.jobs.all) {
-    if (job.firstSeenMs > atMs) continue
-    const mean = (column: number, n: number): number => jobs.mean(job.jobId, column, sample, n)
-    const rpcs = orZero(mean(C.rpcs, rateSamples(monitor)))
-    const readBps = orZero(mean(C.readBps, rateSamples(monitor)))
-    const writeBps = orZero(mean(C.writeBps, rateSamples(monitor)))
-    const ops = [...(isNow ? job.lastSecond.ops : [])].sort((a, b) => b[1] - a[1])
-    const rule = ruleOf(job.jobId)
-    rows.push({
+  get length(): number {
+    return this.jobs.length
+  }
+
+  ioBytes(i: number): number {
+    const rpcs = this.rpcs[i] as number
+    return rpcs > 0 ? ((this.readBps[i] as number) + (this.writeBps[i] as number)) / rpcs : NaN
+  }
+
+  topOp(i: number): string {
+    let [top, most] = ['', 0]
+    if (this.#isNow) for (const [op, n] of this.jobs[i]!.lastSecond.ops) if (n > most) [top, most] = [op, n]
+    if (top !== '') return top
+    if (this.rpcs[i] === 0) return ''
+    return (this.writeBps[i] as number) >= (this.readBps[i] as number) ? 'write' : 'read'
+  }
+
+  rule(i: number): string {
+    return this.#ruleOf(this.jobs[i]!.jobId)?.name ?? this.#noRule
+  }
+
+  /** A row in whole, for what is on screen. */
+  row(i: number): JobRow {
+    const job = this.jobs[i]!
+    const rule = this.#ruleOf(job.jobId)
+    return {
       jobId: job.jobId,
       user: job.user,
       account: job.account,
       nodes: job.nodes ?? null,
       colour: job.colour,
-      topOp: ops[0]?.[0] ?? (rpcs === 0 ? '' : writeBps >= readBps ? 'write' : 'read'),
+      topOp: this.topOp(i),
       targets: [...job.targets],
-      rpcs,
-      readBps,
-      writeBps,
-      mdops: orZero(mean(C.mdops, rateSamples(monitor))),
-      ioBytes: rpcs > 0 ? (readBps + writeBps) / rpcs : null,
-      throttled: orZero(mean(C.throttled, throttledSamples(monitor))),
-      record: orNull(recordOf(job.jobId)),
-      rule: rule?.name ?? (isKnown ? 'default' : ''),
+      rpcs: this.rpcs[i] as number,
+      readBps: this.readBps[i] as number,
+      writeBps: this.writeBps[i] as number,
+      mdops: this.mdops[i] as number,
+      ioBytes: orNull(this.ioBytes(i)),
+      throttled: this.throttled[i] as number,
+      record: orNull(this.record[i] as number),
+      rule: rule?.name ?? this.#noRule,
       ruleRate: rule?.rate ?? null,
-      ageMs: atMs - job.firstSeenMs,
-    })
+      ageMs: this.#atMs - job.firstSeenMs,
+    }
   }
-  return rows
+
+  /** One row after the other in the same object: for tests that keep none. */
+  cursor(): RowCursor {
+    return new RowCursor(this, this.#atMs)
+  }
+
+  /** Rows [from, to) of the table in its order: jobs without a value last in either direction, ties by job id. */
+  ranked(rows: Uint32Array, by: JobColumn, descending: boolean, from: number, to: number): Uint32Array {
+    selectRange(rows, from, Math.min(to, rows.length), this.#order(by, descending))
+    return rows.subarray(from, Math.min(to, rows.length))
+  }
+
+  #order(by: JobColumn, descending: boolean): Compare {
+    const id = (i: number): string => this.jobs[i]!.jobId
+    if (by === 'rule') return textOrder(this.jobs.map((_, i) => this.rule(i)), id, descending)
+    if (by === 'jobId' || by === 'account') return textOrder(this.jobs.map((j) => j[by]), id, descending)
+    if (by === 'nodes') return valueOrder(Float64Array.from(this.jobs, (j) => j.nodes ?? NaN), id, descending)
+    if (by === 'ioBytes') return valueOrder(Float64Array.from(this.jobs, (_, i) => this.ioBytes(i)), id, descending)
+    return valueOrder(this[by], id, descending)
+  }
 }
 
-/** Order of the table; jobs without a value come last in either direction, and ties are settled by job id. */
-export function sortRows(rows: JobRow[], by: JobColumn, descending: boolean): JobRow[] {
+const textOrder = (texts: readonly string[], id: (i: number) => string, descending: boolean): Compare => {
   const sign = descending ? -1 : 1
-  return rows.sort((a, b) => {
-    const x = a[by]
-    const y = b[by]
-    if (x === y) return byCodeUnit(a.jobId, b.jobId)
-    if (x === null) return 1
-    if (y === null) return -1
-    return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : byCodeUnit(String(x), String(y)))
-  })
+  return (a, b) => sign * byCodeUnit(texts[a] as string, texts[b] as string) || byCodeUnit(id(a), id(b))
+}
+
+/** Rows without a value (NaN) last in either direction, ties by job id. */
+export const valueOrder = (column: Float64Array, id: (i: number) => string, descending: boolean): Compare => {
+  const sign = descending ? -1 : 1
+  return (a, b) => {
+    const [x, y] = [column[a] as number, column[b] as number]
+    if (x < y) return -sign
+    if (x > y) return sign
+    return Number(x !== x) - Number(y !== y) || byCodeUnit(id(a), id(b))
+  }
+}
+
+/** A row that is read where it stands: nothing is made for the ten thousand that a filter goes through. */
+class RowCursor implements FilterRow {
+  at = 0
+  readonly #table: JobTable
+  readonly #atMs: number
+
+  constructor(table: JobTable, atMs: number) {
+    this.#table = table
+    this.#atMs = atMs
+  }
+
+  get #job(): JobRead {
+    return this.#table.jobs[this.at]!
+  }
+  get jobId(): string {
+    return this.#job.jobId
+  }
+  get user(): string {
+    return this.#job.user
+  }
+  get account(): string {
+    return this.#job.account
+  }
+  get nodes(): number | null {
+    return this.#job.nodes ?? null
+  }
+  get targets(): readonly string[] {
+    return [...this.#job.targets]
+  }
+  get topOp(): string {
+    return this.#table.topOp(this.at)
+  }
+  get rule(): string {
+    return this.#table.rule(this.at)
+  }
+  get rpcs(): number {
+    return this.#table.rpcs[this.at] as number
+  }
+  get readBps(): number {
+    return this.#table.readBps[this.at] as number
+  }
+  get writeBps(): number {
+    return this.#table.writeBps[this.at] as number
+  }
+  get mdops(): number {
+    return this.#table.mdops[this.at] as number
+  }
+  get throttled(): number {
+    return this.#table.throttled[this.at] as number
+  }
+  get record(): number | null {
+    return orNull(this.#table.record[this.at] as number)
+  }
+  get ageMs(): number {
+    return this.#atMs - this.#job.firstSeenMs
+  }
+}
+
+function zeroed(values: Float64Array): Float64Array {
+  for (let i = 0; i < values.length; i++) values[i] = orZero(values[i] as number)
+  return values
 }

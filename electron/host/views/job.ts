@@ -4,9 +4,12 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { binBytes } from '#core/lustre/size-histogram.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure, type SHARE_COLUMNS, shareColumn, shareName } from '../../cluster/recent.ts'
-import { jobRows, ruleLookup, rulesAt } from './job-rows.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
+import { againstOf, onAxis, type Against, type FindAgainst } from './against.ts'
+import { JobTable } from './job-rows.ts'
+import { ruleLookup, rulesAt } from './rule-lookup.ts'
 import { debtsAt, ledgerOf, pairsOf } from './pairs.ts'
-import { isPresent, orNull, orZero, rateSamples, stand } from './position.ts'
+import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from './position.ts'
 
 const POINTS = 150
 const LEDGER = 40
@@ -44,24 +47,24 @@ function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undef
  * alone would give it among the jobs with tokens there.
  */
 function shares(
-  monitor: ClusterMonitor,
+  viewed: Viewed,
   jobId: string,
   sample: number,
   target: string,
 ): { share: number | null; entitled: number | null } {
-  const { shares: table } = monitor.recent
-  const nodesOf = (id: string): number => monitor.jobs.find(id)?.nodes ?? 1
+  const { shares: table } = viewed.recent
+  const nodesOf = (id: string): number => viewed.jobs.find(id)?.nodes ?? 1
   let [mine, entitled, total] = [0, 0, 0]
-  for (const name of target === '' ? monitor.targets.map((t) => t.target) : [target]) {
+  for (const name of target === '' ? viewed.targets.map((t) => t.target) : [target]) {
     let [tokens, nodes] = [0, 0]
-    for (const job of monitor.jobs.all) {
+    for (const job of viewed.jobs.all) {
       if (!job.targets.has(name)) continue
-      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, rateSamples(monitor)))
+      const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, rateSamples(viewed)))
       if (has === 0) continue
       tokens += has
       nodes += nodesOf(job.jobId)
     }
-    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, rateSamples(monitor)))
+    const has = orZero(table.mean(shareName(jobId, name), TOKENS, sample, rateSamples(viewed)))
     total += tokens
     if (has === 0) continue
     mine += has
@@ -72,15 +75,15 @@ function shares(
 
 /** What the job did over the window, on one target or in all. */
 function seriesOf(
-  monitor: ClusterMonitor,
+  viewed: Viewed,
   { jobId, target, windowMs }: { jobId: string; target: string; windowMs: number },
   sample: number,
 ): JobFrame['series'] {
   if (sample === 0) return { t: [], record: [], rpcs: [], allowed: [], demand: [], allocated: [] }
-  const seconds = monitor.source.periodNs / NS_PER_S
+  const seconds = viewed.source.periodNs / NS_PER_S
   if (target !== '') {
     // One job on one target is kept as sampled only, for some minutes.
-    const { shares: table } = monitor.recent
+    const { shares: table } = viewed.recent
     const { from, to, step } = table.window(sample, windowMs, POINTS)
     const name = shareName(jobId, target)
     const of = (m: (typeof SHARE_COLUMNS)[number]) => table.downsample(name, shareColumn(m), from, to, step)
@@ -88,7 +91,7 @@ function seriesOf(
     const allocated = of('tokens').map((v) => v && v / seconds)
     return { t, record: of('record'), rpcs: of('rpcs'), allowed: t.map(() => null), demand: of('demand'), allocated }
   }
-  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
+  const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from, step } = tier.jobs.window(to, windowMs, POINTS)
   const of = (m: JobMeasure) => tier.jobs.downsample(jobId, jobColumn(m), from, to, step)
   const allowed = of('allowed').map((v) => (v === 0 ? null : v))
@@ -96,38 +99,54 @@ function seriesOf(
   return { t, record: of('record'), rpcs: of('rpcs'), allowed, demand: of('demand'), allocated: of('granted') }
 }
 
+/** RPC/s of the job over A's window, on the axis of B's. */
+function seriesAt(a: Against, atMs: number, query: { jobId: string; windowMs: number }, axis: number[]) {
+  const past = seriesOf(a.viewed, { ...query, target: '' }, a.sample)
+  return onAxis(
+    past.t.map((t) => t - a.atMs + atMs),
+    past.rpcs,
+    axis,
+  )
+}
+
 export function jobFrame(
-  monitor: ClusterMonitor,
-  query: { at: number | null; windowMs: number; target: string; jobId: string },
+  viewed: Viewed,
+  query: { at: number | null; windowMs: number; againstMs?: number | null; target: string; jobId: string },
   seq: number,
+  find?: FindAgainst,
 ): JobFrame {
-  const { sample, atMs } = stand(monitor, query.at)
+  const { sample, atMs } = stand(viewed, query.at)
   const { jobId, target, windowMs } = query
-  const job = monitor.jobs.find(jobId)
-  const row = sample === 0 ? undefined : jobRows(monitor, sample, atMs ?? 0, target).find((r) => r.jobId === jobId)
-  const table = monitor.recent.shares
-  const on = monitor.targets
+  const { a, head } = againstOf(query.againstMs, find)
+  const live = liveOf(viewed)
+  const job = viewed.jobs.find(jobId)
+  const only = sample === 0 ? undefined : new JobTable(viewed, sample, atMs ?? 0, target, jobId)
+  const row = only?.length === 1 ? only.row(0) : undefined
+  const table = viewed.recent.shares
+  const on = viewed.targets
     .filter((t) => job?.targets.has(t.target))
     .map((t) => {
       const name = shareName(jobId, t.target)
       return {
         ...t,
-        rpcs: orZero(table.mean(name, 0, sample, rateSamples(monitor))),
-        tokens: orNull(table.mean(name, TOKENS, sample, rateSamples(monitor))),
+        rpcs: orZero(table.mean(name, 0, sample, rateSamples(viewed))),
+        tokens: orNull(table.mean(name, TOKENS, sample, rateSamples(viewed))),
         record: orNull(table.value(name, RECORD, sample)),
       }
     })
-  const debts = debtsAt(monitor, sample, target)
-  const isNow = isPresent(monitor, sample)
-  const second = isNow ? job?.lastSecond : undefined
-  const ops = [...(second?.ops ?? [])].sort((a, b) => b[1] - a[1])
+  const debts = live && debtsAt(live, sample, target)
+  const isNow = isPresent(viewed, sample)
+  const second = isNow ? live?.jobs.find(jobId)?.lastSecond : undefined
+  const ops = [...(second?.ops ?? [])].sort((x, y) => y[1] - x[1])
   const opsTotal = ops.reduce((s, [, n]) => s + n, 0)
-  const rules = rulesAt(monitor, sample)
-  const unmapped = monitor.unmapped(jobId)
+  const rules = rulesAt(viewed, sample)
+  const unmapped = live?.unmapped(jobId)
+  const series = seriesOf(viewed, query, sample)
   return {
     seq,
     sample,
     atMs,
+    ...head,
     jobId,
     known: row !== undefined,
     user: job?.user ?? '',
@@ -138,19 +157,20 @@ export function jobFrame(
     ...(unmapped && job?.nodes === undefined ? { unmapped: `${unmapped.kind}: ${unmapped.why}` } : {}),
     target,
     record: row?.record ?? null,
-    ...shares(monitor, jobId, sample, target),
+    ...shares(viewed, jobId, sample, target),
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
     rpcs: row?.rpcs ?? 0,
-    series: seriesOf(monitor, query, sample),
+    series:
+      a && atMs !== null ? { ...series, rpcsAgainst: seriesAt(a, atMs, { jobId, windowMs }, series.t) } : series,
     pairs: debts ? pairsOf(debts, jobId) : null,
-    ledger: sample === 0 ? [] : ledgerOf(monitor, { jobId, target, sample, windowMs }, LEDGER),
+    ledger: sample === 0 || !live ? [] : ledgerOf(live, { jobId, target, sample, windowMs }, LEDGER),
     ops: ops.map(([op, n]) => ({
       op,
-      perSec: n / Math.max(1, monitor.source.periodNs / NS_PER_S),
+      perSec: n / Math.max(1, viewed.source.periodNs / NS_PER_S),
       share: n / opsTotal,
     })),
-    sizes: isNow ? sizes(monitor, jobId) : [],
+    sizes: isNow && live ? sizes(live, jobId) : [],
     targets: {
       name: on.map((t) => t.target),
       node: on.map((t) => t.node),
@@ -158,13 +178,13 @@ export function jobFrame(
       tokens: on.map((t) => t.tokens),
       record: on.map((t) => t.record),
     },
-    rules: monitor.servers.flatMap((host) => {
+    rules: viewed.servers.flatMap((host) => {
       const list = rules.get(host) ?? []
       const name = ruleLookup(new Map([[host, list]]))(jobId)?.name
       const rule = list.find((r) => r.name === name && r.queue === 'reg' && r.cpt === 0)
       if (!rule) return []
       return [{ node: host, name: rule.name, conditions: rule.conditions, rate: rule.rate, ref: rule.ref }]
     }),
-    raw: isNow ? rawEntry(monitor, jobId, on.toSorted((a, b) => b.rpcs - a.rpcs)[0]?.target) : '',
+    raw: isNow && live ? rawEntry(live, jobId, on.toSorted((x, y) => y.rpcs - x.rpcs)[0]?.target) : '',
   }
 }

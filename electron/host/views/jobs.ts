@@ -1,11 +1,12 @@
 /** The jobs table: the slice on screen, its totals and facets, and the two charts above it. */
 import type { JobColumn, JobsFrame } from '#core/api/frames.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { jobColumn, TOTAL, totalColumn } from '../../cluster/recent.ts'
-import { parseJobFilter } from '../job-filter.ts'
-import { jobRows, sortRows, type JobRow } from './job-rows.ts'
+import { jobColumn, type JobMeasure, shareColumn, shareName, TOTAL, totalColumn } from '../../cluster/recent.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
+import { parseJobFilter, type FilterRow } from '../job-filter.ts'
+import { againstOf, columnAt, overlayOf, type Against, type FindAgainst } from './against.ts'
+import { JobTable } from './job-rows.ts'
 import { debtsAt, pairColumns } from './pairs.ts'
-import { stand } from './position.ts'
+import { liveOf, orNull, orZero, rateSamples, stand, throttledSamples } from './position.ts'
 import { stackFrame } from './stack.ts'
 
 const SPARK_POINTS = 40
@@ -16,6 +17,7 @@ const BARS = 30
 export interface JobsQuery {
   readonly at: number | null
   readonly windowMs: number
+  readonly againstMs?: number | null
   /** Target whose records are shown; empty = all, summed. */
   readonly target: string
   readonly sort: JobColumn
@@ -25,23 +27,71 @@ export interface JobsQuery {
   readonly limit: number
 }
 
-function facet(rows: readonly JobRow[], of: (r: JobRow) => string): { value: string; count: number }[] {
+function facet(n: number, of: (i: number) => string): { value: string; count: number }[] {
   const counts = new Map<string, number>()
-  for (const r of rows) if (of(r) !== '') counts.set(of(r), (counts.get(of(r)) ?? 0) + 1)
+  for (let i = 0; i < n; i++) {
+    const value = of(i)
+    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     .slice(0, FACETS)
 }
 
+const STATES = (['borrowing', 'lending', 'throttled', 'idle', 'unmapped'] as const).flatMap((value) => {
+  const test = parseJobFilter(`is:${value}`)
+  return test.ok ? [{ value, test: test.value }] : []
+})
+
+function facets(table: JobTable): JobsFrame['facets'] {
+  const row = table.cursor()
+  const counts = STATES.map(() => 0)
+  for (row.at = 0; row.at < table.length; row.at++) {
+    for (let k = 0; k < STATES.length; k++) if (STATES[k]!.test(row)) counts[k] = (counts[k] as number) + 1
+  }
+  return {
+    account: facet(table.length, (i) => table.jobs[i]!.account),
+    rule: facet(table.length, (i) => {
+      const rule = table.rule(i)
+      return rule === '' ? '' : rule === 'default' ? 'none' : 'bound'
+    }),
+    is: STATES.flatMap(({ value }, k) => (counts[k] === 0 ? [] : [{ value, count: counts[k] as number }])),
+  }
+}
+
+function totals(table: JobTable, shown: Uint32Array): JobsFrame['totals'] {
+  const sum = { nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, record: 0 }
+  const rules = new Set<string>()
+  let busy = 0
+  for (const i of shown) {
+    const rpcs = table.rpcs[i] as number
+    sum.nodes += table.jobs[i]!.nodes ?? 0
+    sum.rpcs += rpcs
+    sum.readBps += table.readBps[i] as number
+    sum.writeBps += table.writeBps[i] as number
+    sum.mdops += table.mdops[i] as number
+    const rule = table.rule(i)
+    if (rule !== 'default' && rule !== '') rules.add(rule)
+    if (rpcs === 0) continue
+    busy++
+    sum.throttled += table.throttled[i] as number
+  }
+  for (const record of table.record) sum.record += orZero(record)
+  return { ...sum, throttled: busy === 0 ? 0 : sum.throttled / busy, rules: rules.size }
+}
+
 /** Tokens that changed hands, summed over equal intervals of the window. */
-function ledger(monitor: ClusterMonitor, sample: number, windowMs: number): JobsFrame['ledger'] {
-  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
-  const samplesASecond = 1e9 / monitor.source.periodNs
+function ledger(viewed: Viewed, sample: number, windowMs: number): JobsFrame['ledger'] {
+  const none = { t: [], lent: [], borrowed: [], intervalMs: 0 }
+  // What changed hands is not kept with the samples of the past.
+  if (sample === 0 || !liveOf(viewed)) return none
+  const { tier, to, stepMs } = viewed.recent.tierFor(sample, windowMs)
+  const samplesASecond = 1e9 / viewed.source.periodNs
   const { totals } = tier
   const { from, step } = totals.window(to, windowMs, BARS)
-  // Values of the coarse tier are means per sample of the fine one.
-  const weight = tier === monitor.recent.raw ? 1 : samplesASecond
+  // Values of a coarse tier are means per sample of the fine one.
+  const weight = stepMs === undefined ? 1 : (samplesASecond * stepMs) / 1000
   const perSample = (m: 'lent' | 'borrowed'): number[] =>
     totals.downsample(TOTAL, totalColumn(m), from, to, step).map((v, i, all) => {
       const n = i === all.length - 1 ? ((to - from) % step) + 1 : step
@@ -51,32 +101,64 @@ function ledger(monitor: ClusterMonitor, sample: number, windowMs: number): Jobs
   return { t: totals.times(from, to, step), lent: perSample('lent'), borrowed: perSample('borrowed'), intervalMs }
 }
 
-export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number): JobsFrame {
-  const { sample, atMs } = stand(monitor, query.at)
-  const stack = stackFrame(monitor, sample, query.windowMs, ['rpcs'], ['rpcs'])
-  const known = sample === 0 ? [] : jobRows(monitor, sample, atMs ?? 0, query.target)
+/** Indices of the jobs that pass a filter; undefined lets all pass. */
+function passing(table: JobTable, test: ((row: FilterRow) => boolean) | undefined): Uint32Array {
+  const shown = new Uint32Array(table.length)
+  let n = 0
+  const row = table.cursor()
+  for (row.at = 0; row.at < table.length; row.at++) if (!test || test(row)) shown[n++] = row.at
+  return shown.subarray(0, n)
+}
+
+/** The rows as they were at A. */
+function rowsAt(a: Against, ids: readonly string[], target: string): JobsFrame['rows']['against'] {
+  const second = rateSamples(a.viewed)
+  const { shares } = a.viewed.recent
+  const column = (m: JobMeasure, n: number): (number | null)[] => columnAt(a, ids, jobColumn(m), n)
+  return {
+    rpcs: column('rpcs', second),
+    readBps: column('readBps', second),
+    writeBps: column('writeBps', second),
+    mdops: column('mdops', second),
+    throttled: column('throttled', throttledSamples(a.viewed)),
+    record:
+      target === ''
+        ? column('record', 1)
+        : ids.map((id) => orNull(shares.value(shareName(id, target), shareColumn('record'), a.sample))),
+  }
+}
+
+export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: FindAgainst): JobsFrame {
+  const { sample, atMs } = stand(viewed, query.at)
+  const { a, head } = againstOf(query.againstMs, find)
+  const stack = stackFrame(viewed, sample, query.windowMs, ['rpcs'], ['rpcs'])
+  const table = sample === 0 ? undefined : new JobTable(viewed, sample, atMs ?? 0, query.target)
   const filter = parseJobFilter(query.filter)
-  const shown = sortRows(filter.ok ? known.filter(filter.value) : known, query.sort, query.descending)
+  const isAll = !filter.ok || query.filter.trim() === ''
+  const shown = table ? passing(table, isAll ? undefined : filter.value) : new Uint32Array()
+  const totalsNow = table ? totals(table, shown) : NO_TOTALS
   const offset = Math.min(query.offset, Math.max(0, shown.length - 1))
-  const rows = shown.slice(offset, offset + query.limit)
-  const { tier, to } = monitor.recent.tierFor(sample, query.windowMs)
+  const order = table?.ranked(shown, query.sort, query.descending, offset, offset + query.limit) ?? shown
+  const rows = Array.from(order, (i) => table!.row(i))
+  const ids = rows.map((r) => r.jobId)
+  const { tier, to } = viewed.recent.tierFor(sample, query.windowMs)
   const { from, step } = sample === 0 ? { from: 1, step: 1 } : tier.jobs.window(to, query.windowMs, SPARK_POINTS)
-  const sum = (of: (r: JobRow) => number): number => shown.reduce((n, r) => n + of(r), 0)
-  const debts = sample === 0 ? [] : debtsAt(monitor, sample, query.target)
-  const busy = shown.filter((r) => r.rpcs > 0)
+  const live = liveOf(viewed)
+  const debts = sample === 0 ? [] : live && debtsAt(live, sample, query.target)
   return {
     seq,
     sample,
     atMs,
     windowMs: query.windowMs,
-    targets: monitor.targets.map((t) => t.target),
+    ...head,
+    targets: viewed.targets.map((t) => t.target),
     target: query.target,
-    known: known.length,
+    known: table?.length ?? 0,
     shown: shown.length,
     offset,
     ...(filter.ok ? {} : { filterError: filter.error }),
     rows: {
-      jobId: rows.map((r) => r.jobId),
+      jobId: ids,
       user: rows.map((r) => r.user),
       account: rows.map((r) => r.account),
       nodes: rows.map((r) => r.nodes),
@@ -91,29 +173,18 @@ export function jobsFrame(monitor: ClusterMonitor, query: JobsQuery, seq: number
       rule: rows.map((r) => r.rule),
       ruleRate: rows.map((r) => r.ruleRate),
       record: rows.map((r) => r.record),
-      spark: rows.map((r) => tier.jobs.downsample(r.jobId, jobColumn('rpcs'), from, to, step)),
+      spark: ids.map((id) => tier.jobs.downsample(id, jobColumn('rpcs'), from, to, step)),
+      ...(a ? { against: rowsAt(a, ids, query.target) } : {}),
     },
-    pairs: debts ? pairColumns(debts, new Set(rows.map((r) => r.jobId))) : null,
-    totals: {
-      nodes: sum((r) => r.nodes ?? 0),
-      rpcs: sum((r) => r.rpcs),
-      readBps: sum((r) => r.readBps),
-      writeBps: sum((r) => r.writeBps),
-      mdops: sum((r) => r.mdops),
-      throttled: busy.length === 0 ? 0 : busy.reduce((n, r) => n + r.throttled, 0) / busy.length,
-      rules: new Set(shown.filter((r) => r.rule !== 'default').map((r) => r.rule)).size,
-      record: known.reduce((n, r) => n + (r.record ?? 0), 0),
-    },
-    facets: {
-      account: facet(known, (r) => r.account),
-      rule: facet(known, (r) => (r.rule === 'default' ? 'none' : 'bound')),
-      is: (['borrowing', 'lending', 'throttled', 'idle', 'unmapped'] as const).flatMap((value) => {
-        const test = parseJobFilter(`is:${value}`)
-        const count = test.ok ? known.filter(test.value).length : 0
-        return count > 0 ? [{ value, count }] : []
-      }),
-    },
+    pairs: debts ? pairColumns(debts, new Set(ids)) : null,
+    totals: totalsNow,
+    facets: table ? facets(table) : { account: [], rule: [], is: [] },
     stack,
-    ledger: sample === 0 ? { t: [], lent: [], borrowed: [], intervalMs: 0 } : ledger(monitor, sample, query.windowMs),
+    ...(a ? { overlay: overlayOf(a, atMs, query.windowMs, ['rpcs']) } : {}),
+    ledger: ledger(viewed, sample, query.windowMs),
   }
+}
+
+const NO_TOTALS: JobsFrame['totals'] = {
+  ...{ nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
 }

@@ -2,9 +2,12 @@
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
 import { STORM_SAMPLES, type LockWatch } from '../../cluster/lock-watch.ts'
 import { resourceName } from '../../cluster/lock-words.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { byCodeUnit } from '#core/base/order.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
-import { isPresent, orNull, orZero, rateSamples, stand } from './position.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
+import { againstOf, overlayOf, type Against, type FindAgainst } from './against.ts'
+import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from './position.ts'
+import { largest } from './rank.ts'
 import { stackFrame } from './stack.ts'
 
 const SPARK_POINTS = 60
@@ -31,46 +34,54 @@ function tileLevel(id: TileId, value: number | null, before: number | null): Lev
   return 'ok'
 }
 
-function tiles(monitor: ClusterMonitor, sample: number, windowMs: number): Tile[] {
-  const { totals } = monitor.recent.raw
-  const past = monitor.recent.tierFor(sample, 2 * windowMs)
-  const n = Math.max(
-    1,
-    Math.round(windowMs / (past.tier === monitor.recent.seconds ? 1000 : monitor.source.periodNs / 1e6)),
-  )
-  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
+type MeasuredTile = Exclude<TileId, 'locks'>
+const MEASURED = Object.keys(TILES) as MeasuredTile[]
+
+/** What a tile shows at a sample: of the whole, or else of what was measured of it. */
+function tileValue(viewed: Viewed, id: MeasuredTile, sample: number): { value: number | null; isPartial: boolean } {
+  const { raw, partials } = viewed.recent
+  const column = totalColumn(TILES[id])
+  // Rules are counted, not measured: a mean of them would be a rule and a half.
+  const at = (table: typeof partials): number | null =>
+    orNull(id === 'rules' ? table.value(TOTAL, column, sample) : table.mean(TOTAL, column, sample, rateSamples(viewed)))
+  const whole = at(raw.totals)
+  const value = whole ?? at(partials)
+  return { value, isPartial: whole === null && value !== null }
+}
+
+function tiles(viewed: Viewed, sample: number, windowMs: number, a: Against | undefined): Tile[] {
+  const past = viewed.recent.tierFor(sample, 2 * windowMs)
+  const n = Math.max(1, Math.round(windowMs / (past.stepMs ?? viewed.source.periodNs / 1e6)))
+  const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from, step } = tier.totals.window(to, windowMs, SPARK_POINTS)
-  const locks = monitor.locks ? [locksTile(monitor, monitor.locks, sample, windowMs)] : []
-  const measured = (Object.keys(TILES) as (keyof typeof TILES)[]).map((id): Tile => {
+  const live = liveOf(viewed)
+  const locks = live?.locks ? [locksTile(viewed, live.locks, sample, windowMs)] : []
+  const measured = MEASURED.map((id): Tile => {
     const column = totalColumn(TILES[id])
-    // Rules are counted, not measured: a mean of them would be a rule and a half.
-    const isCount = id === 'rules'
-    const at = (table: typeof totals): number | null =>
-      orNull(isCount ? table.value(TOTAL, column, sample) : table.mean(TOTAL, column, sample, rateSamples(monitor)))
-    const whole = at(totals)
-    const value = whole ?? at(monitor.recent.partials)
+    const { value, isPartial } = tileValue(viewed, id, sample)
     const earlier = past.to - n
     const mean = earlier >= past.tier.totals.oldest ? orNull(past.tier.totals.mean(TOTAL, column, earlier, n)) : null
-    const before = isCount && mean !== null ? Math.round(mean) : mean
+    const before = id === 'rules' && mean !== null ? Math.round(mean) : mean
     return {
       id,
       value,
       before,
       spark: tier.totals.downsample(TOTAL, column, from, to, step),
       level: tileLevel(id, value, before),
-      ...(whole === null && value !== null ? { partial: true } : {}),
+      ...(isPartial ? { partial: true } : {}),
+      ...(a ? { against: tileValue(a.viewed, id, a.sample).value } : {}),
     }
   })
   return [...measured, ...locks]
 }
 
 /** Requests that wait for a lock; amber while there is a storm, which the note names. */
-function locksTile(monitor: ClusterMonitor, locks: LockWatch, sample: number, windowMs: number): Tile {
+function locksTile(viewed: Viewed, locks: LockWatch, sample: number, windowMs: number): Tile {
   const { world, series } = locks
   const worst = locks.storms(sample, STORM_SAMPLES)[0]
   return {
     id: 'locks',
-    value: series.mean('waiting', sample, rateSamples(monitor)),
+    value: series.mean('waiting', sample, rateSamples(viewed)),
     before: series.meanBefore('waiting', sample, windowMs),
     spark: series.window(sample, windowMs, SPARK_POINTS).waiting,
     level: worst ? 'watch' : 'ok',
@@ -78,90 +89,118 @@ function locksTile(monitor: ClusterMonitor, locks: LockWatch, sample: number, wi
   }
 }
 
-function targets(monitor: ClusterMonitor, sample: number): OverviewFrame['targets'] {
-  const { targets: table } = monitor.recent.raw
-  const mean = (name: string, column: number): number => table.mean(name, column, sample, rateSamples(monitor))
-  const rates = monitor.targets.map((t) => mean(t.target, 0))
-  const average = rates.reduce((s, v) => s + orZero(v), 0) / Math.max(1, rates.length)
+function targets(viewed: Viewed, sample: number, a: Against | undefined): OverviewFrame['targets'] {
+  const mean = (of: Viewed, name: string, column: number, at: number): number =>
+    of.recent.raw.targets.mean(name, column, at, rateSamples(of))
+  const column = (c: number): (number | null)[] => viewed.targets.map((t) => orNull(mean(viewed, t.target, c, sample)))
+  const before = (c: number): (number | null)[] =>
+    viewed.targets.map((t) => (a ? orNull(mean(a.viewed, t.target, c, a.sample)) : null))
+  const rpcs = column(0)
+  const average = rpcs.reduce<number>((s, v) => s + (v ?? 0), 0) / Math.max(1, rpcs.length)
   return {
-    name: monitor.targets.map((t) => t.target),
-    node: monitor.targets.map((t) => t.node),
-    rpcs: rates.map(orNull),
-    serviceMs: monitor.targets.map((t) => orNull(mean(t.target, 1))),
-    queued: monitor.targets.map((t) => orNull(mean(t.target, 2))),
-    utilisation: monitor.targets.map((t) => orNull(mean(t.target, 3))),
-    imbalance: rates.map((r) => (average > 0 ? orNull(r / average) : null)),
+    name: viewed.targets.map((t) => t.target),
+    node: viewed.targets.map((t) => t.node),
+    rpcs,
+    serviceMs: column(1),
+    queued: column(2),
+    utilisation: column(3),
+    imbalance: rpcs.map((r) => (average > 0 && r !== null ? r / average : null)),
+    ...(a ? { against: { rpcs: before(0), serviceMs: before(1), queued: before(2) } } : {}),
   }
 }
 
-/** Jobs by how much their rate changed: the last sixth of the window against the rest of it. */
-function movers(monitor: ClusterMonitor, sample: number, windowMs: number): OverviewFrame['movers'] {
-  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
-  const { from, step } = tier.jobs.window(to, windowMs, SPARK_POINTS)
-  const column = jobColumn('rpcs')
+/** Mean rates of jobs over the end of a window (its last sixth), and over what comes before it. */
+function changes(viewed: Viewed, sample: number, windowMs: number, names: readonly string[]) {
+  const { tier, to } = viewed.recent.tierFor(sample, windowMs)
+  const { from } = tier.jobs.window(to, windowMs, SPARK_POINTS)
   const n = to - from + 1
   const recentN = Math.max(1, Math.round(n / 6))
-  const { shares } = monitor.recent
+  const column = jobColumn('rpcs')
+  const now = tier.jobs.means(names, column, to, recentN)
+  return { now, before: n > recentN ? tier.jobs.means(names, column, to - recentN, n - recentN) : now }
+}
+
+/** Jobs by how much their rate changed: the last sixth of the window against the rest of it, or against that of A. */
+function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | undefined): OverviewFrame['movers'] {
+  const { tier, to } = viewed.recent.tierFor(sample, windowMs)
+  const { from, step } = tier.jobs.window(to, windowMs, SPARK_POINTS)
+  const known = viewed.jobs.known?.(Infinity)
+  const all = new Set(known?.names ?? Array.from(viewed.jobs.all, (j) => j.jobId))
+  // Who is gone since A has moved, too.
+  if (a) for (const name of a.viewed.jobs.known?.(a.atMs).names ?? []) all.add(name)
+  const names = known && all.size === known.names.length ? known.names : [...all]
+  const { now, before } = changes(viewed, sample, windowMs, names)
+  const base = a ? changes(a.viewed, a.sample, windowMs, names).now : before
+  const delta = now.map((v, i) => orZero(v) - orZero(base[i] as number))
+  const { top } = largest(
+    names.length,
+    MOVERS,
+    (i) => (orZero(now[i] as number) > 0 || delta[i] !== 0 ? Math.abs(delta[i] as number) : NaN),
+    (x, y) => byCodeUnit(names[x]!, names[y]!),
+  )
+  const { shares } = viewed.recent
   const shareFrom = shares.sampleAt(shares.atMs(sample) - windowMs)
-  const ranked = [...monitor.jobs.all]
-    .map((job) => {
-      const now = orZero(tier.jobs.mean(job.jobId, column, to, recentN))
-      const before = n > recentN ? orZero(tier.jobs.mean(job.jobId, column, to - recentN, n - recentN)) : now
-      return { job, now, delta: now - before }
-    })
-    .filter((m) => m.now > 0 || m.delta !== 0)
-    .sort((a, b) => Math.abs(b.delta) - Math.abs(a.delta) || (a.job.jobId < b.job.jobId ? -1 : 1))
-    .slice(0, MOVERS)
+  const ids = top.map((i) => names[i] as string)
+  const jobs = ids.map((id) => viewed.jobs.find(id) ?? a?.viewed.jobs.find(id))
   return {
-    jobId: ranked.map((m) => m.job.jobId),
-    user: ranked.map((m) => m.job.user),
-    account: ranked.map((m) => m.job.account),
-    nodes: ranked.map((m) => m.job.nodes ?? null),
-    colour: ranked.map((m) => m.job.colour),
-    rpcs: ranked.map((m) => m.now),
-    delta: ranked.map((m) => m.delta),
-    spark: ranked.map((m) => tier.jobs.downsample(m.job.jobId, column, from, to, step)),
-    targets: ranked.map((m) =>
-      monitor.targets.flatMap((t, i) =>
-        orZero(shares.mean(shareName(m.job.jobId, t.target), 0, sample, sample - shareFrom + 1)) > 0 ? [i] : [],
+    jobId: ids,
+    user: jobs.map((j) => j?.user ?? ''),
+    account: jobs.map((j) => j?.account ?? ''),
+    nodes: jobs.map((j) => j?.nodes ?? null),
+    colour: jobs.map((j) => j?.colour ?? 0),
+    rpcs: top.map((i) => orZero(now[i] as number)),
+    delta: top.map((i) => delta[i] as number),
+    spark: ids.map((id) => tier.jobs.downsample(id, jobColumn('rpcs'), from, to, step)),
+    targets: ids.map((id) =>
+      viewed.targets.flatMap((t, i) =>
+        orZero(shares.mean(shareName(id, t.target), 0, sample, sample - shareFrom + 1)) > 0 ? [i] : [],
       ),
     ),
   }
 }
 
+/** Leases of controllers: only the present has them. */
+function timers(viewed: Viewed, sample: number): OverviewFrame['timers'] {
+  const live = liveOf(viewed)
+  if (!live || !isPresent(viewed, sample)) return []
+  return live.servers.flatMap((host) => {
+    const lease = live.loop.lease(host)?.state
+    if (!lease) return []
+    return [
+      {
+        name: `controller lease on ${host}`,
+        detail: `stops ${lease.rules} rules unless renewed`,
+        unit: lease.unit,
+        createdMs: live.source.toUnixMs(lease.createdNs),
+        expiresMs: live.source.toUnixMs(lease.expiresNs),
+      },
+    ]
+  })
+}
+
 export function overviewFrame(
-  monitor: ClusterMonitor,
-  query: { at: number | null; windowMs: number },
+  viewed: Viewed,
+  query: { at: number | null; windowMs: number; againstMs?: number | null },
   seq: number,
+  find?: FindAgainst,
 ): OverviewFrame {
-  const { sample, atMs } = stand(monitor, query.at)
+  const { sample, atMs } = stand(viewed, query.at)
   const { windowMs } = query
-  const nowMs = monitor.nowMs()
+  const { a, head } = againstOf(query.againstMs, find)
   // The chart gives jobs their inks, so it comes before the lists that show them.
-  const stack = stackFrame(monitor, sample, windowMs, ['readBps', 'writeBps'], ['readBps', 'writeBps'])
+  const stack = stackFrame(viewed, sample, windowMs, ['readBps', 'writeBps'], ['readBps', 'writeBps'])
   return {
     seq,
     sample,
     atMs,
     windowMs,
-    tiles: sample === 0 ? [] : tiles(monitor, sample, windowMs),
-    targets: targets(monitor, sample),
+    ...head,
+    tiles: sample === 0 ? [] : tiles(viewed, sample, windowMs, a),
+    targets: targets(viewed, sample, a),
     stack,
-    movers: movers(monitor, sample, windowMs),
-    events: monitor.events.between(-Infinity, atMs ?? nowMs, EVENTS),
-    timers: monitor.servers.flatMap((host) => {
-      if (!isPresent(monitor, sample)) return []
-      const lease = monitor.loop.lease(host)?.state
-      if (!lease) return []
-      return [
-        {
-          name: `controller lease on ${host}`,
-          detail: `stops ${lease.rules} rules unless renewed`,
-          unit: lease.unit,
-          createdMs: monitor.source.toUnixMs(lease.createdNs),
-          expiresMs: monitor.source.toUnixMs(lease.expiresNs),
-        },
-      ]
-    }),
+    ...(a ? { overlay: overlayOf(a, atMs, windowMs, ['readBps', 'writeBps']) } : {}),
+    movers: movers(viewed, sample, windowMs, a),
+    events: viewed.events.between(-Infinity, atMs ?? viewed.nowMs(), EVENTS),
+    timers: timers(viewed, sample),
   }
 }

@@ -1,13 +1,14 @@
 /** Where a view stands: the sample it shows, and the small sums every view takes from there. */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { SeriesAt, Viewed } from '../../cluster/viewed.ts'
 
-const perSecond = (monitor: ClusterMonitor): number => NS_PER_S / monitor.source.periodNs
+const perSecond = (viewed: Viewed): number => NS_PER_S / viewed.source.periodNs
 
 /** Samples behind a displayed rate: one second, so that numbers can be read; at least one. */
-export const rateSamples = (monitor: ClusterMonitor): number => Math.max(1, Math.round(perSecond(monitor)))
+export const rateSamples = (viewed: Viewed): number => Math.max(1, Math.round(perSecond(viewed)))
 /** Samples behind "throttled": ten seconds. */
-export const throttledSamples = (monitor: ClusterMonitor): number => Math.max(1, Math.round(10 * perSecond(monitor)))
+export const throttledSamples = (viewed: Viewed): number => Math.max(1, Math.round(10 * perSecond(viewed)))
 
 export interface Position {
   readonly sample: number
@@ -15,19 +16,31 @@ export interface Position {
 }
 
 /** The sample asked for, moved into what is still in memory; the newest for null. */
-export function stand(monitor: ClusterMonitor, at: number | null): Position {
-  const { totals } = monitor.recent.raw
+export function stand(viewed: Viewed, at: number | null): Position {
+  const { totals } = viewed.recent.raw
   if (totals.newest === 0) return { sample: 0, atMs: null }
   const sample = Math.min(totals.newest, Math.max(totals.oldest, at ?? totals.newest))
   return { sample, atMs: totals.atMs(sample) }
 }
 
+/** The sample nearest to an instant; 0 before the first. */
+export function nearestSample(axis: SeriesAt, atMs: number): number {
+  if (axis.newest === 0) return 0
+  const after = axis.sampleAt(atMs)
+  const before = Math.max(axis.oldest, after - 1)
+  return atMs - axis.atMs(before) < axis.atMs(after) - atMs ? before : after
+}
+
+/** The source itself, where it is not a picture of its past: it alone has readings, leases and a ledger. */
+export const liveOf = (viewed: Viewed): ClusterMonitor | undefined =>
+  viewed instanceof ClusterMonitor ? viewed : viewed.live
+
 /**
  * Whether a sample is of the last second. What is kept of the present only (operations of the last second, sizes, the raw
  * text, timers) is shown there and nowhere else: an old picture never holds a new number.
  */
-export const isPresent = (monitor: ClusterMonitor, sample: number): boolean =>
-  monitor.sample - sample <= rateSamples(monitor)
+export const isPresent = (viewed: Viewed, sample: number): boolean =>
+  liveOf(viewed) !== undefined && viewed.sample - sample <= rateSamples(viewed)
 
 /** null for a gap. */
 export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)

@@ -6,6 +6,7 @@ import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure } from '../../cluster/recent.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
 import { placeOf } from '../../cluster/service.ts'
 import { SlotWatch } from '../../cluster/slots.ts'
 import type { LeaseState } from '../../enforce/lease.ts'
@@ -22,6 +23,10 @@ export interface MergedRule {
   readonly lines: { host: string; line: RuleLine }[]
 }
 
+/** What makes a rule the same one on several servers, and at another instant. */
+export const ruleKey = ({ name, conditions }: Pick<RuleLine, 'name' | 'conditions'>): string =>
+  isOurs(name) ? `ours ${conditions}` : `${name} ${conditions}`
+
 /**
  * The rules of the servers in match order, the first server's first. Rules of ours are the same when their conditions are:
  * their names differ from server to server. Any other rule is the same when its name is, too.
@@ -34,7 +39,7 @@ export function mergeRules(
   for (const { host, rules } of servers) {
     for (const line of rules) {
       if (line.queue !== queue) continue
-      const key = isOurs(line.name) ? `ours ${line.conditions}` : `${line.name} ${line.conditions}`
+      const key = ruleKey(line)
       const row: MergedRule = rows.get(key) ?? { name: line.name, conditions: line.conditions, lines: [] }
       rows.set(key, row)
       row.lines.push({ host, line })
@@ -46,7 +51,7 @@ export function mergeRules(
 }
 
 /** The only job that a rule names; undefined when it names none, several, or more than a job. */
-function onlyJob(expressions: readonly { field: string; items: readonly string[] }[]): string | undefined {
+export function onlyJob(expressions: readonly { field: string; items: readonly string[] }[]): string | undefined {
   const [first, ...more] = expressions
   const id = first?.field === 'jobid' && first.items.length === 1 && more.length === 0 ? first.items[0] : undefined
   return id?.includes('*') ? undefined : id
@@ -70,25 +75,26 @@ export interface RowPlace {
 }
 
 /** What a rule means for the one job it names, over the last second. */
-function bound(
-  monitor: ClusterMonitor,
+export function bound(
+  viewed: Viewed,
   jobId: string | undefined,
-  { sample, service }: RowPlace,
+  { sample, service }: Pick<RowPlace, 'sample' | 'service'>,
   ceiling: number,
 ): Pick<RulesFrame['rows'][number], 'ceilingBps' | 'used' | 'spark'> {
   if (jobId === undefined || sample === 0 || ceiling === 0) return { ceilingBps: null, used: null, spark: [] }
-  const { jobs } = monitor.recent.raw
-  const mean = (m: JobMeasure): number => jobs.mean(jobId, jobColumn(m), sample, rateSamples(monitor))
+  const mean = (m: JobMeasure): number =>
+    viewed.recent.raw.jobs.mean(jobId, jobColumn(m), sample, rateSamples(viewed))
   const measure = service === 'ost_io' ? 'rpcs' : 'mdops'
   const served = mean(measure)
   // On OSTs what the rules allow is kept with the sample, where each server may have its own rate.
   const allowed = service === 'ost_io' ? mean('allowed') : ceiling
-  const { from, step } = jobs.window(sample, SPARK_MS, SPARK_POINTS)
+  const { tier, to } = viewed.recent.tierFor(sample, SPARK_MS)
+  const { from, step } = tier.jobs.window(to, SPARK_MS, SPARK_POINTS)
   const bps = service === 'ost_io' && served > 0 ? (ceiling * (mean('readBps') + mean('writeBps'))) / served : NaN
   return {
     ceilingBps: orNull(bps),
     used: allowed > 0 ? orNull(served / allowed) : null,
-    spark: jobs.downsample(jobId, jobColumn(measure), from, sample, step),
+    spark: tier.jobs.downsample(jobId, jobColumn(measure), from, to, step),
   }
 }
 
@@ -112,7 +118,7 @@ const hostsOf = (rule: MergedRule, name: string): string[] => [
 ]
 
 /** Servers that lack the rule; those that have it with another rate than most are named with it. */
-function missingOn(rule: MergedRule, hosts: readonly string[]): string[] {
+export function missingOn(rule: MergedRule, hosts: readonly string[]): string[] {
   const rates = rule.lines.map((l) => l.line.rate).sort((a, b) => a - b)
   const usual = rates[Math.floor(rates.length / 2)]
   return hosts.flatMap((h) => {

@@ -14,7 +14,9 @@ import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { Paced } from '../rules/paced.ts'
 import { liveJobs, rulesIn } from '../rules/servers.ts'
+import { againstOf, type FindAgainst } from './against.ts'
 import { isPresent, stand } from './position.ts'
+import { rulesAgainst } from './rules-against.ts'
 import { stagedRows } from './staged-rows.ts'
 import { mergeRules, ruleRow, type MergedRule, type StagedMark } from './rule-rows.ts'
 
@@ -24,6 +26,7 @@ const SERVER_LINES = 200
 
 export interface RulesQuery {
   readonly at: number | null
+  readonly againstMs?: number | null
   readonly service: ServiceName
   readonly node: string
   readonly queue: 'reg' | 'hp'
@@ -51,7 +54,7 @@ function planOf(monitor: ClusterMonitor, host: string, service: ServiceName, atM
 }
 
 /** What lctl answered on a server, cut to the first lines. */
-function serverText(host: string, parameter: string, text: string | undefined): RulesFrame['server'] {
+export function serverText(host: string, parameter: string, text: string | undefined): RulesFrame['server'] {
   const command = getParamCommand(parameter)
   if (text === undefined) return { node: host, command, text: '', exit: null, more: 0 }
   if (text === '') return { node: host, command, text: '', exit: errnoNumber('ENODEV'), more: 0 }
@@ -102,9 +105,10 @@ function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof rem
   return of[service].get('', () => remarks(desk, service))
 }
 
-export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): RulesFrame {
+export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
   const { monitor } = desk
   const { sample, atMs } = stand(monitor, query.at)
+  const { a, head } = againstOf(query.againstMs, find)
   const nodes = monitor.serversOf(query.service)
   const node = nodes.includes(query.node) ? query.node : ''
   const texts = nodes
@@ -123,11 +127,14 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
   const offset = Math.min(query.offset, Math.max(0, staged.rows.length - 1))
   const first = texts[0]
   const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
+  const then = a && rulesAgainst(a, query, texts.map((t) => t.host))
   const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
   return {
     seq,
     sample,
     atMs,
+    ...head,
+    ...(then ? { gone: then.gone(merged) } : {}),
     services: SERVICE_NAMES.filter((s) => monitor.serversOf(s).length > 0),
     service: query.service,
     nodes: [...nodes],
@@ -139,14 +146,15 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number): Rule
     queued: isNow ? policies.filter((p) => p.queue === query.queue).reduce((n, p) => n + p.queued, 0) : 0,
     known: staged.rows.length,
     offset,
-    rows: staged.rows.slice(offset, offset + query.limit).map((m) =>
-      ruleRow(desk, m, {
+    rows: staged.rows.slice(offset, offset + query.limit).map((m) => ({
+      ...ruleRow(desk, m, {
         sample,
         service: query.service,
         hosts: texts.map((t) => t.host),
         mark: staged.marks.get(m),
       }),
-    ),
+      ...then?.of(m),
+    })),
     ...found,
     plans: texts.flatMap(({ host }) => planOf(monitor, host, query.service, atMs)),
     server: serverText(first?.host ?? '', SERVICES[query.service].rules, first?.kept?.text),

@@ -1,8 +1,10 @@
 /** The stacked chart: top jobs by mean over the window, biggest first, then all others together. */
 import type { Stack } from '#core/api/frames.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { jobColumn, TOTAL, totalColumn, type JobMeasure, type TotalMeasure } from '../../cluster/recent.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
+import { byCodeUnit } from '#core/base/order.ts'
 import { orZero } from './position.ts'
+import { largest } from './rank.ts'
 
 const TOP = 7
 const POINTS = 300
@@ -12,23 +14,26 @@ const POINTS = 300
  * @param totals    the same of the whole cluster; `other` is what the top jobs leave of it.
  */
 export function stackFrame(
-  monitor: ClusterMonitor,
+  viewed: Viewed,
   sample: number,
   windowMs: number,
   measures: readonly JobMeasure[],
   totals: readonly TotalMeasure[],
 ): Stack {
   if (sample === 0) return { t: [], series: [] }
-  const { tier, to } = monitor.recent.tierFor(sample, windowMs)
+  const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from, step } = tier.jobs.window(to, windowMs, POINTS)
   const n = to - from + 1
   const columns = measures.map(jobColumn)
-  const ranked = [...tier.jobs.names]
-    .map((id) => ({ id, mean: columns.reduce((s, c) => s + orZero(tier.jobs.mean(id, c, to, n)), 0) }))
-    .filter((j) => j.mean > 0)
-    .sort((a, b) => b.mean - a.mean || (a.id < b.id ? -1 : 1))
-  const top = ranked.slice(0, TOP).map((j) => j.id)
-  monitor.jobs.colour(top)
+  const names = Array.isArray(tier.jobs.names) ? (tier.jobs.names as readonly string[]) : [...tier.jobs.names]
+  const means = columns.map((c) => tier.jobs.means(names, c, to, n))
+  const mean = (i: number): number => {
+    const sum = means.reduce((s, m) => s + orZero(m[i] as number), 0)
+    return sum > 0 ? sum : NaN
+  }
+  const { top: rows, ranked } = largest(names.length, TOP, mean, (a, b) => byCodeUnit(names[a]!, names[b]!))
+  const top = rows.map((i) => names[i] as string)
+  viewed.jobs.colour(top)
   const sum = (of: (i: number) => (number | null)[], count: number): (number | null)[] => {
     const parts = Array.from({ length: count }, (_, i) => of(i))
     return (parts[0] ?? []).map((_, k) =>
@@ -41,7 +46,7 @@ export function stackFrame(
   )
   const series = top.map((jobId) => ({
     jobId,
-    colour: monitor.jobs.find(jobId)?.colour ?? 0,
+    colour: viewed.jobs.find(jobId)?.colour ?? 0,
     // A job that was not there yet used nothing; only where the cluster itself has a gap is there one.
     values: sum((i) => tier.jobs.downsample(jobId, columns[i] as number, from, to, step), columns.length).map((v, k) =>
       all[k] === null ? null : (v ?? 0),
@@ -50,6 +55,6 @@ export function stackFrame(
   const other = all.map((v, k) =>
     v === null ? null : Math.max(0, v - series.reduce((s, x) => s + (x.values[k] ?? 0), 0)),
   )
-  if (ranked.length > TOP) series.push({ jobId: '', colour: 0, values: other })
+  if (ranked > TOP) series.push({ jobId: '', colour: 0, values: other })
   return { t: tier.totals.times(from, to, step), series }
 }

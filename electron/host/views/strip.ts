@@ -1,25 +1,26 @@
 /** The time strip: the whole cluster's RPC rate over the last hour, with marks where something happened. */
 import type { StripFrame } from '#core/api/frames.ts'
-import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { TOTAL, totalColumn } from '../../cluster/recent.ts'
-import { stand } from './position.ts'
+import type { Viewed } from '../../cluster/viewed.ts'
+import { liveOf, nearestSample, stand, type Position } from './position.ts'
 
 const POINTS = 480
 const MARKS = 120
 
 export function stripFrame(
-  monitor: ClusterMonitor,
+  viewed: Viewed,
   query: { at: number | null; windowMs: number },
   seq: number,
 ): StripFrame {
-  // The strip always ends at the newest sample: the cursor moves on it, it does not move the strip.
-  const newest = stand(monitor, null)
-  const { sample, atMs } = stand(monitor, query.at)
-  const toMs = newest.atMs ?? monitor.nowMs()
+  const { sample, atMs } = stand(viewed, query.at)
+  // The strip always ends at the newest sample: the cursor moves on it, it does not move the strip. Of the past it is the page that
+  // the cursor is on.
+  const newest = liveOf(viewed) ? stand(viewed, null) : pageEnd(viewed, atMs, query.windowMs)
+  const toMs = newest.atMs ?? viewed.nowMs()
   const fromMs = toMs - query.windowMs
-  const marks = monitor.events.between(fromMs, toMs, MARKS)
+  const marks = viewed.events.between(fromMs, toMs, MARKS)
   if (newest.sample === 0) return { seq, sample, atMs, fromMs, toMs, t: [], rpcs: [], marks }
-  const { tier, to } = monitor.recent.tierFor(newest.sample, query.windowMs)
+  const { tier, to } = viewed.recent.tierFor(newest.sample, query.windowMs)
   const { from, step } = tier.totals.window(to, query.windowMs, POINTS)
   return {
     seq,
@@ -31,4 +32,14 @@ export function stripFrame(
     rpcs: tier.totals.downsample(TOTAL, totalColumn('rpcs'), from, to, step),
     marks,
   }
+}
+
+/** Last sample of the page of a recorded stretch that an instant is on. */
+function pageEnd(viewed: Viewed, atMs: number | null, windowMs: number): Position {
+  const { totals } = viewed.recent.raw
+  if (totals.newest === 0 || atMs === null) return { sample: 0, atMs: null }
+  const fromMs = totals.atMs(totals.oldest)
+  const end = fromMs + Math.max(1, Math.ceil((atMs - fromMs) / windowMs)) * windowMs
+  const sample = end >= totals.atMs(totals.newest) ? totals.newest : nearestSample(totals, end)
+  return { sample, atMs: totals.atMs(sample) }
 }

@@ -34,9 +34,18 @@ export const columns: readonly Column[] = [
 /** Below this width of the table, px, the columns of `spared` give way: the record must stay in sight. */
 export const NARROW_PX = 1064
 const spared = new Set(['ioBytes', 'topOp', 'nodes'])
+/** While two instants are compared, what each of these was, is, and what changed takes the room of the spared ones. */
+export const comparedColumns = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
+export type ComparedColumn = (typeof comparedColumns)[number]
+const isCompared = (id: string): boolean => (comparedColumns as readonly string[]).includes(id)
+/** Below this width of the table, px, a compared column shows B and the change; A is told by its title. */
+export const NARROW_COMPARED_PX = 1180
+const comparedWidth = (c: Column, isNarrow: boolean): string =>
+  isCompared(c.id) ? (isNarrow ? '104px' : '148px') : c.id === 'rule' ? (isNarrow ? '86px' : '100px') : c.width
+
 /** For `grid-template-columns` of head, rows and foot. */
-export const template = (isNarrow: boolean): string =>
+export const template = (isNarrow: boolean, isComparing = false): string =>
   columns
-    .filter((c) => !isNarrow || !spared.has(c.id))
-    .map((c) => c.width)
+    .filter((c) => !(isNarrow || isComparing) || !spared.has(c.id))
+    .map((c) => (isComparing ? comparedWidth(c, isNarrow) : c.width))
     .join(' ')

@@ -2,6 +2,7 @@
 import type { JobsFrame } from '#core/api/frames.ts'
 import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
 import { jobName } from '../job-name.ts'
+import { comparedColumns, type ComparedColumn } from './columns.ts'
 import { debtWords } from './pairs.ts'
 
 export interface Row {
@@ -30,13 +31,53 @@ export interface Row {
   readonly recordText: string
   /** Who owes it and whom it owes, in words. */
   readonly recordTitle: string
+  /** Set while two instants are compared. */
+  readonly compared?: Readonly<Record<ComparedColumn, Compared>> | undefined
+}
+
+/** One figure of a job at two instants. */
+export interface Compared {
+  readonly a: string
+  readonly b: string
+  readonly delta: string
+  /** Above, below, at zero; null: not known at A. */
+  readonly sign: number | null
+}
+type Words = (value: number | null) => string
+const wordsOf: Readonly<Record<ComparedColumn, { words: Words; step: number }>> = {
+  rpcs: { words: (v) => formatNumber(v), step: 1 },
+  readBps: { words: (v) => formatNumber(v === null ? null : v / 1e6, 1), step: 1e5 },
+  writeBps: { words: (v) => formatNumber(v === null ? null : v / 1e6, 1), step: 1e5 },
+  mdops: { words: (v) => formatNumber(v), step: 1 },
+  throttled: { words: (v) => formatPercent(v), step: 0.01 },
+  record: { words: (v) => formatSigned(v), step: 1 },
+}
+/** A, B and what changed, in the words and the precision of the column. */
+export function comparedFigure(column: ComparedColumn, a: number | null, b: number | null): Compared {
+  const { words, step } = wordsOf[column]
+  const delta = a === null || b === null ? null : b - a
+  // What the column would not show is no change.
+  const sign = delta === null ? null : Math.abs(delta) < step / 2 ? 0 : Math.sign(delta)
+  const text = sign === 0 ? '0' : words(delta)
+  return { a: words(a), b: words(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
 }
 
 /** The two MB/s columns: one decimal always, so that a column keeps its form. */
 export const megabytes = (bps: number): string => formatNumber(bps / 1e6, 1)
 
-/** @param largestRecord  record that fills the bar. */
-export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
+function comparedOf({ rows }: JobsFrame, i: number): Row['compared'] {
+  const { against } = rows
+  if (against === undefined) return undefined
+  const figure = (column: ComparedColumn) =>
+    [column, comparedFigure(column, against[column][i] ?? null, rows[column][i] ?? null)] as const
+  return Object.fromEntries(comparedColumns.map(figure)) as Record<ComparedColumn, Compared>
+}
+
+/**
+ * @param largestRecord  record that fills the bar.
+ * @param isCompared     whether what the frame says of A is shown.
+ */
+export function rowsOf(frame: JobsFrame, largestRecord: number, isCompared = false): Row[] {
   const { rows } = frame
   const debts = debtWords(frame.pairs)
   const root = Math.sqrt(Math.max(1, largestRecord))
@@ -71,6 +112,7 @@ export function rowsOf(frame: JobsFrame, largestRecord: number): Row[] {
       record: record === null ? 0 : (Math.sign(record) * Math.sqrt(Math.abs(record))) / root,
       recordText: formatSigned(record),
       recordTitle: debts.get(id) ?? '',
+      compared: isCompared ? comparedOf(frame, i) : undefined,
     }
   })
 }

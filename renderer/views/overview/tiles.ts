@@ -1,5 +1,5 @@
 /** What each tile says: its number, its unit, and what changed against the window before. */
-import type { Tile, TileId } from '#core/api/frames.ts'
+import type { Level, Tile, TileId } from '#core/api/frames.ts'
 import { formatCount, formatNumber, formatRate, formatSigned, formatSpan, type Measure } from '../../widgets/units.ts'
 
 const labels: Record<TileId, string> = {
@@ -22,8 +22,37 @@ function measureOf(id: TileId, value: number | null): Measure {
   return { text: formatNumber(value === null ? null : value / divisor, decimals), unit, divisor, decimals }
 }
 
+/** The same while two instants are compared: the value is B's, beside it what it was at A and what changed. */
+export function comparedTileFace(tile: Tile, windowMs: number): TileFace {
+  const face = tileFace(tile, windowMs)
+  const { id, value, against = null } = tile
+  if (against === null) return { ...face, change: '', note: 'nothing kept at A', sign: null }
+  const measure = measureOf(id, value ?? against)
+  const delta = value === null ? null : (value - against) / measure.divisor
+  const was = formatNumber(against / measure.divisor, measure.decimals)
+  const change = formatSigned(delta, measure.decimals)
+  return {
+    ...face,
+    change,
+    note: `A ${was}`,
+    sign: delta === null ? null : /[1-9]/.test(change) ? Math.sign(delta) : 0,
+  }
+}
+
+export interface TileFace {
+  readonly id: TileId
+  readonly label: string
+  readonly value: string
+  readonly unit: string
+  readonly level: Level
+  readonly change: string
+  readonly note: string
+  /** Set while two are compared: whether there is more or less than at A. */
+  readonly sign?: number | null
+}
+
 /** A tile as its widget takes it. */
-export function tileFace(tile: Tile, windowMs: number) {
+export function tileFace(tile: Tile, windowMs: number): TileFace {
   const { id, value, before, level, note } = tile
   const measure = measureOf(id, value)
   const isLoud = level === 'watch' || level === 'bad'

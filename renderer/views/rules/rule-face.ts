@@ -43,6 +43,15 @@ function worst(lints: readonly Lint[]): Lint | null {
   return lints.reduce<Lint | null>((most, l) => (most && weight[most.level] >= weight[l.level] ? most : l), null)
 }
 
+/** What became of a rule since A; null when nothing is compared. */
+export function sinceA({ against, rateMin, rateMax }: RuleRow): { kind: 'same' | 'new' | 'rate'; text: string } | null {
+  if (against === undefined) return null
+  if (!against.there) return { kind: 'new', text: 'new since A' }
+  const [min, max] = [against.rateMin, against.rateMax]
+  if (min === null || max === null || (min === rateMin && max === rateMax)) return { kind: 'same', text: 'as at A' }
+  return { kind: 'rate', text: `A ${spread(min, max)} \u2192 B ${spread(rateMin, rateMax)}` }
+}
+
 /** What is known of a row beside the row itself. */
 export interface RowContext {
   readonly nowMs: number
@@ -101,6 +110,7 @@ export function ruleFace(row: RuleRow, { nowMs, lints = [], item }: RowContext) 
     isPartial:
       !isNew && row.owner !== 'sluice' && row.owner !== 'lustre' && (servers < serversTotal || row.missing.length > 0),
     lint,
+    since: row.staged === 'add' ? null : sinceA(row),
   }
 }
 export type RuleFace = ReturnType<typeof ruleFace>

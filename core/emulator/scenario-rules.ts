@@ -1,0 +1,93 @@
+/**
+ * The `rules` section of a scenario: TBF rules that stand on its servers at the start, as `lctl set_param` takes them.
+ *
+ * They are read by the grammar of each server's release and under the policy that runs there, in the order of the list.
+ */
+import * as z from 'zod'
+import { profileOf, type Profile } from '../lustre/profile.ts'
+import { parseVersion } from '../lustre/version.ts'
+import { diagnoseRule } from '../tbf/diagnose-rule.ts'
+import { NrsService } from '../tbf/nrs-service.ts'
+import { OST_IO_POLICIES, OTHER_POLICIES } from '../tbf/policy-command.ts'
+import { COMMAND_MAX } from '../tbf/rule-command.ts'
+import { hostName } from './scenario-servers.ts'
+
+export const RULE_SERVICES = ['ost_io', 'mdt', 'mdt_readpage'] as const
+export type RuleService = (typeof RULE_SERVICES)[number]
+const RULES_MAX = 5000
+
+const rule = z.strictObject({
+  service: z.enum(RULE_SERVICES),
+  line: z
+    .string()
+    .min(1)
+    .max(COMMAND_MAX)
+    .regex(/^[\u0001-\u00ff]*$/, 'a rule is bytes: characters up to U+00FF')
+    .describe('as nrs_tbf_rule takes it: start cap jobid={a.*} rate=400'),
+  /** Every server of the service unless named. */
+  servers: z.array(hostName).min(1).optional(),
+})
+
+export const rules = z
+  .array(rule)
+  .max(RULES_MAX)
+  .default([])
+  .describe('TBF rules that stand at the start, written in this order: a rule stands before those written earlier')
+
+export type StandingRule = z.infer<typeof rule>
+
+interface Server {
+  readonly name: string
+  readonly version: string
+  readonly policy?: string | undefined
+}
+
+/** What of a scenario the section has to fit. */
+interface Around {
+  readonly rules: readonly StandingRule[]
+  readonly policy: string
+  readonly oss: readonly Server[]
+  readonly mds: readonly Server[]
+}
+
+/** Servers of the service that a rule stands on. */
+export const serversOfRule = (
+  { service, servers }: StandingRule,
+  { oss, mds }: Pick<Around, 'oss' | 'mds'>,
+): readonly Server[] =>
+  (service === 'ost_io' ? oss : mds).filter((s) => servers === undefined || servers.includes(s.name))
+
+/** Every server takes its rules, one after the other. Servers that are alike are asked once. */
+export function checkRules(s: Around, issue: (path: (string | number)[], message: string) => void): void {
+  const services = new Map<string, NrsService<never>>()
+  s.rules.forEach((r, i) => {
+    const all = r.service === 'ost_io' ? s.oss : s.mds
+    if (all.length === 0) return issue(['rules', i, 'service'], `no server runs ${r.service}: the scenario has no mds`)
+    r.servers?.forEach((name, k) => {
+      if (!all.some((x) => x.name === name))
+        issue(['rules', i, 'servers', k], `no server of ${r.service} is called ${name}`)
+    })
+    for (const { name, version, policy = s.policy } of serversOfRule(r, s)) {
+      const profile = profileOf(parseVersion(version))
+      const key = `${r.service} ${name}`
+      let service = services.get(key)
+      if (!service) {
+        const policies = r.service === 'ost_io' ? OST_IO_POLICIES : OTHER_POLICIES
+        service = new NrsService({ cpts: 1, hp: r.service !== 'mdt_readpage', policies, profile })
+        service.writePolicies(policy)
+        services.set(key, service)
+      }
+      const taken = service.writeRule(r.line)
+      if (!taken.ok)
+        return issue(['rules', i, 'line'], `${name} refuses it (${taken.error})${why(service, r, profile)}`)
+    }
+  })
+}
+
+/** In words, what a server said with an error number. */
+function why(service: NrsService<never>, { service: of, line }: StandingRule, profile: Profile): string {
+  const type = service.runningType('reg')
+  const names = [...new Set(service.rules().map((x) => x.name))]
+  const { fault } = diagnoseRule(line, { type: type && type.fields, profile, hp: of !== 'mdt_readpage', names })
+  return fault && !fault.ours ? `: ${fault.why}` : ''
+}

@@ -1,0 +1,210 @@
+/** Many runs as one comparison: medians and bands over the seeds for every figure, the roles, and the verdict. */
+import { byCodeUnit } from '../base/order.ts'
+import type { Scenario } from '../emulator/scenario.ts'
+import { bandOf, medianOf, type Band } from './band.ts'
+import type { ChartSeries, Comparison, JobTable, MetricName, SeedFigures, VariantFigures } from './comparison.ts'
+import { METRIC_NAMES } from './comparison.ts'
+import { jobFacts, type JobFacts } from './job-facts.ts'
+import { rolesOf, type Roles } from './roles.ts'
+import { CHART_JOBS, type Column, type DigestPlan, type RunDigest } from './run-digest.ts'
+import { variantWords } from './variant-words.ts'
+import type { Variant } from './variant.ts'
+import { verdictOf } from './verdict.ts'
+
+/** Remarks of a variant. */
+const REMARKS_SHOWN = 20
+/** Figures of the other planes of a variant. */
+const PLANES_SHOWN = 200
+
+export interface AggregateInput {
+  readonly scenario: Scenario
+  /** The first is the baseline. */
+  readonly variants: readonly Variant[]
+  readonly plan: DigestPlan
+  /** One for each variant and seed, in any order. */
+  readonly runs: readonly RunDigest[]
+  /** Ink that a job has elsewhere, 1 to 7; 0: none. */
+  readonly colourOf?: (jobId: string) => number
+}
+
+/** The runs of one variant, by seed. */
+type Runs = readonly RunDigest[]
+
+const cells = (runs: Runs, column: Column, row: number): number[] => runs.map((r) => r.jobs[column][row] ?? NaN)
+
+const UNKNOWN: Omit<JobFacts, 'jobId'> = { user: '', nodes: 1, isData: true }
+
+function rolesIn(baseline: Runs, plan: DigestPlan, facts: ReadonlyMap<string, JobFacts>): Roles {
+  const median = (column: Column, row: number): number => medianOf(cells(baseline, column, row))
+  return rolesOf(
+    plan.table.map((jobId, row) => ({
+      ...(facts.get(jobId) ?? UNKNOWN),
+      jobId,
+      servedRpcs: median('servedRpcs', row),
+      fairRpcs: median('fairRpcs', row),
+      waitP95Ms: median('waitP95Ms', row),
+    })),
+  )
+}
+
+/** Rows of the plan's table as they are shown: those with a role, then those that the baseline served most. */
+function rowOrder(baseline: Runs, plan: DigestPlan, { hog, victim }: Roles): number[] {
+  const keys = plan.table.map((jobId, row) => ({
+    ...{ jobId, row },
+    rank: jobId === hog ? 0 : jobId === victim ? 1 : 2,
+    bytes: medianOf(cells(baseline, 'servedBytes', row)) || 0,
+    rpcs: medianOf(cells(baseline, 'servedRpcs', row)) || 0,
+  }))
+  keys.sort((a, b) => a.rank - b.rank || b.bytes - a.bytes || b.rpcs - a.rpcs || byCodeUnit(a.jobId, b.jobId))
+  return keys.map((k) => k.row)
+}
+
+/** Inks of the jobs of the chart: those that they have, and of the rest the first that is free. */
+function inks(chart: readonly string[], colourOf: (jobId: string) => number): Map<string, number> {
+  const inkOf = new Map<string, number>()
+  const taken = new Set<number>()
+  const give = (jobId: string, ink: number): void => {
+    inkOf.set(jobId, ink)
+    taken.add(ink)
+  }
+  for (const jobId of chart) {
+    const had = colourOf(jobId)
+    if (had >= 1 && had <= CHART_JOBS && !taken.has(had)) give(jobId, had)
+  }
+  for (const jobId of chart) {
+    if (inkOf.has(jobId)) continue
+    let free = 1
+    while (taken.has(free)) free++
+    give(jobId, free)
+  }
+  return inkOf
+}
+
+function chartOf(
+  runs: Runs,
+  plan: DigestPlan,
+  inkOf: ReadonlyMap<string, number>,
+): Omit<VariantFigures['chart'], 'onS'> {
+  const [first] = runs
+  const points = runs.reduce((n, r) => Math.max(n, r.chart.bytes[0]?.length ?? 0), 0)
+  const binS = first?.chart.binS ?? 1
+  // The last bin may be cut by the end of the run.
+  const lengthOf = (i: number): number => Math.min(binS, (first?.seconds ?? 0) - i * binS)
+  const at = Array.from({ length: points }, (_, i) => i).filter((i) => lengthOf(i) > 1e-9)
+  const series = (jobId: string, k: number): ChartSeries => ({
+    ...{ jobId, colour: inkOf.get(jobId) ?? 0 },
+    values: at.map((i) => (medianOf(runs.map((r) => r.chart.bytes[k]?.[i] ?? NaN)) || 0) / lengthOf(i)),
+  })
+  return {
+    t: at.map((i) => i * binS + lengthOf(i) / 2),
+    series: [...plan.chart.map(series), series('', plan.chart.length)],
+  }
+}
+
+function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles): SeedFigures {
+  const rowOf = (jobId: string | undefined): number => (jobId === undefined ? -1 : plan.table.indexOf(jobId))
+  const [hogRow, victimRow] = [rowOf(hog), rowOf(victim)]
+  const movesBytes = runs.some((r) => r.figures.throughputBps > 0)
+  const of = (metric: MetricName): Float64Array => {
+    if (metric === 'victimP95Ms') return Float64Array.from(cells(runs, 'waitP95Ms', victimRow))
+    if (metric === 'victimP99Ms') return Float64Array.from(cells(runs, 'waitP99Ms', victimRow))
+    return Float64Array.from(runs, (r) => r.figures[metric])
+  }
+  return {
+    seeds: runs.map((r) => r.seed),
+    metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, of(m)])) as Record<MetricName, Float64Array>,
+    hogRate: Float64Array.from(
+      runs,
+      (r) => (r.jobs[movesBytes ? 'servedBytes' : 'servedRpcs'][hogRow] ?? NaN) / r.seconds,
+    ),
+  }
+}
+
+function jobBands(runs: Runs, order: readonly number[]): VariantFigures['jobs'] {
+  const bands = (column: Column, scale: (r: RunDigest) => number = () => 1): (Band | null)[] =>
+    order.map((row) => bandOf(runs.map((r) => (r.jobs[column][row] ?? NaN) * scale(r))))
+  const perSecond = (r: RunDigest): number => 1 / r.seconds
+  return {
+    waitP95Ms: bands('waitP95Ms'),
+    waitP99Ms: bands('waitP99Ms'),
+    rpcs: bands('servedRpcs', perSecond),
+    bps: bands('servedBytes', perSecond),
+    record: bands('record'),
+    starvedS: bands('starvedS'),
+  }
+}
+
+function planesOf(runs: Runs): VariantFigures['planes'] {
+  const found = new Map<string, { head: Omit<VariantFigures['planes'][number], 'value'>; values: number[] }>()
+  for (const { plane, what, unit, value } of runs.flatMap((r) => r.planes)) {
+    const key = JSON.stringify([plane, what, unit])
+    const known = found.get(key) ?? { head: { plane, what, unit }, values: [] }
+    known.values.push(value)
+    if (found.size < PLANES_SHOWN) found.set(key, known)
+  }
+  return [...found.values()].map(({ head, values }) => ({ ...head, value: bandOf(values) }))
+}
+
+/** Each remark once, with the seed where not every run makes it. */
+function remarksOf(runs: Runs): string[] {
+  const seedsOf = new Map<string, number[]>()
+  for (const { seed, remarks } of runs) {
+    for (const text of new Set(remarks)) seedsOf.set(text, [...(seedsOf.get(text) ?? []), seed])
+  }
+  const all = [...seedsOf].map(([text, seeds]) =>
+    seeds.length === runs.length
+      ? text
+      : `${text} (seed ${seeds[0]}${seeds.length > 1 ? ` and ${seeds.length - 1} more` : ''})`,
+  )
+  const more = all.length - REMARKS_SHOWN
+  return more > 0 ? [...all.slice(0, REMARKS_SHOWN), `${more} more remarks`] : all
+}
+
+/** Whether anything of a variant begins with its `onS`. */
+const hasPolicy = (v: Variant): boolean => v.controller !== 'none' || v.rules.length > 0
+
+/**
+ * Puts the runs of a comparison together. What no run measured is null; a run without a figure does not count in its band.
+ * Independent of the order of the runs.
+ */
+export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }: AggregateInput): Comparison {
+  const facts = jobFacts(scenario)
+  const byVariant = variants.map((_, i) => runs.filter((r) => r.variant === i).toSorted((a, b) => a.seed - b.seed))
+  const baseline = byVariant[0] ?? []
+  const roles = rolesIn(baseline, plan, facts)
+  const order = rowOrder(baseline, plan, roles)
+  const inkOf = inks(plan.chart, colourOf)
+  const figures = byVariant.map((of) => seedFigures(of, plan, roles))
+  const jobs: JobTable = { jobId: [], user: [], nodes: [], colour: [], role: [] }
+  for (const row of order) {
+    const jobId = plan.table[row] as string
+    const { user, nodes } = facts.get(jobId) ?? UNKNOWN
+    jobs.jobId.push(jobId)
+    jobs.user.push(user)
+    jobs.nodes.push(nodes)
+    jobs.colour.push(inkOf.get(jobId) ?? 0)
+    jobs.role.push(jobId === roles.hog ? 'hog' : jobId === roles.victim ? 'victim' : '')
+  }
+  return {
+    jobs,
+    variants: variants.map((v, i) => {
+      const of = byVariant[i] ?? []
+      const { metrics } = figures[i] as SeedFigures
+      return {
+        name: v.name,
+        detail: variantWords(v, scenario),
+        metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, bandOf(metrics[m])])) as VariantFigures['metrics'],
+        chart: { ...chartOf(of, plan, inkOf), onS: v.onS > 0 && hasPolicy(v) ? v.onS : null },
+        jobs: jobBands(of, order),
+        planes: planesOf(of),
+        remarks: remarksOf(of),
+      }
+    }),
+    verdict: verdictOf(figures, roles),
+    rest: {
+      jobs: baseline[0]?.rest.jobs ?? 0,
+      rpcs: medianOf(baseline.map((r) => r.rest.servedRpcs / r.seconds)) || 0,
+      bps: medianOf(baseline.map((r) => r.rest.servedBytes / r.seconds)) || 0,
+    },
+  }
+}

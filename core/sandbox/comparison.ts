@@ -1,0 +1,64 @@
+/** The result of a comparison as plain data: what `runResult` of the contract carries of it. */
+import type { Band } from './band.ts'
+import type { PlaneFigure } from './run-report.ts'
+
+export const METRIC_NAMES = [
+  'throughputBps',
+  'throughputRpcs',
+  'jain',
+  'victimP95Ms',
+  'victimP99Ms',
+  'starvedS',
+  'sloMisses',
+  'utilisation',
+] as const
+export type MetricName = (typeof METRIC_NAMES)[number]
+
+export interface ChartSeries {
+  /** Empty: all other jobs. */
+  jobId: string
+  colour: number
+  /** Bytes/s. */
+  values: number[]
+}
+
+export interface VariantFigures {
+  name: string
+  detail: string
+  metrics: Record<MetricName, Band | null>
+  chart: { t: number[]; series: ChartSeries[]; onS: number | null }
+  jobs: Record<'waitP95Ms' | 'waitP99Ms' | 'rpcs' | 'bps' | 'record' | 'starvedS', (Band | null)[]>
+  planes: { plane: PlaneFigure['plane']; what: string; unit: string; value: Band | null }[]
+  remarks: string[]
+}
+
+export interface JobTable {
+  jobId: string[]
+  user: string[]
+  nodes: number[]
+  colour: number[]
+  role: ('hog' | 'victim' | '')[]
+}
+
+export interface Verdict {
+  best: number | null
+  parts: { text: string; strong: boolean }[]
+  detail: string
+}
+
+export interface Comparison {
+  readonly jobs: JobTable
+  readonly variants: VariantFigures[]
+  readonly verdict: Verdict
+  /** Jobs outside the table, and what they were served in the baseline, medians. */
+  readonly rest: { readonly jobs: number; readonly rpcs: number; readonly bps: number }
+}
+
+/** Figures of one variant by seed, in the order of the seeds: what the verdict weighs. */
+export interface SeedFigures {
+  readonly seeds: readonly number[]
+  /** shape [seeds]; NaN: not measured. */
+  readonly metrics: Readonly<Record<MetricName, Float64Array>>
+  /** Of the hog, 1/s; bytes where the scenario moves any, else RPCs. */
+  readonly hogRate: Float64Array
+}

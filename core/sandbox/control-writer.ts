@@ -1,0 +1,205 @@
+/**
+ * From decisions to rules of one server in a model: the same rules in the same order as the console's plans, by text or, where
+ * the server has no rules but the controller's, without any.
+ */
+import { withDeadband } from '../adaptbf/rule-changes.ts'
+import type { Decision } from '../control/controller.ts'
+import { desiredRules, isMatchable, isOurs, RULES_MAX, ruleName, type DesiredRule } from '../control/desired-rule.ts'
+import { fenced, isSystemJob, MODEL_FENCES } from '../control/fences.ts'
+import { planRules } from '../control/plan.ts'
+import { DEFAULT_RULE } from '../control/server-rules.ts'
+import type { EmulatedOss } from '../emulator/oss.ts'
+import { RATE_MAX, type RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { parseRuleCommand, type RuleCommand } from '../tbf/rule-command.ts'
+import type { TbfType } from '../tbf/tbf-type.ts'
+import type { Regime } from './control-regime.ts'
+import type { JobQueue } from './control-queue.ts'
+
+export interface RuleWriter {
+  /** Brings the rules of the server to what the decisions of all its targets come to, in the fewest commands. */
+  write(decisions: readonly Decision[]): void
+}
+
+type Remark = (text: string) => void
+
+/** The fastest writer for a server to which nobody else writes rules any more. */
+export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
+  const plain = planWriter(oss, regime, jobs, remark)
+  const type = oss.io.nrs.runningType('reg')
+  const { controller } = regime
+  const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isOurs(r.name))
+  if (controller === 'none' || !type || !isFree) return plain
+  const direct = new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
+  return { write: (decisions) => direct.write(decisions) }
+}
+
+const exempt = (jobs: JobQueue, jobId: string): boolean => isSystemJob(jobId, jobs.find(jobId)?.user ?? '')
+
+/** By plans and their text, as the console writes: whatever rules there are. */
+export function planWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
+  const { io, name } = oss
+  const settled = (present: readonly RuleLine[], desired: readonly DesiredRule[]): readonly DesiredRule[] => {
+    const percent = regime.options.deadbandPercent
+    if (percent === 0) return desired
+    const inForce = new Map(present.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate]))
+    const rates = desired.map((r) => ({ jobId: r.name, ratePerSec: r.rate }))
+    const kept = withDeadband(inForce, rates, { percent, ratePerSec: 0 })
+    return desired.map((r, i) => ({ ...r, rate: kept[i]?.ratePerSec ?? r.rate }))
+  }
+  return {
+    write: (decisions) => {
+      const present = io.nrs.rules()
+      if (present.length === 0) return
+      const { rules } = desiredRules(regime.controller, name, decisions)
+      const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
+      const within = fenced(rules, MODEL_FENCES, {
+        ...{ inForce: new Map(), servedBy: () => undefined },
+        isExempt: (r) => exempt(jobs, jobOf.get(r.conditions) ?? ''),
+      })
+      for (const { value, rule } of planRules(name, present, settled(present, within.rules)).commands) {
+        const written = io.nrs.writeRule(value)
+        if (!written.ok && isOurs(rule)) remark(`${name} refused a rule of its controller: ${written.error}`)
+        io.kick()
+      }
+    },
+  }
+}
+
+/** The rule of one job on one server. */
+interface OwnRule {
+  readonly start: RuleCommand | undefined
+  readonly change: RuleCommand
+  readonly stop: RuleCommand
+  /** In force; 0: it does not stand. */
+  rate: number
+  wanted: number
+  /** Number of the decision that wanted it last. */
+  at: number
+}
+
+/** Without text, for a server whose rules are all the controller's: where each stands decides nothing then. */
+class DirectWriter implements RuleWriter {
+  readonly #oss: EmulatedOss
+  readonly #regime: Regime & { readonly controller: 'adaptbf' | 'static' }
+  readonly #jobs: JobQueue
+  readonly #type: TbfType
+  readonly #remark: Remark
+  readonly #rules = new Map<string, OwnRule>()
+  #standing: OwnRule[] = []
+  /** Rates by name of rules that an earlier controller left. */
+  readonly #left: Map<string, number>
+  #last: readonly Decision['allocations'][] = []
+  #number = 0
+
+  constructor(
+    oss: EmulatedOss,
+    regime: Regime & { readonly controller: 'adaptbf' | 'static' },
+    jobs: JobQueue,
+    { type, remark }: { readonly type: TbfType; readonly remark: Remark },
+  ) {
+    this.#oss = oss
+    this.#regime = regime
+    this.#jobs = jobs
+    this.#type = type
+    this.#remark = remark
+    const present = oss.io.nrs.rules().filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
+    this.#left = new Map(present.map((r) => [r.name, r.rate]))
+  }
+
+  write(decisions: readonly Decision[]): void {
+    const isSame = decisions.length === this.#last.length && decisions.every((d, i) => d.allocations === this.#last[i])
+    if (isSame && decisions.length > 0) return
+    this.#last = decisions.map((d) => d.allocations)
+    const wanted = this.#wanted(decisions)
+    this.#number++
+    const standing: OwnRule[] = []
+    for (const name of this.#left.keys()) this.#oss.io.nrs.carryOut({ verb: 'stop', queue: 'reg', name }, this.#type)
+    this.#left.clear()
+    for (const rule of wanted) rule.at = this.#number
+    for (const rule of this.#standing) if (rule.at !== this.#number) this.#stop(rule)
+    const starts: OwnRule[] = []
+    const raises: OwnRule[] = []
+    for (const rule of wanted) {
+      standing.push(rule)
+      if (rule.rate === 0) starts.push(rule)
+      else if (rule.wanted > rule.rate) raises.push(rule)
+      else if (rule.wanted < rule.rate) this.#change(rule)
+    }
+    for (const rule of raises) this.#change(rule)
+    for (const rule of starts.reverse()) this.#start(rule)
+    this.#standing = standing.filter((r) => r.rate > 0)
+    this.#oss.io.kick()
+  }
+
+  /** The rules that the decisions come to, highest priority first, each with the rate that it is to have. */
+  #wanted(decisions: readonly Decision[]): OwnRule[] {
+    const number = this.#number + 1
+    const sums: OwnRule[] = []
+    for (const { allocations } of decisions) {
+      for (const { jobId, ratePerSec } of allocations) {
+        const rule = this.#rules.get(jobId) ?? this.#make(jobId)
+        if (!rule.start) continue
+        if (rule.at !== number) {
+          rule.at = number
+          rule.wanted = 0
+          sums.push(rule)
+        }
+        rule.wanted += ratePerSec
+      }
+    }
+    const wanted = sums.slice(0, RULES_MAX)
+    const part = this.#regime.options.deadbandPercent / 100
+    for (const rule of sums) {
+      rule.at = 0
+      rule.wanted = Math.min(RATE_MAX, rule.wanted)
+      if (rule.rate > 0 && Math.abs(rule.wanted - rule.rate) <= part * rule.rate) rule.wanted = rule.rate
+    }
+    return wanted
+  }
+
+  #make(jobId: string): OwnRule {
+    const name = ruleName(this.#regime.controller, this.#oss.name, jobId)
+    const head = { queue: 'reg', name } as const
+    const pairs = { rate: undefined, rank: undefined, realtime: false }
+    const rule: OwnRule = {
+      start: this.#startOf(jobId, name),
+      change: { verb: 'change', ...head, ...pairs },
+      stop: { verb: 'stop', ...head },
+      ...{ rate: this.#left.get(name) ?? 0, wanted: 0, at: 0 },
+    }
+    if (rule.rate > 0) this.#standing.push(rule)
+    this.#left.delete(name)
+    this.#rules.set(jobId, rule)
+    return rule
+  }
+
+  /** Its start, read once; undefined for a job that no rule can name, and for one of the system. */
+  #startOf(jobId: string, name: string): RuleCommand | undefined {
+    if (!isMatchable(jobId) || exempt(this.#jobs, jobId)) return undefined
+    const { nrs } = this.#oss.io
+    const grammar = { rules: nrs.profile.rules, type: this.#type, nodemaps: nrs.nodemaps }
+    const read = parseRuleCommand(`reg start ${name} jobid={${jobId}} rate=1`, grammar)
+    if (read.ok) return read.value
+    this.#remark(`${this.#oss.name} refused a rule of its controller: ${read.error.errno}`)
+    return undefined
+  }
+
+  #start(rule: OwnRule): void {
+    if (!rule.start || rule.start.verb !== 'start') return
+    const done = this.#oss.io.nrs.carryOut({ ...rule.start, rate: rule.wanted }, this.#type)
+    if (done.ok) rule.rate = rule.wanted
+    else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
+  }
+
+  #change(rule: OwnRule): void {
+    if (rule.change.verb !== 'change') return
+    const done = this.#oss.io.nrs.carryOut({ ...rule.change, rate: rule.wanted }, this.#type)
+    if (done.ok) rule.rate = rule.wanted
+    else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
+  }
+
+  #stop(rule: OwnRule): void {
+    this.#oss.io.nrs.carryOut(rule.stop, this.#type)
+    rule.rate = 0
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * The device of a target, fitted from what its server counted: service time while little is under way, capacity from the highest
+ * rate at which service took longer.
+ *
+ * A device with c channels and a service time S serves c / S at most. Where the target was never saturated, nothing that was
+ * observed says what it could do: T is taken, as the operator measured or guessed it.
+ */
+import type { ForkTarget } from './fork-inputs.ts'
+import { quantile } from './fork-series.ts'
+
+export interface FittedDevice {
+  readonly channels: number
+  /** Time of one operation of mean size, s. */
+  readonly serviceS: number
+  /** RPC/s at most. */
+  readonly capacity: number
+  /** false: T stands for its capacity. */
+  readonly wasSaturated: boolean
+  /** Bins with RPCs that the fit rests on. */
+  readonly bins: number
+}
+
+/** Service that takes so much longer than when idle means a queue at the device. */
+const QUEUED = 1.5
+/** Part of the bins that must show a queue. */
+const SATURATED = 0.05
+/** Service time where none was observed, s. */
+const UNSEEN_S = 0.005
+const CHANNELS_MAX = 64
+
+/**
+ * @param maxRate  T, RPC/s.
+ */
+export function fitDevice(target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queued'>, maxRate: number): FittedDevice {
+  const seen = target.rpcs
+    .map((rate, i) => ({ rate, ms: target.serviceMs[i] ?? NaN, queued: target.queued[i] ?? NaN }))
+    .filter((b) => b.rate > 0 && b.ms > 0)
+  const rates = seen.map((b) => b.rate)
+  const half = quantile(rates, 0.5)
+  const calm = seen.filter((b) => b.rate <= half || b.queued === 0)
+  const idleMs = quantile(
+    calm.map((b) => b.ms),
+    0.25,
+  )
+  const serviceS = Number.isNaN(idleMs) ? UNSEEN_S : idleMs / 1000
+  const busy = seen.filter((b) => b.ms > QUEUED * idleMs && b.rate >= half)
+  const wasSaturated = busy.length >= Math.max(3, SATURATED * seen.length)
+  const most = quantile(rates, 0.99)
+  const capacity = wasSaturated
+    ? quantile(
+        busy.map((b) => b.rate),
+        0.75,
+      )
+    : Math.max(maxRate, Number.isNaN(most) ? 0 : most)
+  const channels = Math.min(CHANNELS_MAX, Math.max(1, Math.round(capacity * serviceS)))
+  return {
+    channels,
+    // A saturated device is known by its rate, one that was not by its service time.
+    serviceS: wasSaturated ? channels / capacity : serviceS,
+    capacity: wasSaturated ? capacity : channels / serviceS,
+    wasSaturated,
+    bins: seen.length,
+  }
+}

@@ -1,0 +1,67 @@
+/** Which jobs of a fork stand for themselves, and which are added up by account because there are too many or nobody could name them. */
+import { JOB_ID_MAX } from '../lustre/job-id.ts'
+import type { ForkJob } from './fork-inputs.ts'
+import { weightOf } from './fork-jobs.ts'
+import { sum } from './fork-series.ts'
+
+export interface Folded {
+  /** Largest first; what was added up comes last. */
+  readonly jobs: readonly ForkJob[]
+  /** Jobs that were idle all the time, that were added up, and that have ids which no server could have printed. */
+  readonly idle: number
+  readonly added: number
+  readonly odd: number
+}
+
+/** As a scenario has it: bytes, at least one, none of them 0. */
+export const isJobId = (id: string): boolean => id.length <= JOB_ID_MAX && /^[\u0001-\u00ff]+$/.test(id)
+
+/** @param most  jobs that keep their names. */
+export function fold(all: readonly ForkJob[], most: number): Folded {
+  const active = all.filter((j) => weightOf(j) > 0)
+  const named = active.filter((j) => isJobId(j.jobId)).sort((a, b) => weightOf(b) - weightOf(a))
+  const odd = active.filter((j) => !isJobId(j.jobId))
+  const kept = named.slice(0, most)
+  const rest = [...named.slice(most), ...odd]
+  const byAccount = new Map<string, ForkJob[]>()
+  for (const j of rest) {
+    const list = byAccount.get(j.account)
+    if (list) list.push(j)
+    else byAccount.set(j.account, [j])
+  }
+  const taken = new Set(kept.map((j) => j.jobId))
+  const others = [...byAccount].map(([account, jobs]) => addUp(account, jobs, taken))
+  return {
+    jobs: [...kept, ...others],
+    idle: all.length - active.length,
+    added: named.length - kept.length,
+    odd: odd.length,
+  }
+}
+
+function addUp(account: string, jobs: readonly ForkJob[], taken: Set<string>): ForkJob {
+  const plain = account.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 20)
+  let id = plain === '' ? 'other' : `other.${plain}`
+  for (let n = 2; taken.has(id); n++) id = `other.${plain.slice(0, 16)}.${n}`
+  taken.add(id)
+  const column = (of: (j: ForkJob) => readonly number[]): number[] => sum(jobs.map(of))
+  const ops = new Map<string, number>()
+  for (const j of jobs) for (const [op, n] of j.ops) ops.set(op, (ops.get(op) ?? 0) + n)
+  const weights = jobs.map(weightOf)
+  const all = weights.reduce((a, b) => a + b, 0)
+  const nodes = jobs.reduce((n, j) => n + (j.nodes ?? 0), 0)
+  return {
+    jobId: id,
+    user: '',
+    account,
+    nodes: nodes === 0 ? null : nodes,
+    hosts: [],
+    rpcs: column((j) => j.rpcs),
+    readBps: column((j) => j.readBps),
+    writeBps: column((j) => j.writeBps),
+    mdops: column((j) => j.mdops),
+    throttled: all > 0 ? jobs.reduce((n, j, i) => n + j.throttled * (weights[i] as number), 0) / all : 0,
+    targets: jobs.some((j) => j.targets.length === 0) ? [] : [...new Set(jobs.flatMap((j) => j.targets))],
+    ops,
+  }
+}

@@ -1,0 +1,117 @@
+/** What a fork does not know, each said once and with its figures, and what of it was observed. */
+import type { FittedDevice } from './fork-device.ts'
+import type { Folded } from './fork-fold.ts'
+import type { ForkInputs } from './fork-inputs.ts'
+import { metadataMix } from './fork-operations.ts'
+import { meanOr0 } from './fork-series.ts'
+
+export interface Knowledge {
+  readonly unknown: string[]
+  readonly inRange: string[]
+}
+
+export interface ForkFacts {
+  readonly devices: ReadonlyMap<string, FittedDevice>
+  readonly folded: Folded
+  readonly thinning: number
+  /** Sections that were taken from the scenario of an emulated source. */
+  readonly sections: readonly string[]
+  /** Rules that servers would refuse. */
+  readonly refusedRules: number
+}
+
+const NAMED_MAX = 4
+const LINE_MAX = 600
+
+const figure = (n: number): string => Math.round(n).toLocaleString('en')
+const seconds = (s: number): string => (s < 120 ? `${figure(s)} s` : `${figure(s / 60)} min`)
+const plural = (n: number, one: string, many = `${one}s`): string => `${figure(n)} ${n === 1 ? one : many}`
+
+/** Target names are plain text of servers, but long lists are cut. */
+function names(list: readonly string[]): string {
+  const short = list.slice(0, NAMED_MAX).map((n) => n.replace(/^.*-(?=(OST|MDT)[0-9a-f]{4})/, ''))
+  return list.length > NAMED_MAX ? `${short.join(', ')} and ${figure(list.length - NAMED_MAX)} more` : short.join(', ')
+}
+
+export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
+  const { devices, folded, thinning, sections } = facts
+  const span = seconds(inputs.binAtS.length * inputs.binS)
+  const unknown: string[] = []
+  const free = [...devices].filter(([, d]) => !d.wasSaturated && d.bins > 0).map(([n]) => n)
+  const unseen = [...devices].filter(([, d]) => d.bins === 0).map(([n]) => n)
+  const fitted = `Disk service times are fitted on ${span}.`
+  const T = figure(inputs.control.maxRate)
+  unknown.push(
+    free.length === 0
+      ? fitted
+      : `${fitted} Never saturated: ${names(free)}; T = ${T} RPC/s stands for what they can do.`,
+  )
+  if (unseen.length > 0) unknown.push(`No RPC was seen on ${names(unseen)}: 5 ms an RPC and T are assumed.`)
+  unknown.push(
+    'How service time splits into operation and bytes: half and half is assumed; other sizes are off by that.',
+  )
+  if (inputs.workload === 'closed') {
+    unknown.push('Requests that never reached a server: what waited in clients for a slot is not in the demand.')
+  } else unknown.push('Demand is what was served: a job that was held back would have asked for more.')
+  unknown.push('Client page caches. A capped writer may look idle for up to 30 s.')
+  unknown.push(
+    inputs.pending === undefined || inputs.pending === 0
+      ? 'Jobs that start or end later.'
+      : `Jobs that start or end later. The batch system has ${plural(inputs.pending, 'job')} pending.`,
+  )
+  const untargeted = folded.jobs.filter((j) => j.targets.length === 0 && meanOr0(j.rpcs) > 0).length
+  if (untargeted > 0) unknown.push(`Targets of ${plural(untargeted, 'job')} are not kept: they use all OSTs evenly.`)
+  else unknown.push('A job uses its targets evenly; sizes of its RPCs are their mean.')
+  const mixed = folded.jobs.filter((j) => meanOr0(j.mdops) > 0 && metadataMix(j.ops).size === 0).length
+  if (mixed > 0) unknown.push(`Which metadata operations ${plural(mixed, 'job')} did: all count as stat.`)
+  if (folded.idle > 0)
+    unknown.push(
+      `${plural(folded.idle, 'job')} did nothing in ${span} and ${folded.idle === 1 ? 'is' : 'are'} left out.`,
+    )
+  if (folded.added > 0)
+    unknown.push(`The smallest ${plural(folded.added, 'job')} are added up by account: ${folded.added} waits are one.`)
+  if (folded.odd > 0)
+    unknown.push(`${plural(folded.odd, 'job')} with an id that no server prints: added up by account.`)
+  const lost = inputs.gaps.reduce((n, g) => n + g.toS - g.fromS, 0)
+  if (lost > 0) {
+    const part = Math.round((100 * lost) / inputs.spanS)
+    unknown.push(
+      `${plural(inputs.gaps.length, 'gap')}, ${seconds(lost)} (${part} % of the stretch), left out: what ran then is not known.`,
+    )
+  }
+  const versions = inputs.servers.filter((s) => s.version === undefined).length
+  if (versions > 0) unknown.push(`Release of ${plural(versions, 'server')}: the newest one that is known is played.`)
+  if (inputs.servers.some((s) => s.cpts === undefined)) unknown.push('CPT counts that no server printed: 1 is played.')
+  unknown.push(
+    'Service threads, network and max_rpcs_in_flight of clients: assumed, so that none of them is the limit.',
+  )
+  if (facts.refusedRules > 0)
+    unknown.push(
+      `${plural(facts.refusedRules, 'rule')} that the played release refuses ${facts.refusedRules === 1 ? 'is' : 'are'} left out.`,
+    )
+  if (inputs.ownRules > 0)
+    unknown.push(`${plural(inputs.ownRules, 'rule')} of the controller: it begins anew, with an empty ledger.`)
+  if (inputs.scenario === undefined)
+    unknown.push('Extent locks, ccPFS and RDMA data nodes: a live cluster does not tell enough to fork them.')
+  else if (sections.length > 0)
+    unknown.push(`${sections.join(', ')}: as the scenario has them, from their beginning, without their faults.`)
+  const metadata = folded.jobs.some((j) => meanOr0(j.mdops) > 0)
+  const timed = inputs.mdts.some((m) => !Number.isNaN(m.perOpUs))
+  if (metadata && !timed) unknown.push('Times of metadata operations: 220 µs is assumed.')
+  unknown.push(...inputs.unknown)
+  const rates = folded.jobs.filter((j) => meanOr0(j.rpcs) + meanOr0(j.mdops) > 0).length
+  const inRange = [
+    `Rates and sizes of ${plural(rates, 'job')}, observed over ${span}.`,
+    ...(inputs.servers.some((s) => s.cpts !== undefined)
+      ? ['CPT counts, policies and rules as the servers print them.']
+      : []),
+    ...(devices.size > free.length + unseen.length
+      ? [
+          `Capacity of ${plural(devices.size - free.length - unseen.length, 'OST')} that ${devices.size - free.length - unseen.length === 1 ? 'was' : 'were'} saturated.`,
+        ]
+      : []),
+    ...(thinning > 1 ? [] : ['Every RPC is simulated.']),
+  ]
+  const cut = (t: string): string => t.slice(0, LINE_MAX)
+  return { unknown: unknown.map(cut).slice(0, 40), inRange: inRange.map(cut) }
+}

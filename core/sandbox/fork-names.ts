@@ -1,0 +1,39 @@
+/** Names as a scenario takes them: those that do not fit are numbered, and the real one is told nowhere but in the console. */
+
+/** A host name, or else `fallback`. */
+export function hostNameOf(name: string, fallback: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 63)
+  return plain === '' ? fallback : plain
+}
+
+/** Unique names by the real ones; what fits stays as it is. */
+export function uniqueNames(
+  all: readonly string[],
+  fit: (name: string, at: number) => string,
+): ReadonlyMap<string, string> {
+  const taken = new Set<string>()
+  const names = new Map<string, string>()
+  all.forEach((name, i) => {
+    if (names.has(name)) return
+    const wanted = fit(name, i)
+    let free = wanted
+    for (let n = 2; taken.has(free); n++) free = `${wanted.slice(0, 30)}-${n}`
+    taken.add(free)
+    names.set(name, free)
+  })
+  return names
+}
+
+export const serverNames = (
+  servers: readonly { readonly name: string; readonly kind: 'oss' | 'mds' }[],
+): ReadonlyMap<string, string> =>
+  uniqueNames(
+    servers.map((s) => s.name),
+    (name, i) => hostNameOf(name, `${servers[i]?.kind ?? 'oss'}${i + 1}`),
+  )
+
+export const targetNames = (names: readonly string[]): ReadonlyMap<string, string> =>
+  uniqueNames(names, (name, i) => name.replace(/[^\w-]/g, '_').slice(-40) || `target${i + 1}`)

@@ -1,0 +1,69 @@
+/**
+ * How many RPCs each job had under way at its servers: Little's law, L = rate x wait, over what could be counted.
+ *
+ * In service: rate x service time. In the scheduler: a server tells how many wait, not whose they are; they are shared out over the
+ * jobs that it served, those at the limit of a rule first. What waits in a client, for a slot or in a cache, never reached a server and
+ * is not in it.
+ */
+import type { ForkInputs, ForkJob } from './fork-inputs.ts'
+import { meanOr0 } from './fork-series.ts'
+
+/** What a job that is not held back by a rule weighs beside one that is. */
+const UNHELD = 0.05
+
+/** Mean RPCs under way while it was at work, by job id. */
+export function outstandingOf({ jobs, targets }: Pick<ForkInputs, 'jobs' | 'targets'>): Map<string, number> {
+  const serviceMs = new Map(targets.map((t) => [t.name, weighted(t.serviceMs, t.rpcs)]))
+  const serverOf = new Map(targets.map((t) => [t.name, t.server]))
+  const queued = new Map(targets.map((t) => [t.server, meanOr0(t.queued)]))
+  const all = targets.map((t) => t.name)
+  const rows = jobs.map((job) => {
+    const own = job.targets.filter((t) => serverOf.has(t))
+    const mine = own.length > 0 ? own : all
+    const rate = meanOr0(job.rpcs)
+    const ms = meanOr0(mine.map((t) => serviceMs.get(t) ?? NaN))
+    const perServer = new Map<string, number>()
+    for (const t of mine) {
+      const server = serverOf.get(t) as string
+      const weight = (rate / mine.length) * (UNHELD + job.throttled)
+      perServer.set(server, (perServer.get(server) ?? 0) + weight)
+    }
+    return { job, rate, inService: (rate * ms) / 1000, perServer }
+  })
+  const weightOf = new Map<string, number>()
+  for (const r of rows) for (const [s, w] of r.perServer) weightOf.set(s, (weightOf.get(s) ?? 0) + w)
+  const out = new Map<string, number>()
+  for (const { job, inService, perServer } of rows) {
+    let waiting = 0
+    for (const [server, w] of perServer) {
+      const sum = weightOf.get(server) ?? 0
+      if (sum > 0) waiting += ((queued.get(server) ?? 0) * w) / sum
+    }
+    out.set(job.jobId, (inService + waiting) / activity(job))
+  }
+  return out
+}
+
+/** Part of the bins in which it did something, so that a mean over all of them becomes one while at work. */
+export function activity(job: Pick<ForkJob, 'rpcs' | 'mdops'>): number {
+  let [busy, known] = [0, 0]
+  job.rpcs.forEach((r, i) => {
+    const m = job.mdops[i] ?? NaN
+    if (Number.isNaN(r) && Number.isNaN(m)) return
+    known++
+    if (r > 0 || m > 0) busy++
+  })
+  return busy === 0 ? 1 : busy / known
+}
+
+/** Mean of values by weight; gaps in either count for nothing. */
+function weighted(values: readonly number[], weights: readonly number[]): number {
+  let [sum, of] = [0, 0]
+  values.forEach((v, i) => {
+    const w = weights[i] ?? NaN
+    if (Number.isNaN(v) || !(w > 0)) return
+    sum += v * w
+    of += w
+  })
+  return of === 0 ? NaN : sum / of
+}

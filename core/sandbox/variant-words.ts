@@ -1,0 +1,50 @@
+/** A variant in a line of words, as its card shows it. */
+import type { Scenario } from '../emulator/scenario.ts'
+import type { Variant } from './variant.ts'
+
+const LONGEST = 160
+const RULES_NAMED = 2
+
+/** `A` for the first variant after the baseline. */
+export const letterOf = (index: number): string => (index === 0 ? 'baseline' : String.fromCharCode(64 + index))
+
+export const bounded = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`
+
+/** `start cap jobid={4690.*} rate=400` as `400 RPC/s, jobid={4690.*}`; what is no start stays as it is. */
+function ruleWords(line: string): string {
+  const start = /^(?:(?:reg|hp) )?start \S+ (.*?)(?: (?:rate|rank|realtime)=\S+)*$/.exec(line.trim())
+  const rate = / rate=(\d+)(?: |$)/.exec(line)?.[1]
+  return start?.[1] !== undefined && rate !== undefined ? `${rate} RPC/s, ${start[1]}` : line
+}
+
+function controllerWords(v: Variant, { control }: Pick<Scenario, 'control'>): string[] {
+  const rate = `T ${v.maxRate ?? control.max_rate} RPC/s per OST`
+  const period = `period ${v.periodMs ?? control.period_ms} ms`
+  if (v.controller === 'none') return v.rules.length > 0 ? [] : ['no rules on OSTs']
+  if (v.controller === 'static') return ['fixed shares by nodes', rate]
+  const { demand, deadbandPercent, coefficient, overdraft, autoT } = v.adaptbf
+  return [
+    ...['lend and borrow per OST', rate, period],
+    ...(demand === undefined ? [] : [`demand ${demand}`]),
+    ...(deadbandPercent ? [`deadband ${deadbandPercent} %`] : []),
+    ...(coefficient === 'min' ? ['coefficient min'] : []),
+    ...(overdraft ? [`overdraft ${overdraft}`] : []),
+    ...(autoT ? ['T follows the device'] : []),
+  ]
+}
+
+/** What a variant sets, in words; what it leaves as the scenario has it is not named. */
+export function variantWords(v: Variant, scenario: Pick<Scenario, 'control'>): string {
+  const more = v.rules.length - RULES_NAMED
+  const words = [
+    ...controllerWords(v, scenario),
+    ...v.rules.slice(0, RULES_NAMED).map((r) => ruleWords(r.line)),
+    ...(more > 0 ? [`${more} more rules`] : []),
+    ...(v.metadata === null ? [] : [v.metadata === 'off' ? 'metadata not controlled' : `PADLL ${v.metadata}`]),
+    ...(v.locks === null ? [] : [`locks ${v.locks}`]),
+    ...(v.haechi === 'off' ? ['data nodes without QoS'] : []),
+    ...(v.onS > 0 ? [`from ${v.onS} s on`] : []),
+  ]
+  return bounded(words.join(', '), LONGEST)
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { METRIC_NAMES, type MetricName, type SeedFigures } from './comparison.ts'
+import { change, jobWords, percent, waitPair } from './verdict-words.ts'
+import { verdictOf } from './verdict.ts'
+
+const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
+/** A little scatter, the same for every variant. */
+const scatter = (seed: number): number => 1 + ((seed * 7) % 11) / 1000
+
+type Medians = Partial<Record<MetricName, number>> & { readonly hogRate?: number }
+
+const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
+  seeds,
+  metrics: Object.fromEntries(
+    METRIC_NAMES.map((m) => [m, Float64Array.from(seeds, (s) => (of[m] ?? NaN) * by(s))]),
+  ) as SeedFigures['metrics'],
+  hogRate: Float64Array.from(seeds, (s) => (of.hogRate ?? NaN) * by(s)),
+})
+
+const ROLES = { hog: '4690.python.u1021', victim: '4711.cfd_solve.u884' }
+const baseline = figures({ throughputBps: 26.1e9, jain: 0.41, victimP95Ms: 2100, hogRate: 10e9 })
+const cap = figures({ throughputBps: 23.8e9, jain: 0.83, victimP95Ms: 420, hogRate: 5e9 })
+const adaptbf = figures({ throughputBps: 25.3e9, jain: 0.94, victimP95Ms: 300, hogRate: 3.8e9 })
+
+const text = (parts: readonly { text: string }[]): string => parts.map((p) => p.text).join('')
+
+describe('the verdict', () => {
+  it('names the fairest that costs little, and says what it did to whom', () => {
+    const verdict = verdictOf([baseline, cap, adaptbf], ROLES)
+    expect(verdict.best).toBe(2)
+    expect(text(verdict.parts)).toBe('Victim 4711 p95 wait 2.1 s → 0.3 s; hog 4690 −62 % throughput; total −3 %.')
+    expect(verdict.parts.filter((p) => p.strong).map((p) => p.text)).toEqual([
+      '4711',
+      '2.1 s → 0.3 s',
+      '4690 −62 %',
+      '−3 %',
+    ])
+    expect(verdict.detail).toMatch(/^20 seeds, band ±\S+ % of throughput and ±\S+ % of the wait\. /)
+    expect(verdict.detail).toMatch(/B beats A on fairness in 20 of 20 runs and on total throughput in 20\.$/)
+  })
+
+  it('does not choose one that costs more than a tenth of the throughput, or lets the victim wait longer', () => {
+    const dear = figures({ throughputBps: 20e9, jain: 0.99, victimP95Ms: 100, hogRate: 1e9 })
+    const slow = figures({ throughputBps: 26e9, jain: 0.99, victimP95Ms: 2500, hogRate: 1e9 })
+    expect(verdictOf([baseline, dear, slow, cap], ROLES).best).toBe(3)
+    const none = verdictOf([baseline, dear, slow], ROLES)
+    expect(none.best).toBeNull()
+    expect(text(none.parts)).toContain('A loses 23 % of total throughput; under B 4711 waits 19 % longer')
+  })
+
+  it('does not choose one under which the victim is not served at all', () => {
+    const starving = figures({ throughputBps: 26e9, jain: 0.99, hogRate: 1e9 })
+    expect(verdictOf([baseline, starving], ROLES).best).toBeNull()
+  })
+
+  it('asks for more than the scatter of the baseline', () => {
+    const wide = figures({ throughputBps: 26e9, jain: 0.5, victimP95Ms: 2100, hogRate: 1e9 }, SEEDS, (s) => 1 + s / 40)
+    const within = figures({ throughputBps: 30e9, jain: 0.7, victimP95Ms: 2100, hogRate: 1e9 }, SEEDS, () => 1)
+    const verdict = verdictOf([wide, within], ROLES)
+    expect(verdict.best).toBeNull()
+    expect(verdict.detail).toMatch(/^20 seeds, baseline fairness 0\.\d\d to 0\.\d\d\.$/)
+  })
+
+  it('looks at the wait, then at the throughput, where no variant is fairer', () => {
+    const quick = figures({ throughputBps: 26.1e9, jain: 0.41, victimP95Ms: 900, hogRate: 10e9 })
+    const large = figures({ throughputBps: 40e9, jain: 0.41, victimP95Ms: 2100, hogRate: 10e9 })
+    expect(verdictOf([baseline, large, quick], ROLES).best).toBe(2)
+    expect(verdictOf([baseline, large], ROLES).best).toBe(1)
+  })
+
+  it('compares what has no bytes by RPCs, and what has no roles by fairness', () => {
+    const storm = figures({ throughputBps: 0, throughputRpcs: 1000, jain: 0.5 })
+    const calm = figures({ throughputBps: 0, throughputRpcs: 980, jain: 0.9 })
+    const verdict = verdictOf([storm, calm], { hog: undefined, victim: undefined })
+    expect([verdict.best, text(verdict.parts)]).toEqual([1, 'Fairness 0.50 → 0.90; total −2 %.'])
+  })
+
+  it('has words for a single run, for the baseline alone, and for nothing measured', () => {
+    expect(verdictOf([baseline], ROLES)).toMatchObject({ best: null, detail: '20 seeds.' })
+    const [a, b] = [
+      figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3]),
+      figures({ throughputBps: 1e9, jain: 0.9, victimP95Ms: 8 }, [3]),
+    ]
+    expect(verdictOf([a, b], ROLES).detail).toMatch(/^1 seed, so the scatter is not known\. /)
+    expect(verdictOf([figures({}), figures({})], ROLES).best).toBeNull()
+    expect(verdictOf([], ROLES).best).toBeNull()
+  })
+
+  const measured = fc.record({
+    throughputBps: fc.double({ min: 1, max: 1e9, noNaN: true }),
+    jain: fc.double({ min: 0.1, max: 1, noNaN: true }),
+    victimP95Ms: fc.double({ min: 0, max: 1e4, noNaN: true }),
+    hogRate: fc.double({ min: 0, max: 1e9, noNaN: true }),
+  })
+
+  it('never lets a variant win that is the baseline by another name', () => {
+    fc.assert(
+      fc.property(measured, fc.integer({ min: 1, max: 5 }), (of, copies) => {
+        const same = Array.from({ length: copies + 1 }, () => figures(of))
+        expect(verdictOf(same, ROLES).best).toBeNull()
+      }),
+    )
+  })
+
+  it('does not depend on the order of the seeds', () => {
+    const case_ = fc.tuple(
+      fc.array(measured, { minLength: 1, maxLength: 4 }),
+      fc.shuffledSubarray(SEEDS, { minLength: 20 }),
+    )
+    fc.assert(
+      fc.property(case_, ([all, order]) => {
+        const [plain, permuted] = [all.map((m) => figures(m)), all.map((m) => figures(m, order))]
+        expect(verdictOf(permuted, ROLES)).toEqual(verdictOf(plain, ROLES))
+      }),
+    )
+  })
+
+  it('keeps to its rule: the winner keeps nine tenths of the throughput and the victim does not wait longer', () => {
+    fc.assert(
+      fc.property(fc.array(measured, { minLength: 2, maxLength: 5 }), (all) => {
+        const { best } = verdictOf(
+          all.map((m) => figures(m)),
+          ROLES,
+        )
+        if (best === null) return
+        const [base, won] = [all[0]!, all[best]!]
+        expect(won.throughputBps).toBeGreaterThanOrEqual(0.9 * base.throughputBps * (1 - 1e-9))
+        expect(won.victimP95Ms).toBeLessThanOrEqual(base.victimP95Ms * (1 + 1e-9))
+      }),
+    )
+  })
+})
+
+describe('words', () => {
+  it('write figures as a person would', () => {
+    expect([percent(0.62), percent(0.004), percent(0.0001), percent(NaN)]).toEqual(['62 %', '0.4 %', '0 %', '? %'])
+    expect([change(38, 100), change(103, 100), change(1, 1), change(1, 0)]).toEqual([
+      '−62 %',
+      '+3 %',
+      '±0 %',
+      'not comparable',
+    ])
+    expect([waitPair(2100, 300), waitPair(388, 31.4), waitPair(50, NaN), waitPair(2e4, 999)]).toEqual([
+      ...['2.1 s → 0.3 s', '388 ms → 31 ms', '50 ms → not served', '20 s → 1 s'],
+    ])
+  })
+
+  it('call a job by its number, and cut what is long', () => {
+    expect([jobWords('4711.cfd_solve.u884'), jobWords('123_4'), jobWords('login03.rsync')]).toEqual([
+      '4711',
+      '123',
+      'login03.rsync',
+    ])
+    expect(jobWords('x'.repeat(1000))).toHaveLength(40)
+    expect(jobWords('')).toBe('')
+  })
+})

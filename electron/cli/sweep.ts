@@ -1,0 +1,237 @@
+/** `sluice sweep`: a grid of parameters over a scenario, on this machine or as a Slurm job array; goes on where it ended. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import { SEEDS_MAX, type Variant } from '#core/api/sandbox.ts'
+import type { Failure } from '#core/base/result.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { parseScenario } from '#core/emulator/scenario.ts'
+import { version } from '../host/resources.ts'
+import { suggestedVariants } from '../host/sandbox/scenarios-variants.ts'
+import { parseAxis, type Axis } from '../sandbox/sweep-grid.ts'
+import { beginSweep, readSweep, type Sweep } from '../sandbox/sweep-manifest.ts'
+import { collectSweep, progressOf, type Progress } from '../sandbox/sweep-results.ts'
+import { runChunks } from '../sandbox/sweep-run.ts'
+import {
+  chunksOfTask,
+  nameFault,
+  submitSweep,
+  submittedJobs,
+  tasksLeft,
+  tasksOf,
+  timeFault,
+} from '../sandbox/sweep-slurm.ts'
+import { reason, writeWhole } from '../sandbox/sweep-files.ts'
+import { scenarioFile, seconds } from './arguments.ts'
+import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
+import { printSweep, sweepCsv, sweepJson } from './sweep-table.ts'
+import { readVariants } from './variants-file.ts'
+
+interface SweepFlags {
+  readonly set: readonly string[]
+  readonly variants?: string
+  readonly seeds: number
+  readonly firstSeed: number
+  readonly until: number
+  readonly slo: number
+  readonly chunk: number
+  readonly out?: string
+  readonly workers?: number
+  readonly slurm?: true
+  readonly partition?: string
+  readonly account?: string
+  readonly time?: string
+  readonly atOnce: number
+  readonly json?: true
+}
+
+type Json = { readonly json?: true }
+
+const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const n = Number(text)
+    if (!/^\d{1,15}$/.test(text) || n < least || n > most) {
+      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`)
+    }
+    return n
+  }
+
+const passed =
+  (fault: (text: string) => string | undefined) =>
+  (text: string): string => {
+    const wrong = fault(text)
+    if (wrong !== undefined) throw new InvalidArgumentError(`Expected ${wrong}.`)
+    return text
+  }
+
+/** What the person wrote wrong, rather than what went wrong. */
+const isUsage = ({ code }: Failure): boolean =>
+  /^(?:SWEEP_(?:GRID|PATH|CHANGED|DIR|NONE)|SCENARIO_|VARIANTS_)/.test(code)
+
+function must<T>(result: Result<T>, json: true | undefined): T {
+  if (result.ok) return result.value
+  return stopJson(result.error, json, isUsage(result.error) ? EXIT.usage : EXIT.failed)
+}
+
+function textOf(name: string): Result<string> {
+  try {
+    return ok(readFileSync(scenarioFile(name), 'utf8'))
+  } catch (e) {
+    const what = `the scenario ${name} cannot be read`
+    return fail({ code: 'SCENARIO_UNREADABLE', what, why: reason(e), next: 'Name a file that exists.' })
+  }
+}
+
+function variantsOf(file: string | undefined, text: string): Result<Variant[]> {
+  if (file !== undefined) return readVariants(file)
+  const read = parseScenario(text)
+  return read.ok ? ok(suggestedVariants(read.value)) : read
+}
+
+function begin(scenario: string, flags: SweepFlags): Sweep {
+  const { json, out } = flags
+  if (out === undefined) {
+    const next = 'Name its folder: --out DIR.'
+    stopJson({ code: 'SWEEP_DIR', what: 'The sweep was not begun', why: 'it has no folder', next }, json, EXIT.usage)
+  }
+  const text = must(textOf(scenario), json)
+  const axes: Axis[] = flags.set.map((s) => must(parseAxis(s), json))
+  const variants = must(variantsOf(flags.variants, text), json)
+  const plan = {
+    ...{ text, axes, variants, seeds: { first: flags.firstSeed, count: flags.seeds } },
+    ...{ seconds: flags.until, sloWaitMs: flags.slo, chunkSeeds: Math.min(flags.chunk, flags.seeds) },
+  }
+  return must(beginSweep(out, plan, `sluice ${version()}`), json)
+}
+
+const counted = ({ done, chunks, damaged }: Progress): string =>
+  `${done} of ${chunks} chunks done${damaged > 0 ? `, ${damaged} damaged` : ''}`
+
+async function sweep(scenario: string, flags: SweepFlags): Promise<void> {
+  const begun = begin(scenario, flags)
+  const { json } = flags
+  const before = progressOf(begun)
+  if (flags.slurm) return submit(begun, before, flags)
+  const { missing } = before
+  const isShown = !json && process.stderr.isTTY
+  let done = before.done
+  const tell = (): void => {
+    done++
+    if (isShown) process.stderr.write(`\r${done} of ${before.chunks} chunks`)
+  }
+  if (before.done > 0) process.stderr.write(`sluice: ${counted(before)}; the rest is run\n`)
+  const { workers } = flags
+  must(await runChunks(begun, missing, { workers, onChunk: tell }), json)
+  if (isShown) process.stderr.write('\n')
+  collect(begun, json)
+}
+
+async function submit(begun: Sweep, before: Progress, flags: SweepFlags): Promise<void> {
+  const { json, partition, account, time, atOnce } = flags
+  if (before.missing.length === 0) return collect(begun, json)
+  const command = [process.execPath, join(import.meta.dirname, 'sluice.mjs')]
+  const options = { partition, account, time, atOnce, command }
+  const job = must(await submitSweep(begun, before.missing, options, Date.now()), json)
+  const report = { job: job.id, array: job.array, chunks: before.chunks, done: before.done, out: begun.dir }
+  if (json) return line(jsonText(report))
+  line(`job ${job.id}, tasks ${job.array}; ${counted(before)}`)
+  line(`sluice sweep status ${plain(begun.dir)}`)
+}
+
+/** The table, and summary.csv beside the results; ends with 5 while something is missing. */
+function collect(begun: Sweep, json: true | undefined): void {
+  const progress = progressOf(begun)
+  const results = must(collectSweep(begun), json)
+  const csv = join(begun.dir, 'summary.csv')
+  try {
+    writeWhole(csv, sweepCsv(begun, results))
+  } catch (e) {
+    stopJson({ code: 'SWEEP_NOT_WRITTEN', what: `${csv} was not written`, why: reason(e) }, json, EXIT.failed)
+  }
+  const { chunks, done, damaged } = progress
+  if (json)
+    line(jsonText({ title: begun.manifest.title, chunks, done, damaged, summary: csv, ...sweepJson(begun, results) }))
+  else {
+    printSweep(begun, results)
+    line(`${counted(progress)}; ${plain(csv)}`)
+  }
+  if (done < chunks) process.exitCode = EXIT.partial satisfies ExitCode
+}
+
+async function status(dir: string, { json }: Json): Promise<void> {
+  const found = must(readSweep(dir), json)
+  const progress = progressOf(found)
+  const jobs = await Promise.all(submittedJobs(found).map(async (j) => ({ ...j, left: await tasksLeft(j.id) })))
+  const { chunks, done, damaged } = progress
+  if (json) return line(jsonText({ title: found.manifest.title, chunks, done, damaged, jobs }))
+  line(`${plain(found.manifest.title)}: ${counted(progress)}`)
+  for (const { id, array, at, left } of jobs) {
+    line(
+      `job ${id}, tasks ${array}, ${at}: ${left.length === 0 ? 'no task left in the queue' : plain(left.join(', '))}`,
+    )
+  }
+}
+
+async function task(dir: string, number: number, { json, workers }: Json & { workers?: number }): Promise<void> {
+  const found = must(readSweep(dir), json)
+  if (number >= tasksOf(found)) {
+    const why = `its tasks are 0 to ${tasksOf(found) - 1}`
+    stopJson({ code: 'SWEEP_TASK', what: `There is no task ${number}`, why }, json, EXIT.usage)
+  }
+  const mine = new Set(chunksOfTask(found, number).map((c) => c.index))
+  const missing = progressOf(found).missing.filter((c) => mine.has(c.index))
+  // A task of an array has the processors that it was given, and one unless said.
+  const given = Number(process.env['SLURM_CPUS_PER_TASK'] ?? 1)
+  must(await runChunks(found, missing, { workers: workers ?? (given >= 1 ? given : 1) }), json)
+  if (json) line(jsonText({ task: number, ran: missing.length, of: mine.size }))
+  else line(`task ${number}: ${missing.length} of ${mine.size} chunks run`)
+}
+
+export function sweepCommand(): Command {
+  const command = new Command('sweep')
+    .description('run a grid of parameters over a scenario, here or as a Slurm job array; goes on where it ended')
+    .argument('<scenario>', 'a scenario file, or demo for the built-in one')
+    .option(
+      '--set <path=values>',
+      'a place of the scenario and its values, as often as wanted',
+      (t, all: string[]) => [...all, t],
+      [],
+    )
+    .option('--variants <file>', 'YAML list of variants, the baseline first, instead of what suits the scenario')
+    .option('--seeds <n>', 'runs of each variant at each point', whole(1, SEEDS_MAX), 5)
+    .option('--first-seed <n>', 'their first seed', whole(0, 1e12), 1)
+    .option('--until <s>', 'simulated seconds', seconds, 60)
+    .option('--slo <ms>', 'a job misses its objective when its p95 wait is longer', seconds, 500)
+    .option('--chunk <n>', 'seeds in one result file', whole(1, SEEDS_MAX), 10)
+    .option('--out <dir>', 'folder of the sweep; the same command goes on there')
+    .option('--workers <n>', 'threads', whole(1, 256))
+    .option('--slurm', 'write an array script and submit it with sbatch instead of running here')
+    .option('--partition <name>', 'passed to sbatch', passed(nameFault))
+    .option('--account <name>', 'passed to sbatch', passed(nameFault))
+    .option('--time <limit>', 'passed to sbatch', passed(timeFault))
+    .option('--at-once <n>', 'tasks of the array that may run at once', whole(1, 100_000), 50)
+    .option('--json', 'one JSON document instead of a table')
+    .action((scenario: string, flags: SweepFlags) => sweep(scenario, flags))
+  command
+    .command('status')
+    .description('what of a sweep is there, and what of it the batch system still has')
+    .argument('<dir>')
+    .option('--json', 'one JSON document')
+    .action((dir: string, flags: Json) => status(dir, flags))
+  command
+    .command('collect')
+    .description('puts the results of a sweep together; ends with 5 while some are missing')
+    .argument('<dir>')
+    .option('--json', 'one JSON document')
+    .action((dir: string, { json }: Json) => collect(must(readSweep(dir), json), json))
+  command
+    .command('task')
+    .description('runs one task of an array; what a batch script calls')
+    .argument('<dir>')
+    .argument('<n>', 'number of the task', whole(0, 1e6))
+    .option('--workers <n>', 'threads', whole(1, 256))
+    .option('--json', 'one JSON document')
+    .action((dir: string, n: number, flags: Json & { workers?: number }) => task(dir, n, flags))
+  return command
+}

@@ -1,0 +1,180 @@
+/** Reads one cluster's instants and blocks from a file. Instants and sums lie by themselves, so that no block is read for them. */
+import type { Database, Statement } from 'better-sqlite3'
+import type { TierId } from '#core/api/history.ts'
+import { TIERS } from '#core/api/history.ts'
+import { KINDS, unpack, unpackLead, type Kind } from './block.ts'
+import { CLUSTER_COLUMNS, type Block } from './reader.ts'
+import { stepOf, tierNumber, tierOf } from './tiers.ts'
+
+/** Blocks that are held at once when a span is gone through. */
+const AT_ONCE = 64
+const SUMS_BYTES = 4 * CLUSTER_COLUMNS.length
+
+export interface Extent {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+type Row = [atMs: number, n: number, lead: Buffer, rest: Buffer]
+
+/** SQLite takes whole numbers; a span may be open. */
+const whole = (ms: number): number =>
+  Math.round(Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, ms)))
+
+export class BlockReader {
+  readonly #cluster: number
+  readonly #first: Statement<number[]>
+  readonly #last: Statement<number[]>
+  readonly #one: Statement<number[]>
+  readonly #lead: Statement<number[]>
+  readonly #page: Statement<number[]>
+  readonly #sums: Statement<number[]>
+  readonly #sumsPage: Statement<number[]>
+  readonly #instants: Statement<number[]>
+  readonly #count: Statement<number[]>
+  readonly #before: Statement<number[]>
+  readonly #after: Statement<number[]>
+
+  constructor(db: Database, cluster: number) {
+    this.#cluster = cluster
+    const prepare = (sql: string): Statement<number[]> => db.prepare(sql)
+    const instants = 'FROM instant WHERE cluster = ? AND tier = ?'
+    this.#first = prepare(`SELECT at_ms ${instants} ORDER BY at_ms LIMIT 1`).pluck()
+    this.#last = prepare(`SELECT at_ms ${instants} ORDER BY at_ms DESC LIMIT 1`).pluck()
+    this.#before = prepare(`SELECT at_ms ${instants} AND at_ms < ? ORDER BY at_ms DESC LIMIT 1`).pluck()
+    this.#after = prepare(`SELECT at_ms ${instants} AND at_ms > ? ORDER BY at_ms LIMIT 1`).pluck()
+    this.#instants = prepare(`SELECT at_ms ${instants} AND at_ms BETWEEN ? AND ? ORDER BY at_ms`).pluck()
+    this.#count = prepare(`SELECT count(*) FROM (SELECT 1 ${instants} AND at_ms BETWEEN ? AND ? LIMIT ?)`).pluck()
+    const span = 'at_ms BETWEEN ? AND ? ORDER BY at_ms'
+    this.#sums = prepare(`SELECT at_ms, data ${instants} AND ${span}`).raw()
+    const ofKind = 'FROM block WHERE cluster = ? AND kind = ? AND tier = ?'
+    this.#one = prepare(`SELECT at_ms, n, lead, rest ${ofKind} AND at_ms = ?`).raw()
+    this.#lead = prepare(`SELECT at_ms, n, lead ${ofKind} AND ${span}`).raw()
+    this.#page = prepare(`SELECT at_ms, n, lead, rest ${ofKind} AND ${span} LIMIT ${AT_ONCE}`).raw()
+    this.#sumsPage = prepare(`SELECT at_ms, 1, data, x'' ${instants} AND ${span} LIMIT ${AT_ONCE}`).raw()
+  }
+
+  extent(tier: number): Extent | undefined {
+    const fromMs = this.#first.get(this.#cluster, tier) as number | undefined
+    const toMs = this.#last.get(this.#cluster, tier) as number | undefined
+    return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs }
+  }
+
+  /** First and last instant of which any tier has something. */
+  kept(): Extent | undefined {
+    const all = TIERS.flatMap((t) => this.extent(tierNumber(t)) ?? [])
+    if (all.length === 0) return undefined
+    return { fromMs: Math.min(...all.map((e) => e.fromMs)), toMs: Math.max(...all.map((e) => e.toMs)) }
+  }
+
+  tierFor(fromMs: number, toMs: number, points: number): TierId {
+    const kept = this.kept()
+    let coarsest: TierId = 'raw'
+    for (const tier of TIERS) {
+      const number = tierNumber(tier)
+      const extent = this.extent(number)
+      if (!kept || !extent) continue
+      coarsest = tier
+      // An interval of a coarser tier begins before the sample that it is made of.
+      const slackMs = Math.max(...TIERS.map((t) => stepOf(tierNumber(t))))
+      if (extent.fromMs - slackMs > Math.max(fromMs, kept.fromMs)) continue
+      if (this.count(number, fromMs, toMs, points + 1) <= points) return tier
+    }
+    return coarsest
+  }
+
+  instants(tier: number, fromMs: number, toMs: number): Float64Array {
+    return Float64Array.from(this.#instants.all(this.#cluster, tier, whole(fromMs), whole(toMs)) as number[])
+  }
+
+  /** Instants in [fromMs, toMs], at most `limit`. */
+  count(tier: number, fromMs: number, toMs: number, limit: number): number {
+    return Number(this.#count.get(this.#cluster, tier, whole(fromMs), whole(toMs), limit))
+  }
+
+  /** The instant beside another one. */
+  beside(tier: number, atMs: number, direction: 'before' | 'after'): number | undefined {
+    const statement = direction === 'before' ? this.#before : this.#after
+    return statement.get(this.#cluster, tier, whole(atMs)) as number | undefined
+  }
+
+  one(kind: Exclude<Kind, 2>, tier: number, atMs: number): Block | undefined {
+    const row = this.#one.get(this.#cluster, kind, tier, whole(atMs)) as Row | undefined
+    return row && blockOf(kind, row)
+  }
+
+  /** Blocks in [fromMs, toMs], oldest first, a few held at once; the caller may write to the file between two of them. */
+  *between(kind: Kind, tier: number, fromMs: number, toMs: number): Generator<Block, void, void> {
+    const page = kind === KINDS.cluster ? this.#sumsPage : this.#page
+    const of = kind === KINDS.cluster ? [this.#cluster, tier] : [this.#cluster, kind, tier]
+    for (let from = whole(fromMs); ;) {
+      const rows = page.all(...of, from, whole(toMs)) as Row[]
+      for (const row of rows) {
+        const block = blockOf(kind, row)
+        if (block) yield block
+      }
+      const last = rows.at(-1)
+      if (!last || rows.length < AT_ONCE) return
+      from = last[0] + 1
+    }
+  }
+
+  /** Keys and RPC/s of the jobs at every instant of a span, at one go: nothing may be written before it returns. */
+  eachJobs(
+    tier: number,
+    fromMs: number,
+    toMs: number,
+    take: (atMs: number, keys: Uint32Array, rpcs: Float32Array) => void,
+  ): void {
+    const rows = this.#lead.iterate(this.#cluster, KINDS.jobs, tier, whole(fromMs), whole(toMs))
+    for (const [atMs, n, lead] of rows as Iterable<[number, number, Buffer]>) {
+      const head = unpackLead(n, lead)
+      if (head) take(atMs, head.keys, head.first)
+    }
+  }
+
+  /** Sums of the cluster at every instant of a span, the column's value by its position; the same holds. */
+  eachSums(tier: number, fromMs: number, toMs: number, take: (atMs: number, data: Buffer) => void): void {
+    const rows = this.#sums.iterate(this.#cluster, tier, whole(fromMs), whole(toMs))
+    for (const [atMs, data] of rows as Iterable<[number, Buffer]>) {
+      if (data.length === SUMS_BYTES) take(atMs, data)
+    }
+  }
+}
+
+const blockOf = (kind: Kind, [atMs, n, lead, rest]: Row): Block | undefined => unpack(kind, atMs, { n, lead, rest })
+
+/** One column of the sums. */
+export const sumOf = (data: Buffer, column: number): number => data.readFloatLE(4 * column)
+
+/** One stretch of a span and the tier that answers for it; `weight`: what an instant of it stands for, against others of the span. */
+export interface Segment {
+  readonly tier: number
+  /** Both belong to it. */
+  readonly fromMs: number
+  readonly toMs: number
+  readonly weight: number
+}
+
+/**
+ * What answers for [fromMs, toMs): the tier that has at most about `points` instants, and finer ones for the end that it has not
+ * reached yet.
+ */
+export function segmentsOf(blocks: BlockReader, fromMs: number, toMs: number, points: number): Segment[] {
+  const out: Segment[] = []
+  let from = fromMs
+  const last = toMs - 1
+  for (let tier = tierNumber(blocks.tierFor(fromMs, last, points)); tier >= 0 && from <= last; tier--) {
+    const extent = blocks.extent(tier)
+    const step = stepOf(tier)
+    // The newest second is made of raw samples only when it is over: left to the next time.
+    if (out.length > 0 && tier === 0) break
+    if (!extent || extent.toMs < from) continue
+    const end = Math.min(last, tier === 0 ? last : extent.toMs + step - 1)
+    out.push({ tier, fromMs: from, toMs: end, weight: Math.max(step, 1000) / 1000 })
+    from = end + 1
+  }
+  return out
+}
+
+export const tierOfSegments = (segments: readonly Segment[]): TierId => tierOf(segments[0]?.tier ?? 0)

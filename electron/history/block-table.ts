@@ -1,0 +1,111 @@
+/** The tables of instants and blocks and the account of what they take; all change in the transaction of the caller. */
+import type { Database, Statement } from 'better-sqlite3'
+import { KINDS, type Kind, type Packed } from './block.ts'
+
+export interface StoredBlock extends Packed {
+  readonly cluster: number
+  readonly kind: Kind
+  readonly tier: number
+  readonly atMs: number
+}
+
+/** What was taken out of a tier: instants in [fromMs, toMs], and how many samples of series. */
+export interface Cut {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly samples: number
+  readonly bytes: number
+}
+
+type Value = string | number | Buffer | null
+
+interface Row {
+  readonly id: number
+  readonly n: number
+  readonly bytes: number
+}
+
+export class BlockTable {
+  readonly #sql: Readonly<
+    Record<
+      | ('find' | 'insert' | 'replace' | 'findSums' | 'insertSums' | 'account')
+      | ('nth' | 'last' | 'end' | 'before' | 'delete' | 'sumsBefore' | 'deleteSums'),
+      Statement<Value[]>
+    >
+  >
+
+  constructor(db: Database) {
+    const prepare = (sql: string): Statement<Value[]> => db.prepare(sql)
+    const instants = 'FROM instant WHERE cluster = ? AND tier = ?'
+    this.#sql = {
+      find: prepare(
+        `SELECT id, n, length(lead) + length(rest) AS bytes FROM block WHERE cluster = ? AND kind = ? AND tier = ? AND at_ms = ?`,
+      ),
+      insert: prepare('INSERT INTO block (cluster, kind, tier, at_ms, n, lead, rest) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+      replace: prepare('UPDATE block SET n = ?, lead = ?, rest = ? WHERE id = ?'),
+      findSums: prepare(`SELECT 0 AS id, 1 AS n, length(data) AS bytes ${instants} AND at_ms = ?`),
+      insertSums: prepare('INSERT OR REPLACE INTO instant VALUES (?, ?, ?, ?)'),
+      account: prepare(
+        `INSERT INTO block_use VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET blocks = blocks + excluded.blocks,
+         samples = samples + excluded.samples, bytes = bytes + excluded.bytes`,
+      ),
+      nth: prepare(`SELECT at_ms ${instants} ORDER BY at_ms LIMIT 1 OFFSET ?`).pluck(),
+      last: prepare(`SELECT at_ms ${instants} ORDER BY at_ms DESC LIMIT 1`).pluck(),
+      end: prepare(`SELECT max(at_ms) ${instants} AND at_ms < ?`).pluck(),
+      before: prepare(
+        `SELECT id, n, length(lead) + length(rest) AS bytes FROM block WHERE cluster = ? AND kind = ? AND tier = ? AND at_ms < ?`,
+      ),
+      delete: prepare('DELETE FROM block WHERE id = ?'),
+      sumsBefore: prepare(`SELECT count(*) AS n, ifnull(sum(length(data)), 0) AS bytes ${instants} AND at_ms < ?`),
+      deleteSums: prepare(`DELETE ${instants} AND at_ms < ?`),
+    }
+  }
+
+  /** Writes a block; one that is there already is replaced. */
+  put({ cluster, kind, tier, atMs, n, lead, rest }: StoredBlock): void {
+    const sql = this.#sql
+    const isSums = kind === KINDS.cluster
+    const at = isSums ? [cluster, tier, atMs] : [cluster, kind, tier, atMs]
+    const old = (isSums ? sql.findSums : sql.find).get(...at) as Row | undefined
+    if (isSums) sql.insertSums.run(cluster, tier, atMs, lead)
+    else if (old) sql.replace.run(n, lead, rest, old.id)
+    else sql.insert.run(cluster, kind, tier, atMs, n, lead, rest)
+    const bytes = lead.length + rest.length
+    sql.account.run(cluster, kind, tier, old ? 0 : 1, n - (old?.n ?? 0), bytes - (old?.bytes ?? 0))
+  }
+
+  /** First instant of a tier, or the one that has `skip` before it. */
+  first(cluster: number, tier: number, skip = 0): number | undefined {
+    return this.#sql.nth.get(cluster, tier, skip) as number | undefined
+  }
+
+  last(cluster: number, tier: number): number | undefined {
+    return this.#sql.last.get(cluster, tier) as number | undefined
+  }
+
+  /** Takes the oldest instants before `beforeMs` out, at most `limit`; undefined: there are none. */
+  cut(cluster: number, tier: number, beforeMs: number, limit: number): Cut | undefined {
+    const sql = this.#sql
+    const fromMs = this.first(cluster, tier)
+    if (fromMs === undefined || fromMs >= beforeMs) return undefined
+    const before = Math.ceil(Math.min(beforeMs, this.first(cluster, tier, limit) ?? Infinity, Number.MAX_SAFE_INTEGER))
+    const toMs = Number(sql.end.get(cluster, tier, before))
+    const sums = sql.sumsBefore.get(cluster, tier, before) as { n: number; bytes: number }
+    sql.deleteSums.run(cluster, tier, before)
+    sql.account.run(cluster, KINDS.cluster, tier, -sums.n, -sums.n, -sums.bytes)
+    let [samples, bytes] = [sums.n, sums.bytes]
+    for (const kind of [KINDS.jobs, KINDS.targets]) {
+      const rows = sql.before.all(cluster, kind, tier, before) as Row[]
+      let [n, size] = [0, 0]
+      for (const r of rows) {
+        sql.delete.run(r.id)
+        n += r.n
+        size += r.bytes
+      }
+      sql.account.run(cluster, kind, tier, -rows.length, -n, -size)
+      samples += n
+      bytes += size
+    }
+    return { fromMs, toMs, samples, bytes }
+  }
+}

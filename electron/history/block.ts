@@ -1,0 +1,130 @@
+/**
+ * Blocks: all jobs, all targets or the sums of the cluster at one instant of one tier, packed. Keys as Uint32, ascending, and the
+ * first column are the lead; the other columns follow apart, so that what asks for RPC/s alone reads no more. Columns are Float32, all
+ * is little-endian, NaN is a gap. What is read is a view over the bytes. Sums have no key.
+ */
+import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block } from './reader.ts'
+
+export const KINDS = { jobs: 0, targets: 1, cluster: 2 } as const
+export type Kind = (typeof KINDS)[keyof typeof KINDS]
+
+/** Columns of a block, by kind. */
+export const WIDTH: Readonly<Record<Kind, number>> = [JOB_COLUMNS.length, TARGET_COLUMNS.length, CLUSTER_COLUMNS.length]
+
+export const RECORD = JOB_COLUMNS.indexOf('record')
+export const RECORD_REST = JOB_COLUMNS.indexOf('recordRest')
+
+/** The one key of a block of sums. */
+export const WHOLE = 0
+
+/** What a block is made of; arrays may be longer than `n`, keys in any order. */
+export interface Columns {
+  readonly n: number
+  readonly keys: Uint32Array
+  readonly columns: readonly Float32Array[]
+}
+
+const IS_LITTLE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
+/** Keys and positions are sorted as one double: 2^21 positions are exact beside 2^32 keys. */
+const POSITIONS = 2 ** 21
+export const SERIES_MAX = POSITIONS
+
+const swapped = (data: Buffer): Buffer => (IS_LITTLE ? data : Buffer.from(data).swap32())
+
+/** Positions by ascending key; undefined where they are in order already. */
+function orderOf(keys: Uint32Array, n: number): Float64Array | undefined {
+  let isSorted = true
+  for (let i = 1; i < n && isSorted; i++) isSorted = (keys[i - 1] as number) < (keys[i] as number)
+  if (isSorted) return undefined
+  const order = new Float64Array(n)
+  for (let i = 0; i < n; i++) order[i] = (keys[i] as number) * POSITIONS + i
+  order.sort()
+  for (let i = 0; i < n; i++) order[i] = (order[i] as number) % POSITIONS
+  return order
+}
+
+/** The bytes of a block. */
+export interface Packed {
+  readonly n: number
+  readonly lead: Buffer
+  readonly rest: Buffer
+}
+
+const EMPTY = Buffer.alloc(0)
+
+/** Packs a block. Rests of records that are all zero are left out: nearly every block's are. */
+export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
+  if (kind === KINDS.cluster) {
+    const sums = Float32Array.from(columns, (c) => c[0] ?? NaN)
+    return { n: 1, lead: swapped(Buffer.from(sums.buffer)), rest: EMPTY }
+  }
+  let width = WIDTH[kind]
+  if (kind === KINDS.jobs) {
+    const rest = columns[RECORD_REST] as Float32Array
+    let isPlain = true
+    for (let i = 0; i < n && isPlain; i++) isPlain = !(Math.abs(rest[i] as number) > 0)
+    if (isPlain) width = RECORD_REST
+  }
+  const bytes = new ArrayBuffer(4 * n * (1 + width))
+  const order = orderOf(keys, n)
+  const outKeys = new Uint32Array(bytes, 0, n)
+  if (order) for (let i = 0; i < n; i++) outKeys[i] = keys[order[i] as number] as number
+  else outKeys.set(keys.subarray(0, n))
+  for (let c = 0; c < width; c++) {
+    const [from, to] = [columns[c] as Float32Array, new Float32Array(bytes, 4 * n * (1 + c), n)]
+    if (order) for (let i = 0; i < n; i++) to[i] = from[order[i] as number] as number
+    else to.set(from.subarray(0, n))
+  }
+  return { n, lead: swapped(Buffer.from(bytes, 0, 8 * n)), rest: swapped(Buffer.from(bytes, 8 * n)) }
+}
+
+/** Views need an offset of whole words. */
+const aligned = (data: Buffer): Buffer => {
+  const own = swapped(data)
+  return own.byteOffset % 4 === 0 ? own : Buffer.from(new Uint8Array(own).buffer)
+}
+
+/** Zeros in the place of a column that was left out. */
+let zeros = new Float32Array(1024)
+const NO_KEYS = new Uint32Array([WHOLE])
+
+/** Keys and first column of a block; undefined where the bytes are not those of one. */
+export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first: Float32Array } | undefined {
+  if (lead.length !== 8 * n) return undefined
+  const own = aligned(lead)
+  return {
+    keys: new Uint32Array(own.buffer, own.byteOffset, n),
+    first: new Float32Array(own.buffer, own.byteOffset + 4 * n, n),
+  }
+}
+
+/** Reads a block; undefined where the bytes are not those of one. */
+export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Block | undefined {
+  const width = WIDTH[kind]
+  if (kind === KINDS.cluster) {
+    if (lead.length !== 4 * width) return undefined
+    const own = aligned(lead)
+    const columns = Array.from({ length: width }, (_, c) => new Float32Array(own.buffer, own.byteOffset + 4 * c, 1))
+    return { atMs, keys: NO_KEYS, columns }
+  }
+  const head = unpackLead(n, lead)
+  const whole = rest.length === 4 * n * (width - 1)
+  const isPlain = kind === KINDS.jobs && rest.length === 4 * n * (width - 2)
+  if (!head || !(whole || isPlain)) return undefined
+  const own = aligned(rest)
+  const columns = [head.first]
+  for (let c = 1; c < width; c++) {
+    if (whole || c < RECORD_REST) columns.push(new Float32Array(own.buffer, own.byteOffset + 4 * n * (c - 1), n))
+    else {
+      if (zeros.length < n) zeros = new Float32Array(n)
+      columns.push(zeros.subarray(0, n))
+    }
+  }
+  return { atMs, keys: head.keys, columns }
+}
+
+/** The two parts that a record is kept in. */
+export const recordParts = (record: number): readonly [number, number] => {
+  const lead = Math.fround(record)
+  return [lead, record - lead]
+}

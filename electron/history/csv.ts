@@ -1,0 +1,224 @@
+/**
+ * What is kept as CSV (RFC 4180): a generator of parts, so that a year takes no more memory than a minute. Times are ISO 8601 in UTC, a
+ * gap is an empty cell. Names are chosen by users of the cluster: a cell of text that a spreadsheet would take for a formula begins with
+ * an apostrophe.
+ */
+import type { CsvQuery, GroupBy, TierId } from '#core/api/history.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { gappy, recordAt } from './one-series.ts'
+import { CLUSTER_COLUMNS, JOB_COLUMNS, type Block, type HistoryReader, type KeptJob } from './reader.ts'
+
+export interface CsvPart {
+  readonly text: string
+  /** Rows in it, without the head. */
+  readonly rows: number
+  readonly isLast: boolean
+}
+
+/** Characters of a part. */
+const PART = 64 * 1024
+/** Events and rules read at once. */
+const PAGE = 1000
+const HOUR_MS = 3_600_000
+const JOBS_MAX = 50_000
+
+type Cell = string | number | null
+
+const FORMULA = /^[\s\0]*[=+\-@\t\r\n＝＋－＠]/
+const NEEDS_QUOTES = /[",\r\n\t\0]|^\s|\s$/
+
+/** Text that somebody chose, as one cell. */
+export function textCell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const cell = (v: Cell): string => {
+  if (v === null) return ''
+  return typeof v === 'number' ? String(v) : textCell(v)
+}
+
+const isoOf = (ms: number): string => {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}
+
+/** Seven digits are what a Float32 holds. */
+const measured = (v: number | undefined): number | null => {
+  const known = gappy(v)
+  return known === null ? null : Number(known.toPrecision(7))
+}
+
+type Rows = Generator<readonly Cell[], void, void>
+const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', 'throttled', 'mdops'] as const).map((c) =>
+  JOB_COLUMNS.indexOf(c),
+) as [number, number, number, number, number]
+const RATES = [RPCS, READ, WRITE, MDOPS]
+const RATE_HEADS = ['rpcs_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'metadata_rpcs_per_s']
+
+/** Jobs by key, held so long as there are not too many. */
+function jobsOf(reader: HistoryReader): (key: number) => KeptJob | undefined {
+  const known = new Map<number, KeptJob | undefined>()
+  return (key) => {
+    if (known.has(key)) return known.get(key)
+    if (known.size >= JOBS_MAX) known.clear()
+    const job = reader.job(key)
+    known.set(key, job)
+    return job
+  }
+}
+
+function* jobRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
+  const job = jobsOf(reader)
+  for (const b of reader.jobsBetween(tier, q.fromMs, q.toMs - 1)) {
+    const time = isoOf(b.atMs)
+    for (let i = 0; i < b.keys.length; i++) {
+      const j = job(b.keys[i] as number)
+      const rates = RATES.map((c) => measured(b.columns[c]?.[i]))
+      const throttled = measured(b.columns[THROTTLED]?.[i])
+      const who = [j?.jobId ?? '', j?.user ?? '', j?.account ?? '', j?.exe ?? '', j?.nodes ?? null]
+      yield [time, ...who, ...rates, throttled, recordAt(b, i)]
+    }
+  }
+}
+
+const NAMES: Readonly<Record<Exclude<GroupBy, 'job'>, (j: KeptJob | undefined) => string>> = {
+  user: (j) => j?.user ?? '',
+  account: (j) => j?.account ?? '',
+  exe: (j) => j?.exe ?? '',
+}
+
+/** Sums of an instant by group; one with a gap in a member has a gap. */
+function groupsOf(b: Block, nameOf: (key: number) => string): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  for (let i = 0; i < b.keys.length; i++) {
+    const name = nameOf(b.keys[i] as number)
+    let sums = groups.get(name)
+    if (!sums) groups.set(name, (sums = [0, 0, 0, 0, 0]))
+    sums[0] = (sums[0] ?? 0) + 1
+    RATES.forEach((c, k) => (sums[k + 1] = (sums[k + 1] ?? 0) + (b.columns[c]?.[i] ?? NaN)))
+  }
+  return groups
+}
+
+function* groupRows(reader: HistoryReader, tier: TierId, q: CsvQuery, by: Exclude<GroupBy, 'job'>): Rows {
+  const job = jobsOf(reader)
+  for (const b of reader.jobsBetween(tier, q.fromMs, q.toMs - 1)) {
+    const time = isoOf(b.atMs)
+    for (const [name, [jobs, ...rates]] of groupsOf(b, (key) => NAMES[by](job(key)))) {
+      yield [time, name, jobs ?? 0, ...rates.map(measured)]
+    }
+  }
+}
+
+function* targetRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
+  const targets = new Map(reader.allTargets().map((t) => [t.key, t]))
+  for (const b of reader.targetsBetween(tier, q.fromMs, q.toMs - 1)) {
+    const time = isoOf(b.atMs)
+    for (let i = 0; i < b.keys.length; i++) {
+      const t = targets.get(b.keys[i] as number)
+      yield [time, t?.target ?? '', t?.node ?? '', ...b.columns.map((c) => measured(c[i]))]
+    }
+  }
+}
+
+function* clusterRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
+  for (let from = q.fromMs; from < q.toMs; from += HOUR_MS) {
+    const { t, columns } = reader.clusterBetween(tier, from, Math.min(from + HOUR_MS, q.toMs) - 1)
+    for (let i = 0; i < t.length; i++) yield [isoOf(t[i] as number), ...columns.map((c) => measured(c[i]))]
+  }
+}
+
+/** Newest first, as the feed shows them. */
+function* eventRows(reader: HistoryReader, q: CsvQuery): Rows {
+  for (let to = q.toMs - 1; ;) {
+    // Of an instant that has more events than a page, as many as fit are read at once.
+    let limit = PAGE
+    let page = reader.events(q.fromMs - 1, to, limit)
+    while (page.length === limit && page.at(-1)?.atMs === to) page = reader.events(q.fromMs - 1, to, (limit *= 2))
+    const isWhole = page.length < limit
+    const end = page.at(-1)?.atMs ?? to
+    for (const m of page) {
+      if (isWhole || m.atMs > end) yield [isoOf(m.atMs), m.kind, m.level, m.subject, m.where, m.text]
+    }
+    if (isWhole) return
+    to = end
+  }
+}
+
+function* ruleRows(reader: HistoryReader, q: CsvQuery): Rows {
+  for (const r of reader.rulesBetween(q.fromMs, q.toMs - 1)) {
+    const until = r.toMs === null ? null : isoOf(r.toMs)
+    yield [isoOf(r.fromMs), until, r.server, r.queue, r.cpt, r.position, r.name, r.conditions, r.rate]
+  }
+}
+
+function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly string[]; readonly rows: Rows } {
+  const tier = q.tier ?? reader.tierFor(q.fromMs, q.toMs - 1, Infinity)
+  switch (q.what) {
+    case 'jobs': {
+      if (q.by !== 'job') return { head: ['time', q.by, 'jobs', ...RATE_HEADS], rows: groupRows(reader, tier, q, q.by) }
+      const who = ['job', 'user', 'account', 'program', 'nodes']
+      const head = ['time', ...who, ...RATE_HEADS, 'share_at_limit', 'record_tokens']
+      return { head, rows: jobRows(reader, tier, q) }
+    }
+    case 'targets':
+      return {
+        head: ['time', 'target', 'node', 'rpcs_per_s', 'service_ms', 'queued_rpcs'],
+        rows: targetRows(reader, tier, q),
+      }
+    case 'cluster': {
+      const heads: Record<(typeof CLUSTER_COLUMNS)[number], string> = {
+        ...{ rpcs: 'rpcs_per_s', readBps: 'read_bytes_per_s', writeBps: 'write_bytes_per_s', serviceMs: 'service_ms' },
+        ...{ queued: 'queued_rpcs', rules: 'rules', onLoan: 'tokens_on_loan', mdops: 'metadata_rpcs_per_s' },
+      }
+      return { head: ['time', ...CLUSTER_COLUMNS.map((c) => heads[c])], rows: clusterRows(reader, tier, q) }
+    }
+    case 'events':
+      return { head: ['time', 'kind', 'level', 'subject', 'where', 'text'], rows: eventRows(reader, q) }
+    case 'rules':
+      return {
+        head: ['from', 'to', 'server', 'queue', 'cpt', 'position', 'name', 'conditions', 'rate_per_s'],
+        rows: ruleRows(reader, q),
+      }
+  }
+}
+
+/** The text of a query, part after part; at least one, the last is marked. */
+export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvPart, void, void> {
+  const { head, rows } = tableOf(reader, query)
+  let text = `${head.map(cell).join(',')}\r\n`
+  let n = 0
+  for (const row of rows) {
+    if (text.length >= PART) {
+      yield { text, rows: n, isLast: false }
+      text = ''
+      n = 0
+    }
+    text += `${row.map(cell).join(',')}\r\n`
+    n++
+  }
+  yield { text, rows: n, isLast: true }
+}
+
+/** The same for a stream: others have their turn between two parts. Failures: CSV_EMPTY where nothing is kept of the span. */
+export function csvParts(reader: HistoryReader, query: CsvQuery): Result<AsyncGenerator<CsvPart, void, void>> {
+  const kept = reader.kept()
+  const hasRows = query.what === 'events' || query.what === 'rules'
+  if (!hasRows && (!kept || kept.toMs < query.fromMs || kept.fromMs >= query.toMs)) {
+    return fail({
+      code: 'CSV_EMPTY',
+      what: 'No CSV was written',
+      why: 'nothing is kept of that stretch',
+      next: 'Choose a stretch that has samples.',
+    })
+  }
+  return ok(paced(csvText(reader, query)))
+}
+
+async function* paced(parts: Generator<CsvPart, void, void>): AsyncGenerator<CsvPart, void, void> {
+  for (const part of parts) {
+    yield part
+    await new Promise((done) => setImmediate(done))
+  }
+}

@@ -1,0 +1,176 @@
+/** Reads one cluster's past in one file: the store that is written to, through its own connection, or a recording. */
+import type { Database, Statement } from 'better-sqlite3'
+import type { TierId } from '#core/api/history.ts'
+import { BlockReader, sumOf } from './block-reader.ts'
+import { KINDS } from './block.ts'
+import { lineOf } from './cluster-line.ts'
+import { gapsOf } from './gaps.ts'
+import { unpackFrame } from './kept-frames.ts'
+import { Marks } from './marks.ts'
+import { CLUSTER_COLUMNS, type HistoryReader, type KeptJob, type KeptTarget } from './reader.ts'
+import { tierNumber } from './tiers.ts'
+import { moversOf, topOf } from './top.ts'
+
+/** Jobs held in memory; an owner may be named later, so those without one are read again. */
+const JOBS_MAX = 50_000
+
+interface JobRow {
+  id: number
+  job_id: string
+  user: string
+  account: string
+  exe: string
+  nodes: number | null
+  first_ms: number
+}
+
+export class FileReader implements HistoryReader {
+  readonly cluster: string
+  readonly #db: Database
+  readonly #id: number
+  readonly #isOwner: boolean
+  readonly #blocks: BlockReader
+  readonly #marks: Marks
+  readonly #jobs = new Map<number, KeptJob>()
+  readonly #job: Statement<(number | string)[]>
+  readonly #jobByName: Statement<(number | string)[]>
+  readonly #frame: Statement<(number | string)[]>
+
+  /** @param of  name of the cluster, and whether closing this closes the file. */
+  constructor(db: Database, id: number, of: { readonly name: string; readonly isOwner: boolean }) {
+    this.#db = db
+    this.#id = id
+    this.cluster = of.name
+    this.#isOwner = of.isOwner
+    this.#blocks = new BlockReader(db, id)
+    this.#marks = new Marks(db, id)
+    const job = 'SELECT id, job_id, user, account, exe, nodes, first_ms FROM job WHERE cluster = ?'
+    this.#job = db.prepare(`${job} AND id = ?`)
+    this.#jobByName = db.prepare(`${job} AND job_id = ?`)
+    this.#frame = db.prepare(
+      'SELECT at_ms, data FROM kept_frame WHERE cluster = ? AND view = ? AND at_ms <= ? ORDER BY at_ms DESC LIMIT 1',
+    )
+  }
+
+  kept(): ReturnType<HistoryReader['kept']> {
+    return this.#blocks.kept()
+  }
+
+  keptOf(tier: TierId): ReturnType<HistoryReader['keptOf']> {
+    return this.#blocks.extent(tierNumber(tier))
+  }
+
+  tierFor(fromMs: number, toMs: number, points: number): TierId {
+    return this.#blocks.tierFor(fromMs, toMs, points)
+  }
+
+  instants(tier: TierId, fromMs: number, toMs: number): Float64Array {
+    return this.#blocks.instants(tierNumber(tier), fromMs, toMs)
+  }
+
+  jobs(tier: TierId, atMs: number): ReturnType<HistoryReader['jobs']> {
+    return this.#blocks.one(KINDS.jobs, tierNumber(tier), atMs)
+  }
+
+  targets(tier: TierId, atMs: number): ReturnType<HistoryReader['targets']> {
+    return this.#blocks.one(KINDS.targets, tierNumber(tier), atMs)
+  }
+
+  jobsBetween(tier: TierId, fromMs: number, toMs: number): ReturnType<HistoryReader['jobsBetween']> {
+    return this.#blocks.between(KINDS.jobs, tierNumber(tier), fromMs, toMs)
+  }
+
+  targetsBetween(tier: TierId, fromMs: number, toMs: number): ReturnType<HistoryReader['targetsBetween']> {
+    return this.#blocks.between(KINDS.targets, tierNumber(tier), fromMs, toMs)
+  }
+
+  clusterBetween(tier: TierId, fromMs: number, toMs: number): ReturnType<HistoryReader['clusterBetween']> {
+    const number = tierNumber(tier)
+    const n = this.#blocks.count(number, fromMs, toMs, Number.MAX_SAFE_INTEGER)
+    const t = new Float64Array(n)
+    const columns = CLUSTER_COLUMNS.map(() => new Float32Array(n))
+    let i = 0
+    this.#blocks.eachSums(number, fromMs, toMs, (atMs, data) => {
+      t[i] = atMs
+      for (let c = 0; c < columns.length; c++) (columns[c] as Float32Array)[i] = sumOf(data, c)
+      i++
+    })
+    // One that is damaged is passed over.
+    return i === n ? { t, columns } : { t: t.subarray(0, i), columns: columns.map((c) => c.subarray(0, i)) }
+  }
+
+  job(key: number): KeptJob | undefined {
+    const known = this.#jobs.get(key)
+    if (known) return known
+    const job = keptJob(this.#job.get(this.#id, key) as JobRow | undefined)
+    if (job && (job.user !== '' || job.nodes !== null)) {
+      if (this.#jobs.size >= JOBS_MAX) this.#jobs.clear()
+      this.#jobs.set(key, job)
+    }
+    return job
+  }
+
+  jobByName(jobId: string): KeptJob | undefined {
+    return keptJob(this.#jobByName.get(this.#id, jobId) as JobRow | undefined)
+  }
+
+  target(key: number): KeptTarget | undefined {
+    return this.#db
+      .prepare('SELECT id AS key, name AS target, node FROM target WHERE cluster = ? AND id = ?')
+      .get(this.#id, key) as KeptTarget | undefined
+  }
+
+  allTargets(): readonly KeptTarget[] {
+    return this.#db
+      .prepare('SELECT id AS key, name AS target, node FROM target WHERE cluster = ? ORDER BY name')
+      .all(this.#id) as KeptTarget[]
+  }
+
+  line(...[measure, span, points]: Parameters<HistoryReader['line']>): ReturnType<HistoryReader['line']> {
+    return lineOf(this.#blocks, measure, span, points)
+  }
+
+  top(...[span, by, limit, points]: Parameters<HistoryReader['top']>): ReturnType<HistoryReader['top']> {
+    return topOf(this.#blocks, (key) => this.job(key), span, { by, limit, points })
+  }
+
+  movers(...[a, b, by, limit]: Parameters<HistoryReader['movers']>): ReturnType<HistoryReader['movers']> {
+    return moversOf(this.#blocks, (key) => this.job(key), { a, b }, by, limit)
+  }
+
+  rulesAt(atMs: number): ReturnType<HistoryReader['rulesAt']> {
+    return this.#marks.rulesAt(atMs)
+  }
+
+  rulesBetween(fromMs: number, toMs: number): ReturnType<HistoryReader['rulesBetween']> {
+    return this.#marks.rulesBetween(fromMs, toMs)
+  }
+
+  events(fromMs: number, toMs: number, limit: number): ReturnType<HistoryReader['events']> {
+    return this.#marks.events(fromMs, toMs, limit)
+  }
+
+  eventBeside(atMs: number, direction: 'next' | 'previous'): number | undefined {
+    return this.#marks.beside(atMs, direction)
+  }
+
+  gaps(fromMs: number, toMs: number): ReturnType<HistoryReader['gaps']> {
+    return gapsOf(this.#db, this.#id, this.#blocks, fromMs, toMs)
+  }
+
+  frame(view: string, atMs: number): ReturnType<HistoryReader['frame']> {
+    const row = this.#frame.get(this.#id, view, Math.floor(atMs)) as { at_ms: number; data: Buffer } | undefined
+    const frame = row && unpackFrame(row.data)
+    return frame === undefined || !row ? undefined : { atMs: row.at_ms, frame }
+  }
+
+  close(): void {
+    if (this.#isOwner) this.#db.close()
+  }
+}
+
+const keptJob = (r: JobRow | undefined): KeptJob | undefined =>
+  r && {
+    ...{ key: r.id, jobId: r.job_id, user: r.user, account: r.account, exe: r.exe, nodes: r.nodes },
+    firstMs: r.first_ms,
+  }

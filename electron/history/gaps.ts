@@ -1,0 +1,42 @@
+/** Stretches of a cluster's past without any sample, and why as far as the history tells. */
+import type { Database } from 'better-sqlite3'
+import type { BlockReader } from './block-reader.ts'
+import { cadenceOf, missingFrom } from './parts.ts'
+import type { HistoryReader } from './reader.ts'
+import { stepOf, tierNumber } from './tiers.ts'
+
+/** Instants that are looked at for gaps: finer ones than a chart of the span could show. */
+const INSTANTS_MAX = 10_000
+const GAPS_MAX = 1000
+/** A connection is reported as lost a little before or after the last sample. */
+const NEAR_MS = 10_000
+
+type Gap = ReturnType<HistoryReader['gaps']>[number]
+
+export function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromMs: number, toMs: number): Gap[] {
+  const tier = tierNumber(blocks.tierFor(fromMs, toMs, INSTANTS_MAX))
+  const inside = blocks.instants(tier, fromMs, toMs)
+  const [before, after] = [blocks.beside(tier, fromMs, 'before'), blocks.beside(tier, toMs, 'after')]
+  // What lies outside counts only as the other end of a gap.
+  const instants = [...(before === undefined ? [] : [before]), ...inside, ...(after === undefined ? [] : [after])]
+  const cadence = cadenceOf(inside.length > 1 ? inside : Float64Array.from(instants.slice(0, 1)), stepOf(tier))
+  const missing = missingFrom(cadence)
+  const begun = db.prepare('SELECT 1 FROM source WHERE cluster_id = ? AND started_ms BETWEEN ? AND ? LIMIT 1')
+  const lost = db
+    .prepare(
+      `SELECT text FROM event WHERE kind = 'lost' AND at_ms BETWEEN ? AND ?
+       AND source IN (SELECT id FROM source WHERE cluster_id = ?) ORDER BY at_ms LIMIT 1`,
+    )
+    .pluck()
+  const out: Gap[] = []
+  for (let i = 1; i < instants.length && out.length < GAPS_MAX; i++) {
+    const [a, b] = [instants[i - 1] as number, instants[i] as number]
+    if (b - a <= missing) continue
+    const [from, to] = [Math.max(fromMs, a + cadence), Math.min(toMs, b)]
+    if (to <= from) continue
+    const wasStarted = begun.get(cluster, Math.round(a), Math.round(b + NEAR_MS)) !== undefined
+    const text = lost.get(Math.round(a - NEAR_MS), Math.round(b), cluster) as string | undefined
+    out.push({ fromMs: from, toMs: to, why: wasStarted ? 'Sluice was not running' : (text ?? '').slice(0, 500) })
+  }
+  return out
+}

@@ -1,0 +1,154 @@
+/**
+ * The newest values as OpenMetrics 1.0 text, for a Prometheus or VictoriaMetrics that a site has. Rates are gauges, as they are
+ * measured; what is a gap, and what is older than a minute, has no line: a value that is not known is not told.
+ */
+import type { Eviction } from './evictions.ts'
+import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader } from './reader.ts'
+import type { StoreUsage } from './store.ts'
+
+/** Older than this the newest sample is not the present. */
+const STALE_MS = 60_000
+const LABEL_MAX = 256
+
+export interface MetricsOptions {
+  /** Unix ms on the source's clock. */
+  readonly nowMs: number
+  /** Jobs with the most RPC/s that are told of; the others would be series without end. */
+  readonly jobs: number
+  readonly store?: { readonly usage: StoreUsage; readonly evictions: readonly Eviction[] } | undefined
+}
+
+interface Family {
+  readonly name: string
+  readonly unit: string
+  readonly help: string
+}
+
+const PER_S = 'per_second'
+type Of<C extends string> = Readonly<Record<C, Family | undefined>>
+const family = (name: string, unit: string, help: string): Family => ({ name, unit, help })
+
+const CLUSTER: Of<(typeof CLUSTER_COLUMNS)[number]> = {
+  rpcs: family('sluice_cluster_rpcs_per_second', PER_S, 'Data RPCs served by all targets'),
+  readBps: family('sluice_cluster_read_bytes_per_second', PER_S, 'Bytes read from all targets'),
+  writeBps: family('sluice_cluster_write_bytes_per_second', PER_S, 'Bytes written to all targets'),
+  serviceMs: family('sluice_cluster_service_seconds', 'seconds', 'Mean service time of a data RPC'),
+  queued: family('sluice_cluster_queued_rpcs', 'rpcs', 'RPCs waiting in the policies of all servers'),
+  rules: family('sluice_cluster_rules', '', 'Token bucket rules on all servers'),
+  onLoan: family('sluice_cluster_loaned_tokens', 'tokens', 'Tokens that lenders have out'),
+  mdops: family('sluice_cluster_metadata_rpcs_per_second', PER_S, 'Metadata RPCs served'),
+}
+
+const TARGET: Of<(typeof TARGET_COLUMNS)[number]> = {
+  rpcs: family('sluice_target_rpcs_per_second', PER_S, 'Data RPCs served by a target'),
+  serviceMs: family('sluice_target_service_seconds', 'seconds', 'Mean service time of a data RPC'),
+  queued: family('sluice_target_queued_rpcs', 'rpcs', 'RPCs waiting on the server of a target'),
+}
+
+const JOB: Of<(typeof JOB_COLUMNS)[number]> = {
+  rpcs: family('sluice_job_rpcs_per_second', PER_S, 'Data RPCs of a job'),
+  readBps: family('sluice_job_read_bytes_per_second', PER_S, 'Bytes that a job reads'),
+  writeBps: family('sluice_job_write_bytes_per_second', PER_S, 'Bytes that a job writes'),
+  throttled: family('sluice_job_limited_ratio', 'ratio', 'Share of its servers on which a job runs at its rule’s limit'),
+  record: family('sluice_job_record_tokens', 'tokens', 'Tokens lent (positive) or borrowed by a job'),
+  mdops: family('sluice_job_metadata_rpcs_per_second', PER_S, 'Metadata RPCs of a job'),
+  recordRest: undefined,
+}
+
+type Labels = readonly (readonly [string, string])[]
+
+/** A label's value: names are text of others, of any characters. */
+export const labelValue = (text: string): string =>
+  text
+    .slice(0, LABEL_MAX)
+    .toWellFormed()
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    // eslint-disable-next-line no-control-regex -- what no exporter may print
+    .replace(/[\0-\x1f\x7f]/g, '?')
+
+const labelled = (labels: Labels): string =>
+  labels.length === 0 ? '' : `{${labels.map(([k, v]) => `${k}="${labelValue(v)}"`).join(',')}}`
+
+const head = ({ name, unit, help }: Family, type: string): string[] => [
+  `# TYPE ${name} ${type}`,
+  ...(unit === '' ? [] : [`# UNIT ${name} ${unit}`]),
+  `# HELP ${name} ${help}.`,
+]
+
+interface Series {
+  readonly labels: Labels
+  /** By column. */
+  readonly values: readonly number[]
+}
+
+function gauges<C extends string>(columns: readonly C[], of: Of<C>, series: readonly Series[], atMs: number): string[] {
+  const time = (atMs / 1000).toFixed(3)
+  return columns.flatMap((c, i) => {
+    const f = of[c]
+    if (!f) return []
+    const scale = f.unit === 'seconds' ? 1 / 1000 : 1
+    const known = series.filter((s) => Number.isFinite(s.values[i]))
+    if (known.length === 0) return []
+    const number = (v: number): string => String(Number((v * scale).toPrecision(7)))
+    return [...head(f, 'gauge'), ...known.map((s) => `${f.name}${labelled(s.labels)} ${number(s.values[i] ?? NaN)} ${time}`)]
+  })
+}
+
+const valuesAt = (b: Block, i: number): number[] => b.columns.map((c) => c[i] ?? NaN)
+
+function jobSeries(reader: HistoryReader, block: Block, cluster: string, limit: number): Series[] {
+  const rpcs = block.columns[0] as Float32Array
+  const order = Array.from(block.keys, (_, i) => i).filter((i) => Number.isFinite(rpcs[i]))
+  order.sort((a, b) => (rpcs[b] as number) - (rpcs[a] as number))
+  return order.slice(0, limit).flatMap((i) => {
+    const job = reader.job(block.keys[i] as number)
+    if (!job) return []
+    const labels = [['cluster', cluster], ['job', job.jobId], ['user', job.user], ['account', job.account]] as const
+    return [{ labels, values: valuesAt(block, i) }]
+  })
+}
+
+function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>): string[] {
+  const bytes = family('sluice_history_size_bytes', 'bytes', 'Size of the history')
+  const quota = family('sluice_history_quota_bytes', 'bytes', 'Largest size of the history')
+  const out = [...head(bytes, 'gauge'), `${bytes.name} ${usage.bytes}`, ...head(quota, 'gauge')]
+  out.push(`${quota.name} ${usage.quotaBytes}`)
+  const gone = new Map<string, number>()
+  for (const { tier, reason, samples } of evictions) {
+    const labels = labelled([
+      ['tier', tier],
+      ['reason', reason],
+    ])
+    gone.set(labels, (gone.get(labels) ?? 0) + samples)
+  }
+  if (gone.size > 0) out.push(...head(family('sluice_history_evicted_samples', 'samples', 'Samples taken out'), 'counter'))
+  for (const [labels, n] of gone) out.push(`sluice_history_evicted_samples_total${labels} ${n}`)
+  return out
+}
+
+/** The text; without samples of the last minute it says nothing of the cluster. */
+export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }: MetricsOptions): string {
+  const { cluster } = reader
+  const out: string[] = []
+  const atMs = reader.keptOf('1s')?.toMs
+  if (atMs !== undefined && Math.abs(nowMs - atMs) <= STALE_MS) {
+    const sums = reader.clusterBetween('1s', atMs, atMs)
+    const whole = [{ labels: [['cluster', cluster]] as const, values: sums.columns.map((c) => c[0] ?? NaN) }]
+    out.push(...gauges(CLUSTER_COLUMNS, CLUSTER, whole, atMs))
+    const targets = reader.targets('1s', atMs)
+    const ofTargets = Array.from(targets?.keys ?? [], (key, i) => {
+      const t = reader.target(key)
+      const labels = [['cluster', cluster], ['target', t?.target ?? ''], ['node', t?.node ?? '']] as const
+      return { labels, values: targets ? valuesAt(targets, i) : [] }
+    })
+    out.push(...gauges(TARGET_COLUMNS, TARGET, ofTargets, atMs))
+    const jobs = reader.jobs('1s', atMs)
+    if (jobs) out.push(...gauges(JOB_COLUMNS, JOB, jobSeries(reader, jobs, cluster, limit), atMs))
+  }
+  if (store) out.push(...storeLines(store))
+  return `${out.join('\n')}${out.length > 0 ? '\n' : ''}# EOF\n`
+}
+
+export const OPEN_METRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8'

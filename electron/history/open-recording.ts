@@ -1,0 +1,131 @@
+/**
+ * Opens a file of the history to read it: a recording, or a history that no console has open. A file may come from anywhere: only one
+ * whose tables are ours word for word is read, and nothing in it is run.
+ */
+import Database from 'better-sqlite3'
+import { existsSync, statSync } from 'node:fs'
+import * as z from 'zod'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { FileReader } from './file-reader.ts'
+import { findDamage } from './open.ts'
+import type { HistoryReader } from './reader.ts'
+import { RECORDING, type RecordingFacts } from './recording.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
+
+const refused = (file: string, code: string, why: string, next: string): Result<never> =>
+  fail({ code, what: `${file} cannot be opened`, why, unaffected: 'It was not changed.', next })
+
+const damaged = (file: string, why: string): Result<never> =>
+  refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
+
+let own: ReadonlyMap<string, string> | undefined
+
+/** The tables of this version, by name; what a migration leaves behind reads as its last step wrote it. */
+function ownTables(): ReadonlyMap<string, string> {
+  if (own) return own
+  const db = new Database(':memory:')
+  migrate(db)
+  own = tablesOf(db)
+  db.close()
+  return own
+}
+
+function tablesOf(db: Database.Database): Map<string, string> {
+  const sql = "SELECT type || ' ' || name, ifnull(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+  return new Map(db.prepare(sql).raw().all() as [string, string][])
+}
+
+const factsSchema = z.object({ cluster: z.string(), kind: z.string(), fromMs: z.number(), toMs: z.number() })
+
+/** What a recording is of; undefined for a history. */
+function factsOf(db: Database.Database): RecordingFacts | undefined {
+  const text = db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(RECORDING) as string | undefined
+  if (text === undefined) return undefined
+  try {
+    const read = factsSchema.safeParse(JSON.parse(text))
+    return read.success ? read.data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export interface OpenedFile {
+  readonly db: Database.Database
+  readonly bytes: number
+  /** Of a recording. */
+  readonly facts: RecordingFacts | undefined
+  readonly clusters: readonly { readonly id: number; readonly kind: string; readonly name: string }[]
+}
+
+function check(file: string, db: Database.Database, bytes: number): Failure | undefined {
+  const number = (name: string): number => Number(db.pragma(name, { simple: true }))
+  const [version, application] = [number('user_version'), number('application_id')]
+  const failure = (r: Result<never>): Failure | undefined => (r.ok ? undefined : r.error)
+  if (application !== APPLICATION_ID) {
+    const next = 'Name a recording that Sluice wrote (.qosrec).'
+    return failure(refused(file, 'RECORDING_FOREIGN', 'it is a database of another program', next))
+  }
+  if (version > SCHEMA_VERSION) {
+    const why = `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`
+    return failure(refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.'))
+  }
+  if (version < SCHEMA_VERSION) {
+    const why = `it is a history of an older Sluice (schema ${version})`
+    return failure(refused(file, 'RECORDING_OLDER', why, 'Start the console with it once: --history FILE.'))
+  }
+  const tables = tablesOf(db)
+  for (const [name, sql] of ownTables()) {
+    if (tables.get(name) !== sql) return failure(damaged(file, `${name} is not as Sluice makes it`))
+  }
+  const damage = findDamage(db, bytes)
+  return damage === undefined ? undefined : failure(damaged(file, damage))
+}
+
+/** Opens a file for reading. Failures: RECORDING_GONE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE. */
+export function openFile(file: string): Result<OpenedFile> {
+  if (!existsSync(file)) return refused(file, 'RECORDING_GONE', 'there is no such file', 'Name another one.')
+  let db: Database.Database | undefined
+  try {
+    const bytes = statSync(file).size
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 500 })
+    db.pragma('trusted_schema = OFF')
+    db.pragma('cell_size_check = ON')
+    const failure = check(file, db, bytes)
+    if (failure) {
+      db.close()
+      return fail(failure)
+    }
+    const clusters = db.prepare('SELECT id, kind, name FROM cluster ORDER BY id').all() as OpenedFile['clusters']
+    return ok({ db, bytes, facts: factsOf(db), clusters })
+  } catch (e) {
+    db?.close()
+    const code = e instanceof Error && 'code' in e ? String(e.code) : ''
+    if (code === 'SQLITE_NOTADB') {
+      return refused(file, 'RECORDING_FOREIGN', 'it is not a database', 'Name a recording that Sluice wrote (.qosrec).')
+    }
+    if (code.startsWith('SQLITE_BUSY')) {
+      const next = 'Close that Sluice, or let it write a recording.'
+      return refused(file, 'RECORDING_IN_USE', 'a Sluice that runs is using it', next)
+    }
+    const why = e instanceof Error ? e.message : String(e)
+    if (code.startsWith('SQLITE_CORRUPT')) return damaged(file, why)
+    return refused(file, 'RECORDING_UNREADABLE', why, 'Check the file and its rights.')
+  }
+}
+
+/**
+ * Opens a recording, or a history that nobody has open, to read one cluster of it.
+ *
+ * @param cluster  its name; by default the one recorded, or the newest.
+ */
+export function openRecording(file: string, cluster?: string): Result<HistoryReader> {
+  const opened = openFile(file)
+  if (!opened.ok) return opened
+  const { db, clusters } = opened.value
+  const chosen = clusters.findLast((c) => cluster === undefined || c.name === cluster)
+  if (!chosen) {
+    db.close()
+    return refused(file, 'RECORDING_EMPTY', 'nothing is kept in it of that cluster', 'Name another cluster or file.')
+  }
+  return ok(new FileReader(db, chosen.id, { name: chosen.name, isOwner: true }))
+}

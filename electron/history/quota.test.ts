@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest'
+import { History } from './history.ts'
+import { HistoryStore } from './store.ts'
+import { facts, HOUR_MS, job, newFile, NOW, openAt, target } from './testing/samples.ts'
+
+const MIB = 2 ** 20
+
+it('a file over its quota loses its oldest samples of the finest tier, which is on record; the coarser ones stay', () => {
+  const history = openAt(newFile())
+  history.beginSource('LIVE', 'c', '', NOW)
+  expect(history.setQuota(1000)).toMatchObject({ ok: false, error: { code: 'QUOTA_OUT_OF_RANGE' } })
+  expect(history.setQuota(64 * MIB).ok).toBe(true)
+  const jobs = Array.from({ length: 10_000 }, (_, i) => job(`${i}.solve.u1`, i))
+  for (let i = 0; i < 140; i++) history.record(NOW + i * 1000, jobs, [target('t', 1)], facts)
+  expect(history.usage().bytes).toBeGreaterThan(64 * MIB)
+  history.settle()
+  const { bytes, quotaBytes, tiers } = history.usage()
+  expect(quotaBytes).toBe(64 * MIB)
+  expect(bytes).toBeLessThanOrEqual(64 * MIB)
+  const [gone] = history.evictions()
+  expect(history.evictions()).toHaveLength(1)
+  expect(gone).toMatchObject({ tier: 'raw', reason: 'quota', fromMs: NOW })
+  expect(gone?.samples).toBe(((gone?.toMs ?? 0) - NOW) / 1000 * 10_002 + 10_002)
+  expect(tiers[0]?.oldestMs).toBe((gone?.toMs ?? 0) + 1000)
+  const reader = history.reader()
+  expect(reader.keptOf('1s')?.fromMs).toBe(NOW)
+  expect(reader.instants('10s', 0, Infinity)).toHaveLength(13)
+  history.close()
+}, 30_000)
+
+it('what is chosen stays chosen; a coarser tier is never kept for less than a finer one', () => {
+  const file = newFile()
+  const history = openAt(file)
+  expect(history.setKeep('raw', 2 * HOUR_MS).ok).toBe(true)
+  expect(history.setKeep('raw', 1000)).toMatchObject({ ok: false, error: { code: 'KEEP_OUT_OF_RANGE' } })
+  expect(history.setKeep('1s', HOUR_MS)).toMatchObject({ ok: false, error: { code: 'KEEP_OUT_OF_RANGE' } })
+  expect(history.setQuota(100 * MIB).ok).toBe(true)
+  history.close()
+  const again = openAt(file)
+  expect(again.usage()).toMatchObject({ quotaBytes: 100 * MIB })
+  expect(again.usage().tiers[0]?.keepMs).toBe(2 * HOUR_MS)
+  again.close()
+})
+
+it('a full disk takes raw samples before their time, says so, and what comes is written', () => {
+  const opened = HistoryStore.open(newFile(), NOW)
+  if (!opened.ok) throw new Error(opened.error.what)
+  const store = opened.value
+  const history = History.on(store)
+  history.beginSource('LIVE', 'c', '', NOW)
+  store.db.pragma('max_page_count = 5000')
+  const jobs = Array.from({ length: 3000 }, (_, i) => job(`${i}.solve.u1`, i))
+  for (let i = 0; i < 900; i++) history.record(NOW + i * 200, jobs, [target('t', 1)], facts)
+  history.flush()
+  expect(history.isOnDisk).toBe(true)
+  const reader = history.reader()
+  expect(reader.keptOf('raw')?.toMs).toBe(NOW + 899 * 200)
+  expect(reader.keptOf('raw')?.fromMs).toBeGreaterThan(NOW)
+  expect(history.evictions().map((e) => [e.tier, e.reason])).toEqual([['raw', 'disk']])
+  expect(store.db.pragma('integrity_check', { simple: true })).toBe('ok')
+  history.close()
+}, 30_000)
+
+it('a full disk on which nothing may go keeps what comes waiting, whole, until it takes it', () => {
+  const opened = HistoryStore.open(newFile(), NOW)
+  if (!opened.ok) throw new Error(opened.error.what)
+  const store = opened.value
+  const history = History.on(store)
+  history.beginSource('LIVE', 'c', '', NOW)
+  const pages = Number(store.db.pragma('page_count', { simple: true }))
+  store.db.pragma(`max_page_count = ${pages + 2}`)
+  const jobs = Array.from({ length: 2000 }, (_, i) => job(`${i}.solve.u1`, i))
+  expect(() => history.record(NOW, jobs, [target('t', 1)], facts)).toThrow(/full/)
+  expect(history.isOnDisk).toBe(false)
+  store.db.pragma('max_page_count = 100000')
+  history.record(NOW + 1000, jobs, [target('t', 2)], facts)
+  expect(history.isOnDisk).toBe(true)
+  expect(history.count('job')).toBe(2000)
+  expect(history.jobSeries('1999.solve.u1', 0, 0, Infinity).map((r) => r.rpcs)).toEqual([1999, 1999])
+  expect(history.targetSeries('t', 0, 0, Infinity).map((r) => r.rpcs)).toEqual([1, 2])
+  history.close()
+})

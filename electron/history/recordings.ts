@@ -1,0 +1,90 @@
+/** The folder of recordings: what is in it, and which names a recording may have. */
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HistoryFrame } from '#core/api/history.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { openFile, openRecording } from './open-recording.ts'
+import type { HistoryReader } from './reader.ts'
+
+export type RecordingRow = HistoryFrame['recordings'][number]
+
+const SUFFIX = '.qosrec'
+const NAME_MAX = 80
+const LISTED_MAX = 500
+/** Letters, digits, blanks, dot, dash and underscore; no dot or blank at either end. */
+const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
+/** Names that Windows gives to devices. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+export class Recordings {
+  readonly folder: string
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  /** Where a recording of that name lies, or would. Failures: RECORDING_NAME. */
+  pathOf(name: string): Result<string> {
+    const bare = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name
+    if (bare.length <= NAME_MAX && NAME.test(bare) && !bare.includes('..') && !DEVICE.test(bare)) {
+      return ok(join(this.folder, bare + SUFFIX))
+    }
+    return fail({
+      code: 'RECORDING_NAME',
+      what: 'This name cannot be taken for a recording',
+      why: `it is a name of up to ${NAME_MAX} letters, digits, blanks, dots, dashes and underscores, and no path`,
+      next: 'Choose another name.',
+    })
+  }
+
+  /** What is in the folder, newest stretch first; what cannot be opened says why. */
+  list(): RecordingRow[] {
+    const rows = this.#names().map((name) => this.#row(name))
+    return rows.sort((a, b) => b.toMs - a.toMs || (a.name < b.name ? -1 : 1))
+  }
+
+  /** Failures: those of `pathOf` and `openRecording`. */
+  open(name: string): Result<HistoryReader> {
+    const path = this.pathOf(name)
+    return path.ok ? openRecording(path.value) : path
+  }
+
+  /** Failures: RECORDING_NAME, RECORDING_KEPT when it cannot be removed. */
+  remove(name: string): Result<undefined> {
+    const path = this.pathOf(name)
+    if (!path.ok) return path
+    try {
+      rmSync(path.value)
+      return ok(undefined)
+    } catch (e) {
+      return fail({
+        code: 'RECORDING_KEPT',
+        what: 'The recording was not removed',
+        why: e instanceof Error ? e.message : String(e),
+        next: 'Check the folder and its rights.',
+      })
+    }
+  }
+
+  #names(): string[] {
+    try {
+      const names = readdirSync(this.folder).filter((n) => n.endsWith(SUFFIX))
+      return names.map((n) => n.slice(0, -SUFFIX.length)).slice(0, LISTED_MAX)
+    } catch {
+      // There is no folder until the first recording.
+      return []
+    }
+  }
+
+  #row(name: string): RecordingRow {
+    const none = { name, cluster: '', fromMs: 0, toMs: 0, bytes: 0 }
+    const path = this.pathOf(name)
+    const opened = path.ok ? openFile(path.value) : path
+    if (!opened.ok) return { ...none, fault: opened.error.why ?? opened.error.what }
+    const { db, bytes, facts } = opened.value
+    db.close()
+    if (!facts) return { ...none, bytes, fault: 'it is a history, not a recording' }
+    const { cluster, fromMs, toMs } = facts
+    return { ...none, cluster, fromMs, toMs, bytes, fault: '' }
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The history file while it is open for writing: what all sources that are written to it share. Every source has a writer of its own
+ * (`History`); there is one connection, and what is written comes in turns.
+ */
+import type { Database } from 'better-sqlite3'
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { HistoryFrame } from '#core/api/history.ts'
+import { ok, type Failure, type Result } from '#core/base/result.ts'
+import { AuditTable } from './audit-table.ts'
+import { BlockTable } from './block-table.ts'
+import { Evictions } from './evictions.ts'
+import { KeptFrames } from './kept-frames.ts'
+import { openHistory } from './open.ts'
+import { prune } from './retention.ts'
+import { freeKeys, type FreeKeys } from './series-names.ts'
+import { Settings } from './settings.ts'
+import { KEEP, TIER_COUNT, tierOf } from './tiers.ts'
+import { Upkeep } from './upkeep.ts'
+
+/** A killed process loses at most what was handed over since the last commit. */
+const COMMIT_MS = 500
+/** More than what waits is made free at once: the next second needs room too. */
+const ROOM_BYTES = 4 * 2 ** 20
+
+export type StoreUsage = Omit<HistoryFrame['store'], 'evictions'>
+
+/** One source's writer, as the store sees it. */
+export interface Writer {
+  readonly cluster: number
+  readonly source: number
+  /** Its newest sample. */
+  readonly newestMs: number | undefined
+  /** Writes what waits. @throws when the disk does not take it. */
+  flush(): void
+}
+
+export class HistoryStore {
+  readonly db: Database
+  readonly file: string
+  readonly notice: Failure | undefined
+  readonly blocks: BlockTable
+  readonly audit: AuditTable
+  readonly settings: Settings
+  readonly evictions: Evictions
+  readonly upkeep: Upkeep
+  readonly freeKeys: FreeKeys
+  readonly #writers = new Set<Writer>()
+  readonly #commits: NodeJS.Timeout
+  readonly #openedMs: number
+  readonly #openedAt = performance.now()
+
+  private constructor(db: Database, file: string, notice: Failure | undefined, nowMs: number) {
+    this.db = db
+    this.file = file
+    this.notice = notice
+    this.#openedMs = nowMs
+    this.blocks = new BlockTable(db)
+    this.audit = new AuditTable(db)
+    this.settings = new Settings(db)
+    this.evictions = new Evictions(db)
+    this.freeKeys = freeKeys(db)
+    this.upkeep = new Upkeep({
+      ...{ db, blocks: this.blocks, settings: this.settings, evictions: this.evictions, frames: new KeptFrames(db) },
+      clock: (cluster) => this.#clock(cluster),
+      nowMs: () => this.nowMs,
+    })
+    this.#commits = setInterval(() => this.#commit(), COMMIT_MS).unref()
+  }
+
+  /** Opens the file; failures are those of `openHistory`. */
+  static open(file: string, nowMs: number): Result<HistoryStore> {
+    const opened = openHistory(file, nowMs)
+    if (!opened.ok) return opened
+    const store = new HistoryStore(opened.value.db, file, opened.value.notice, nowMs)
+    // No source of this session has begun: all there are are others.
+    store.prune({ id: 0, which: 'others' }, nowMs)
+    return ok(store)
+  }
+
+  /** Wall clock, Unix ms. */
+  get nowMs(): number {
+    return this.#openedMs + performance.now() - this.#openedAt
+  }
+
+  enter(writer: Writer): void {
+    this.#writers.add(writer)
+  }
+
+  leave(writer: Writer): void {
+    this.#writers.delete(writer)
+  }
+
+  prune(source: { readonly id: number; readonly which: 'present' | 'others' }, atMs: number): void {
+    prune(this.db, this.audit, atMs, source, this.settings.keepOf(TIER_COUNT - 1))
+  }
+
+  /**
+   * The cluster that a source belongs to. A live one is the same however often the console is started; an emulated one too, unless its
+   * time begins before the end of what is kept: then it is another one.
+   */
+  clusterOf(kind: 'LIVE' | 'EMULATED', name: string, startedMs: number): number {
+    const known = this.db
+      .prepare('SELECT id FROM cluster WHERE kind = ? AND name = ? ORDER BY id DESC LIMIT 1')
+      .pluck()
+      .get(kind, name) as number | undefined
+    if (known !== undefined) {
+      const newest = this.newest(known)
+      if (newest === undefined || newest < startedMs) return known
+      if (kind === 'LIVE') {
+        this.upkeep.rollUp.reopen(known, startedMs)
+        return known
+      }
+    }
+    return Number(this.db.prepare('INSERT INTO cluster (kind, name) VALUES (?, ?)').run(kind, name).lastInsertRowid)
+  }
+
+  /** Newest instant of a cluster. */
+  newest(cluster: number): number | undefined {
+    let newest: number | undefined
+    for (let tier = 0; tier < TIER_COUNT; tier++) {
+      const last = this.blocks.last(cluster, tier)
+      if (last !== undefined && last > (newest ?? -Infinity)) newest = last
+    }
+    return newest
+  }
+
+  /** Makes room on a full disk: raw samples go before their time. Returns whether any went. */
+  makeRoom(bytes: number): boolean {
+    const evict = (): boolean => this.upkeep.evict(bytes + ROOM_BYTES, 'disk') > 0
+    try {
+      return evict()
+    } catch {
+      // Not even what deletes fits in: the log is written back and cut.
+      this.db.pragma('wal_checkpoint(TRUNCATE)')
+      return evict()
+    }
+  }
+
+  usage(): StoreUsage {
+    const rows = this.db
+      .prepare('SELECT tier, sum(samples) AS samples, sum(bytes) AS bytes FROM block_use GROUP BY tier')
+      .all() as { tier: number; samples: number; bytes: number }[]
+    const clusters = this.db.prepare('SELECT id FROM cluster').pluck().all() as number[]
+    const tiers = KEEP.map(({ leastMs, mostMs }, tier) => {
+      const use = rows.find((r) => r.tier === tier)
+      const oldest = clusters.flatMap((c) => this.blocks.first(c, tier) ?? [])
+      return {
+        ...{ id: tierOf(tier), keepMs: this.settings.keepOf(tier), leastMs, mostMs },
+        oldestMs: oldest.length > 0 ? Math.min(...oldest) : null,
+        samples: use?.samples ?? 0,
+        bytes: use?.bytes ?? 0,
+      }
+    })
+    const bytes = this.upkeep.used()
+    return {
+      ...{ file: this.file, bytes, quotaBytes: this.settings.quotaBytes, freeBytes: this.#free(), tiers },
+      otherBytes: Math.max(0, bytes - tiers.reduce((n, t) => n + t.bytes, 0)),
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#commits)
+    this.upkeep.stop()
+    this.db.close()
+  }
+
+  #free(): number | null {
+    if (this.file === ':memory:') return null
+    try {
+      const { bavail, bsize } = statfsSync(dirname(this.file))
+      return bavail * bsize
+    } catch {
+      return null
+    }
+  }
+
+  #clock(cluster: number): { nowMs: number; isLive: boolean } {
+    for (const w of this.#writers) {
+      if (w.cluster === cluster && w.newestMs !== undefined) return { nowMs: w.newestMs, isLive: true }
+    }
+    return { nowMs: this.nowMs, isLive: false }
+  }
+
+  #commit(): void {
+    for (const w of this.#writers) {
+      try {
+        w.flush()
+      } catch {
+        // It goes on waiting; the next sample says so.
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/** The frame of the history view: a day and a week of one measure, two spans beside each other, and what the store holds. */
+import type { HistoryFrame, HistoryQuery, Span } from '#core/api/history.ts'
+import type { History } from '../../history/history.ts'
+import type { HistoryReader } from '../../history/reader.ts'
+import { watchLevel } from './watch-level.ts'
+
+const DAY_MS = 86_400_000
+const QUARTERS = 96
+const POINTS = 1_200
+const OVERLAY_POINTS = 300
+const MARKS = 400
+const SINCE = 50
+/** More than this is not counted. */
+const SINCE_MOST = 5_000
+/** How long what is drawn of the past stays as it was read. */
+const HELD_MS = 60_000
+const GONE = 50
+/** Colours are of the jobs on screen; elsewhere nothing has one. */
+type InkOf = (jobId: string) => number
+
+const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS
+
+interface Held<T> {
+  readonly key: string
+  readonly untilMs: number
+  readonly value: T
+}
+
+/** What was read lately, by what was asked: nothing is read again for a minute of wall time. */
+class Lately {
+  readonly #held = new Map<string, Held<unknown>>()
+
+  get<T>(name: string, key: string, read: () => T, holdMs = HELD_MS): T {
+    const held = this.#held.get(name) as Held<T> | undefined
+    const nowMs = performance.now()
+    if (held?.key === key && nowMs < held.untilMs) return held.value
+    const value = read()
+    this.#held.set(name, { key, untilMs: nowMs + holdMs, value })
+    return value
+  }
+}
+
+export interface HistoryParts {
+  readonly reader: HistoryReader
+  /** The store of the source on screen. */
+  readonly history: History
+  readonly head: Pick<HistoryFrame, 'seq' | 'sample' | 'atMs'>
+  readonly inkOf: InkOf
+}
+
+export class HistoryFrames {
+  #lately = new Lately()
+  #of: HistoryReader | undefined
+
+  build({ reader, history, head, inkOf }: HistoryParts, query: HistoryQuery): HistoryFrame {
+    // Another source, or another file.
+    if (this.#of !== reader) this.#lately = new Lately()
+    this.#of = reader
+    const kept = reader.kept()
+    const fromMs = query.dayMs ?? dayOf(kept?.toMs ?? head.atMs ?? 0)
+    const { measure, a, b } = query
+    const end = (span: Span): boolean => kept !== undefined && span.toMs >= kept.toMs - 60_000
+    const spanKey = JSON.stringify([a, b, query.by, query.limit, measure])
+    const isPast = (span: Span | null): boolean => span === null || !end(span)
+    return {
+      ...head,
+      cluster: reader.cluster,
+      kept: kept ? { fromMs: kept.fromMs, toMs: kept.toMs } : null,
+      measure,
+      day: this.#day(reader, query, fromMs),
+      week: this.#week(reader, measure, fromMs),
+      a,
+      b,
+      movers: this.#lately.get('movers', spanKey, () => moversOf(reader, query, inkOf), isPast(a) && isPast(b) ? HELD_MS : 5_000),
+      overlay: this.#lately.get('overlay', spanKey, () => overlaysOf(reader, query)),
+      since: query.leftMs === null ? null : sinceOf(reader, query.leftMs),
+      store: { ...this.#store(history) },
+      recordings: this.#lately.get('recordings', '', () => history.recordings?.list() ?? [], 5_000),
+    }
+  }
+
+  /** What is kept, and where, has just changed. */
+  changed(): void {
+    this.#lately = new Lately()
+  }
+
+  #store(history: History): HistoryFrame['store'] {
+    return this.#lately.get('store', '', () => ({ ...history.usage(), evictions: history.evictions(GONE) }), 2_000)
+  }
+
+  #day(reader: HistoryReader, { measure, zoom }: HistoryQuery, fromMs: number): HistoryFrame['day'] {
+    const toMs = fromMs + DAY_MS
+    const shown = zoom ?? { fromMs, toMs }
+    const line = this.#lately.get('day', `${measure} ${shown.fromMs} ${shown.toMs}`, () => reader.line(measure, shown, POINTS), 5_000)
+    const { marks, gaps } = this.#lately.get(
+      'marks',
+      `${fromMs}`,
+      () => ({
+        marks: reader.events(fromMs, toMs, MARKS).reverse(),
+        gaps: reader.gaps(fromMs, toMs).map((g) => ({ ...g })),
+      }),
+      2_000,
+    )
+    return { fromMs, toMs, tier: line.tier, t: line.t, values: line.values, marks, gaps, watch: this.#watch(reader, measure, toMs) }
+  }
+
+  #watch(reader: HistoryReader, measure: HistoryQuery['measure'], toMs: number): number | null {
+    return this.#lately.get('watch', `${measure} ${toMs}`, () =>
+      watchLevel(reader.line(measure, { fromMs: toMs - 7 * DAY_MS, toMs }, 7 * QUARTERS).values),
+    )
+  }
+
+  #week(reader: HistoryReader, measure: HistoryQuery['measure'], lastMs: number): HistoryFrame['week'] {
+    return this.#lately.get('week', `${measure} ${lastMs}`, () =>
+      Array.from({ length: 7 }, (_, i) => {
+        const fromMs = lastMs - (6 - i) * DAY_MS
+        return { fromMs, values: quartersOf(reader, measure, fromMs) }
+      }),
+    )
+  }
+}
+
+/** Means of the quarter hours of a day, by the instants that the store gives. */
+function quartersOf(reader: HistoryReader, measure: HistoryQuery['measure'], fromMs: number): (number | null)[] {
+  const { t, values } = reader.line(measure, { fromMs, toMs: fromMs + DAY_MS }, QUARTERS * 3)
+  const sums = Array.from({ length: QUARTERS }, () => ({ sum: 0, n: 0 }))
+  t.forEach((at, i) => {
+    const v = values[i]
+    const quarter = sums[Math.floor((at - fromMs) / (DAY_MS / QUARTERS))]
+    if (!quarter || v === null || v === undefined) return
+    quarter.sum += v
+    quarter.n++
+  })
+  return sums.map(({ sum, n }) => (n === 0 ? null : sum / n))
+}
+
+function moversOf(reader: HistoryReader, { a, b, by, limit }: HistoryQuery, inkOf: InkOf): HistoryFrame['movers'] {
+  if (!a || !b) return { by, name: [], user: [], account: [], colour: [], a: [], b: [], rest: { names: 0, a: 0, b: 0 } }
+  const { rows, rest } = reader.movers(a, b, by, limit)
+  return {
+    by,
+    name: rows.map((r) => r.name),
+    user: rows.map((r) => r.user),
+    account: rows.map((r) => r.account),
+    colour: rows.map((r) => (by === 'job' ? inkOf(r.name) : 0)),
+    a: rows.map((r) => r.a),
+    b: rows.map((r) => r.b),
+    rest,
+  }
+}
+
+function overlaysOf(reader: HistoryReader, { a, b, measure }: HistoryQuery): HistoryFrame['overlay'] {
+  if (!a || !b) return null
+  const of = (span: Span) => {
+    const { t, values } = reader.line(measure, span, OVERLAY_POINTS)
+    return { offsetMs: t.map((at) => at - span.fromMs), values }
+  }
+  return { a: of(a), b: of(b) }
+}
+
+/** What happened since, the oldest first: those beyond the list are counted. */
+function sinceOf(reader: HistoryReader, leftMs: number): HistoryFrame['since'] {
+  const all = reader.events(leftMs, Number.MAX_SAFE_INTEGER, SINCE_MOST).reverse()
+  return { leftMs, marks: all.slice(0, SINCE), more: Math.max(0, all.length - SINCE) }
+}

@@ -1,0 +1,115 @@
+/**
+ * Locks, metadata and tokens keep no samples: a frame of each, as the view shows it without anything chosen, is kept every few seconds
+ * of the source's clock, and shown again at instants from there on.
+ */
+import { locksFrame as locksShape, type LocksFrame } from '#core/api/locks.ts'
+import { metadataFrame as metadataShape, type MetadataFrame } from '#core/api/padll.ts'
+import type { Notice } from '#core/api/parts.ts'
+import { tokensFrame as tokensShape, type TokensFrame } from '#core/api/tokens.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { HistoryReader } from '../../history/reader.ts'
+import { emptyLocks } from '../views/locks-empty.ts'
+import { lockPlanesOf, locksFrame } from '../views/locks.ts'
+import { emptyMetadata } from '../views/metadata-empty.ts'
+import { metadataFrame, planesOf } from '../views/metadata.ts'
+import { noDataNode } from '../views/tokens-empty.ts'
+import { tokensFrame } from '../views/tokens.ts'
+
+const KEEP_MS = 5_000
+/** A frame older than this says nothing of an instant. */
+const STALE_MS = 60_000
+
+type Kept = 'locks' | 'metadata' | 'tokens'
+
+/** What is asked of a view when nothing was chosen. */
+const plain = { at: null, windowMs: 300_000 }
+const LOCKS = { ...plain, plane: null, sort: 'waiting', filter: '', offset: 0, limit: 60, selected: '' } as const
+const BUILD: Readonly<Record<Kept, (monitor: ClusterMonitor) => unknown>> = {
+  locks: (m) => locksFrame(m, { ...LOCKS, moment: null, spanMs: null }, 0),
+  metadata: (m) => metadataFrame(m, { ...plain, plane: null, scope: '', selected: '' }, 0),
+  tokens: (m) => tokensFrame(m, { ...plain, node: '', span: 'period' }, 0),
+}
+const HAS: Readonly<Record<Kept, (monitor: ClusterMonitor) => boolean>> = {
+  locks: (m) => lockPlanesOf(m).length > 0,
+  metadata: (m) => planesOf(m).length > 0,
+  tokens: (m) => (m.source.dataNodes ?? []).length > 0,
+}
+
+/** Keeps frames of a source while it runs; returns how to stop. */
+export function keepFrames(monitor: ClusterMonitor): () => void {
+  let lastMs = -Infinity
+  return monitor.onChange(() => {
+    const { totals } = monitor.recent.raw
+    if (totals.newest === 0) return
+    const atMs = totals.atMs(totals.newest)
+    if (atMs - lastMs < KEEP_MS && atMs >= lastMs) return
+    lastMs = atMs
+    const { history } = monitor
+    for (const view of ['locks', 'metadata', 'tokens'] as const) {
+      if (HAS[view](monitor) && history.wantsFrame(view, atMs)) history.keepFrame(view, atMs, BUILD[view](monitor))
+    }
+  })
+}
+
+interface Head {
+  readonly seq: number
+  readonly sample: number
+  readonly atMs: number | null
+}
+
+const words = (ms: number): string => (ms < 1500 ? '1 s' : `${Math.round(ms / 1000)} s`)
+
+/** The newest kept frame of a view at an instant, or why there is none. */
+function keptAt<F extends { notices: Notice[] }>(
+  reader: HistoryReader,
+  view: Kept,
+  atMs: number | null,
+  parse: (value: unknown) => { success: true; data: F } | { success: false },
+): { readonly frame: F | undefined; readonly notice: Notice | undefined } {
+  const kept = atMs === null ? undefined : reader.frame(view, atMs)
+  const none = (why: string) => ({
+    frame: undefined,
+    notice: { code: 'NOT_RECORDED', what: `The ${view} view was not recorded at this instant`, why },
+  })
+  if (!kept || atMs === null) return none('no frame of it is kept before it')
+  const ageMs = atMs - kept.atMs
+  if (ageMs > STALE_MS) return none(`the last one that is kept is ${words(ageMs)} older`)
+  const read = parse(kept.frame)
+  if (!read.success) return none('what is kept of it cannot be read')
+  const what = `As it stood ${words(ageMs)} before`
+  const why = 'this view is recorded every five seconds, as it is shown without a filter or a choice'
+  const notice = ageMs < 1 ? undefined : { code: 'RECORDED_FRAME', what, why }
+  return { frame: read.data, notice }
+}
+
+const noted = (notices: readonly Notice[], notice: Notice | undefined): Notice[] => [
+  ...(notice ? [notice] : []),
+  ...notices,
+]
+
+export function recordedLocks(reader: HistoryReader, head: Head, windowMs: number): LocksFrame {
+  const { frame, notice } = keptAt<LocksFrame>(reader, 'locks', head.atMs, (v) => locksShape.safeParse(v))
+  const base = frame ?? emptyLocks({ ...head, windowMs, planes: [], plane: null })
+  return { ...base, ...head, notices: noted(base.notices, notice) }
+}
+
+export function recordedMetadata(
+  reader: HistoryReader,
+  head: Head,
+  query: { readonly windowMs: number; readonly scope: string },
+): MetadataFrame {
+  const { frame, notice } = keptAt<MetadataFrame>(reader, 'metadata', head.atMs, (v) => metadataShape.safeParse(v))
+  const empty = { ...head, windowMs: query.windowMs, planes: [], plane: null }
+  const base = frame ?? emptyMetadata(empty, query.scope)
+  return { ...base, ...head, notices: noted(base.notices, notice) }
+}
+
+export function recordedTokens(
+  reader: HistoryReader,
+  head: Head,
+  query: { readonly windowMs: number; readonly span: Parameters<typeof noDataNode>[0] },
+): TokensFrame {
+  const { frame, notice } = keptAt<TokensFrame>(reader, 'tokens', head.atMs, (v) => tokensShape.safeParse(v))
+  const base = frame ?? { ...head, windowMs: query.windowMs, nodes: [], node: '', ...noDataNode(query.span) }
+  return { ...base, ...head, notices: noted(base.notices, notice) }
+}

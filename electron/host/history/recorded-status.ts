@@ -1,0 +1,70 @@
+/** What the frame of the window shows while something recorded is on screen: what it is of, and how far it reaches. */
+import type { StatusFrame } from '#core/api/frames.ts'
+import { TOTAL, totalColumn } from '../../cluster/recent.ts'
+import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
+import type { Console } from '../console.ts'
+import { adaptbfStatus } from '../views/adaptbf.ts'
+import { orZero, stand } from '../views/position.ts'
+import { toNotice } from '../views/status.ts'
+
+/** Servers with none of their targets measured at a sample. */
+function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null): StatusFrame['nodes']['missing'] {
+  if (sample === 0 || atMs === null) return []
+  const { targets } = viewed.recent.raw
+  const isMeasured = (node: string): boolean =>
+    viewed.targets.some((t) => t.node === node && !Number.isNaN(targets.value(t.target, 0, sample)))
+  return viewed.servers
+    .filter((node) => !isMeasured(node))
+    .map((host) => ({ host, reason: 'not measured at this instant', sinceMs: atMs }))
+}
+
+/** @param file  name of the recording; null for the store of the source. */
+export function recordedStatus(
+  console: Console,
+  viewed: RecordedCluster,
+  file: string | null,
+  query: { at: number | null },
+  seq: number,
+): StatusFrame {
+  const { monitor, facts, desk } = console
+  const { sample, atMs } = stand(viewed, query.at)
+  const missing = missingAt(viewed, sample, atMs)
+  const isOwn = viewed.source.cluster === monitor.source.cluster
+  const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
+  return {
+    seq,
+    sample,
+    atMs,
+    source: {
+      kind: 'RECORDED',
+      cluster: viewed.source.cluster,
+      // Of a cluster that is not the one on screen nobody here says what it is.
+      env: isOwn ? facts.env : 'DEV',
+      sinceMs: viewed.fromMs,
+    },
+    oldest: Math.min(1, viewed.sample),
+    clock: { speed: 0, achieved: 0, intervalMs: viewed.tier.stepMs, sampleAgeMs: null },
+    mode: 'observe',
+    safeMode: facts.safeMode(),
+    unlockedUntilMs: null,
+    nextExpiry: null,
+    controller: 'none',
+    adaptbf: { ...adaptbfStatus(monitor), maxRates: [] },
+    cycle: null,
+    nodes: { total: viewed.servers.length, reporting: viewed.servers.length - missing.length, missing },
+    counts: {
+      jobs: atMs === null ? 0 : viewed.jobs.known(atMs).jobs.length,
+      targets: viewed.targets.length,
+      rules: sample === 0 ? 0 : orZero(viewed.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
+    },
+    cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
+    audit: monitor.audit.number,
+    staged: desk.staged.count,
+    history: {
+      recording: monitor.isRecording,
+      ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),
+    },
+    playback: { file, tier: viewed.tierId, fromMs: viewed.fromMs, toMs: viewed.toMs },
+    notices: failures.map(toNotice),
+  }
+}

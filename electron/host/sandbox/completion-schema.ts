@@ -1,0 +1,110 @@
+/** The schema of scenarios as JSON schema, and what of a part of it helps whoever types. */
+import * as z from 'zod'
+import { scenarioSchema } from '#core/emulator/scenario.ts'
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: unknown
+  readonly const?: unknown
+  readonly enum?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+  readonly propertyNames?: Schema
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly minimum?: number
+  readonly maximum?: number
+  /** A list that may be written as its only item. */
+  readonly mayBeOne?: boolean
+}
+
+/** What a scenario reads first through a function, such as one operation or several, is what comes out of the function. */
+const options: Parameters<typeof z.toJSONSchema>[1] = {
+  io: 'input',
+  unrepresentable: 'any',
+  override: ({ zodSchema, jsonSchema }) => {
+    const { def } = zodSchema._zod
+    if (def.type === 'pipe' && def.in._zod.def.type === 'transform') {
+      Object.assign(jsonSchema, z.toJSONSchema(def.out, options), { mayBeOne: true })
+    }
+  },
+}
+
+let made: Schema | undefined
+
+export function scenarioJsonSchema(): Schema {
+  return (made ??= z.toJSONSchema(scenarioSchema, options) as Schema)
+}
+
+/** A union as its branches; those that say something else than a map says of itself are left out. */
+export function branches(s: Schema, says: ReadonlyMap<string, unknown> | undefined): Schema[] {
+  const parts = s.oneOf ?? s.anyOf ?? s.allOf
+  if (!parts) return [s]
+  const about = s.description === undefined ? {} : { description: s.description }
+  return parts
+    .flatMap((p) => branches({ ...about, ...p }, says))
+    .filter((p) =>
+      Object.entries(p.properties ?? {}).every(([key, child]) => {
+        if (!says?.has(key)) return true
+        const said = says.get(key)
+        if (child.const !== undefined) return said === null || child.const === said
+        return child.enum === undefined || said === null || child.enum.some((v) => v === said)
+      }),
+    )
+}
+
+/** A line about a key: what it is, which values it takes, and what stands without it. */
+export function detailOf(s: Schema): string {
+  const { minimum, maximum } = s
+  const kind = s.enum ? s.enum.slice(0, 6).join(' | ') : s.const !== undefined ? String(s.const) : typeName(s)
+  const isRange = minimum !== undefined && maximum !== undefined && maximum < 1e15
+  const range = isRange ? ` ${minimum} to ${maximum}` : ''
+  const plain = s.default !== undefined && (typeof s.default !== 'object' || s.default === null)
+  const standard = plain && s.default !== '' ? `, ${String(s.default)} unless said` : ''
+  return [`${kind}${range}${standard}`, s.description]
+    .filter((t) => t !== undefined && t !== '')
+    .join('; ')
+    .slice(0, 300)
+}
+
+function typeName(s: Schema): string {
+  if (s.oneOf ?? s.anyOf) return ''
+  return typeof s.type === 'string'
+    ? ({
+        array: 'a list',
+        object: 'a map',
+        integer: 'a whole number',
+        number: 'a number',
+        string: 'a text',
+        boolean: 'true or false',
+      }[s.type] ?? s.type)
+    : ''
+}
+
+export interface Option {
+  readonly label: string
+  readonly detail: string
+  readonly apply: string
+}
+
+/** The values that a schema names; of a list its items, in brackets. */
+export function valuesOf(s: Schema): Option[] {
+  const about = s.description ?? ''
+  const option = (label: string): Option => ({
+    label,
+    detail: label === String(s.default) ? 'unless said' : about,
+    apply: label,
+  })
+  if (s.type === 'array' && s.items) return valuesOf(s.items).map((o) => (s.mayBeOne ? o : inList(o)))
+  if (s.enum) return s.enum.map((v) => option(String(v)))
+  if (s.const !== undefined) return [option(String(s.const))]
+  if (s.type === 'boolean') return ['true', 'false'].map(option)
+  return s.default !== undefined && s.default !== '' && typeof s.default !== 'object' ? [option(String(s.default))] : []
+}
+
+/** The same where a list has to stand. */
+export const inList = (o: Option): Option => ({ ...o, apply: `[${o.apply}]` })

@@ -1,0 +1,134 @@
+/** What a fork takes from the source beside its series: servers, rules that stand, how it is controlled, times of metadata operations. */
+import type { Scenario } from '#core/emulator/scenario.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fork-inputs.ts'
+import type { ClusterSource } from '../../cluster/connection.ts'
+import { EmulatedSource } from '../../cluster/emulated-source.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { policyOf } from '../../cluster/sample.ts'
+import { placeOf, SERVICES } from '../../cluster/service.ts'
+import type { ServiceName } from '#core/api/rule-edits.ts'
+
+/** Rate of the built-in rule when nobody changed it. */
+const DEFAULT_RATE = 10_000
+
+/** The scenario behind an emulated source. */
+export const scenarioOf = (source: ClusterSource): Scenario | undefined =>
+  source instanceof EmulatedSource ? source.emulator.scenario : undefined
+
+/** Servers that were read at least once, with the policy at a sample. */
+export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[] {
+  return monitor.allServers.flatMap((name): ForkServer[] => {
+    const reading = monitor.reading(name)
+    if (!reading) return []
+    const kept = monitor.recent.rulesAt(name, sample)
+    const rules = kept ? parseNrsTbfRule(kept.text).rules : reading.rules
+    return [
+      {
+        name,
+        kind: monitor.servers.includes(name) ? 'oss' : 'mds',
+        version: reading.version?.text,
+        cpts: rules.length > 0 ? Math.max(...rules.map((r) => r.cpt)) + 1 : undefined,
+        policy: kept?.policy ?? policyOf(reading),
+      },
+    ]
+  })
+}
+
+/** Rules as commands that make the same list again, those of our controllers left out. */
+export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: number } {
+  const hp = new Set(rules.filter((r) => r.queue === 'hp' && r.cpt === 0).map((r) => r.name))
+  const reg = rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
+  const own = reg.filter((r) => isOurs(r.name)).length
+  const lines = reg
+    .filter((r) => !isOurs(r.name))
+    .flatMap((r) => {
+      if (r.name === 'default') return r.rate === DEFAULT_RATE ? [] : [`change default rate=${r.rate}`]
+      return [`${hp.has(r.name) ? '' : 'reg '}start ${r.name} ${r.conditions} rate=${r.rate}`]
+    })
+  // A rule that is started stands before the others: the last one of the list is written first.
+  return { lines: lines.reverse(), own }
+}
+
+/** Servers whose lists are alike share their rules. */
+export function groupRules(service: ServiceName, lists: ReadonlyMap<string, readonly string[]>): ForkRule[] {
+  const groups = new Map<string, { lines: readonly string[]; servers: string[] }>()
+  for (const [server, lines] of lists) {
+    const key = lines.join('\n')
+    const group = groups.get(key)
+    if (group) group.servers.push(server)
+    else groups.set(key, { lines, servers: [server] })
+  }
+  return [...groups.values()].flatMap(({ lines, servers }) => lines.map((line) => ({ service, line, servers })))
+}
+
+export function rulesAt(monitor: ClusterMonitor, sample: number): Pick<ForkInputs, 'rules' | 'ownRules'> {
+  const rules: ForkRule[] = []
+  let ownRules = 0
+  for (const service of Object.keys(SERVICES) as ServiceName[]) {
+    const lists = new Map<string, readonly string[]>()
+    for (const host of monitor.serversOf(service)) {
+      const kept = monitor.recent.rulesAt(placeOf(host, service), sample)
+      const read = kept ? parseNrsTbfRule(kept.text).rules : (monitor.serviceReading(host, service)?.rules ?? [])
+      const { lines, own } = ruleLines(read)
+      ownRules += own
+      if (lines.length > 0) lists.set(host, lines)
+    }
+    rules.push(...groupRules(service, lists))
+  }
+  return { rules, ownRules }
+}
+
+export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
+  const { loop, source, metadata } = monitor
+  const { algorithm, epsilon, slots, limits, policies } = metadata.settings
+  return {
+    controller: loop.controller,
+    mode: loop.mode,
+    maxRate: source.maxRate,
+    periodMs: source.periodNs / 1e6,
+    options: loop.controllers.options,
+    ...(policies === '' && limits.length === 0
+      ? {}
+      : {
+          metadata: {
+            ...{ algorithm, epsilon, policies },
+            ...(slots === null ? {} : { slots }),
+            limits: Object.fromEntries(limits.map((l) => [l.scope, l.rate])),
+          },
+        }),
+  }
+}
+
+/** Metadata operations of every job since its entries were made, by counter. */
+export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<string, number>> {
+  const out = new Map<string, Map<string, number>>()
+  for (const host of monitor.serversOf('mdt')) {
+    for (const { entries } of monitor.reading(host)?.targets ?? []) {
+      for (const e of entries) {
+        let of = out.get(e.jobId)
+        if (!of) out.set(e.jobId, (of = new Map()))
+        for (const [name, c] of e.counters) if (c.samples > 0) of.set(name, (of.get(name) ?? 0) + c.samples)
+      }
+    }
+  }
+  return out
+}
+
+/** MDTs with the mean time of their operations, as far as their counters tell times. */
+export function mdtsOf(monitor: ClusterMonitor): ForkMdt[] {
+  return monitor.serversOf('mdt').flatMap((server) =>
+    (monitor.reading(server)?.targets ?? []).map(({ target, entries }): ForkMdt => {
+      let [usecs, n] = [0, 0]
+      for (const e of entries) {
+        for (const c of e.counters.values()) {
+          if (c.unit !== 'usecs' || c.sum <= 0) continue
+          usecs += c.sum
+          n += c.samples
+        }
+      }
+      return { name: target, server, perOpUs: n > 0 ? usecs / n : NaN }
+    }),
+  )
+}

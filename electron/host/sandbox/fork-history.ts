@@ -1,0 +1,214 @@
+/** A fork of a stretch of what is kept: binned rates of jobs and targets, and the rules that stood when it began. */
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { Span } from '#core/api/history.ts'
+import type { ForkInputs, ForkJob, ForkRule, ForkServer, ForkTarget } from '#core/sandbox/fork-inputs.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader, type KeptRule } from '../../history/reader.ts'
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { controlOf, groupRules, mdtsOf, metadataCounters, ruleLines, scenarioOf, serversOf } from './fork-facts.ts'
+import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
+
+/** Samples that are read for a fork. */
+const POINTS_MAX = 2_400
+const STEP_MS = { '1s': 1_000, '10s': 10_000, '1min': 60_000 } as const
+
+const UNAFFECTED = 'The cluster and what is kept of it stay as they are.'
+
+/** Sums of one series over bins: what was measured, and how often it was a gap. */
+class BinnedSeries {
+  readonly #sums: Float64Array[]
+  readonly #gaps: Float32Array
+
+  constructor(columns: number, bins: number) {
+    this.#sums = Array.from({ length: columns }, () => new Float64Array(bins))
+    this.#gaps = new Float32Array(bins)
+  }
+
+  add(bin: number, columns: readonly Float32Array[], at: number): void {
+    if (Number.isNaN(columns[0]?.[at] ?? NaN)) {
+      this.#gaps[bin] = (this.#gaps[bin] as number) + 1
+      return
+    }
+    this.#sums.forEach((s, c) => {
+      const v = columns[c]?.[at] ?? NaN
+      if (!Number.isNaN(v)) s[bin] = (s[bin] as number) + v
+    })
+  }
+
+  /** Means: a sample without the series is 0, one with a gap is not counted. */
+  mean(column: number, samples: ArrayLike<number>): number[] {
+    const sums = this.#sums[column] as Float64Array
+    return Array.from(sums, (v, i) => {
+      const n = (samples[i] as number) - (this.#gaps[i] as number)
+      return n > 0 ? v / n : NaN
+    })
+  }
+}
+
+/** Value-by-value means of what a target has when it was measured: no sample is a gap there, never 0. */
+class BinnedTarget {
+  readonly #sums: Float64Array[]
+  readonly #counts: Float64Array[]
+
+  constructor(columns: number, bins: number) {
+    this.#sums = Array.from({ length: columns }, () => new Float64Array(bins))
+    this.#counts = Array.from({ length: columns }, () => new Float64Array(bins))
+  }
+
+  add(bin: number, columns: readonly Float32Array[], at: number): void {
+    this.#sums.forEach((s, c) => {
+      const v = columns[c]?.[at] ?? NaN
+      const n = this.#counts[c] as Float64Array
+      if (Number.isNaN(v)) return
+      s[bin] = (s[bin] as number) + v
+      n[bin] = (n[bin] as number) + 1
+    })
+  }
+
+  mean(column: number): number[] {
+    const counts = this.#counts[column] as Float64Array
+    return Array.from(this.#sums[column] as Float64Array, (v, i) => (counts[i] === 0 ? NaN : v / (counts[i] as number)))
+  }
+}
+
+/**
+ * Inputs of a stretch.
+ *
+ * @param isReplay  whether the stretch is to be played as it was, or what comes after it.
+ *
+ * Failures: FORK_EMPTY: nothing is kept of it; FORK_HOLES: less than half of its samples are there.
+ */
+export function inputsFromHistory(
+  monitor: ClusterMonitor,
+  reader: HistoryReader,
+  span: Span,
+  { workload, isReplay }: Pick<ForkInputs, 'workload' | 'isReplay'>,
+): Result<ForkInputs> {
+  const tier = reader.tierFor(span.fromMs, span.toMs, POINTS_MAX)
+  const stepMs = tier === 'raw' ? monitor.intervalNs / 1e6 : STEP_MS[tier]
+  const spanMs = span.toMs - span.fromMs
+  const binMs = stepMs * Math.max(1, Math.ceil(spanMs / BINS / stepMs))
+  const bins = Math.max(1, Math.ceil(spanMs / binMs))
+  const binOf = (atMs: number): number => Math.min(bins - 1, Math.floor((atMs - span.fromMs) / binMs))
+  const targets = new Map<number, BinnedTarget>()
+  const samples = new Float64Array(bins)
+  const each = (block: Block, take: (key: number, at: number) => void): void => block.keys.forEach(take)
+  for (const block of reader.targetsBetween(tier, span.fromMs, span.toMs - 1)) {
+    const bin = binOf(block.atMs)
+    let isMeasured = false
+    each(block, (key, at) => {
+      const t = targets.get(key) ?? new BinnedTarget(TARGET_COLUMNS.length, bins)
+      targets.set(key, t)
+      t.add(bin, block.columns, at)
+      if (!Number.isNaN(block.columns[0]?.[at] ?? NaN)) isMeasured = true
+    })
+    if (isMeasured) samples[bin] = (samples[bin] as number) + 1
+  }
+  const isKnown = Array.from(samples, (n) => n > 0)
+  const known = isKnown.filter(Boolean).length
+  if (known === 0) {
+    return fail({
+      ...{ code: 'FORK_EMPTY', what: 'There is nothing to fork', unaffected: UNAFFECTED },
+      why: 'nothing was measured in this stretch',
+      next: 'Choose a stretch with samples: the day in History shows where there are any.',
+    })
+  }
+  if (known < COVERAGE_MIN * bins) {
+    return fail({
+      ...{ code: 'FORK_HOLES', what: 'The stretch has too many holes to fork', unaffected: UNAFFECTED },
+      why: `${Math.round((100 * known) / bins)} % of it was measured; half is needed`,
+      next: 'Choose a shorter stretch beside the hole.',
+    })
+  }
+  const jobs = new Map<number, BinnedSeries>()
+  for (const block of reader.jobsBetween(tier, span.fromMs, span.toMs - 1)) {
+    const bin = binOf(block.atMs)
+    if (!isKnown[bin]) continue
+    each(block, (key, at) => {
+      const j = jobs.get(key) ?? new BinnedSeries(JOB_COLUMNS.length, bins)
+      jobs.set(key, j)
+      j.add(bin, block.columns, at)
+    })
+  }
+  const keep = (values: readonly number[]): number[] => values.filter((_, i) => isKnown[i])
+  const allTargets = [...targets].flatMap(([key, t]): ForkTarget[] => {
+    const kept = reader.target(key)
+    const column = (c: (typeof TARGET_COLUMNS)[number]): number[] => keep(t.mean(TARGET_COLUMNS.indexOf(c)))
+    return kept
+      ? [
+          {
+            ...{ name: kept.target, server: kept.node },
+            ...{ rpcs: column('rpcs'), serviceMs: column('serviceMs'), queued: column('queued') },
+          },
+        ]
+      : []
+  })
+  const counters = metadataCounters(monitor)
+  const allJobs = [...jobs].flatMap(([key, series]): ForkJob[] => {
+    const kept = reader.job(key)
+    if (!kept) return []
+    const column = (c: (typeof JOB_COLUMNS)[number]): number[] => keep(series.mean(JOB_COLUMNS.indexOf(c), samples))
+    const live = monitor.jobs.find(kept.jobId)
+    const rpcs = column('rpcs')
+    return [
+      {
+        ...{ jobId: kept.jobId, user: kept.user, account: kept.account, nodes: kept.nodes, hosts: live?.hosts ?? [] },
+        ...{ rpcs, readBps: column('readBps'), writeBps: column('writeBps'), mdops: column('mdops') },
+        throttled: heldPart(rpcs, column('throttled')),
+        targets: [...(live?.targets ?? [])],
+        ops: counters.get(kept.jobId) ?? new Map(),
+      },
+    ]
+  })
+  const { source } = monitor
+  return ok({
+    cluster: reader.cluster === '' ? source.cluster : reader.cluster,
+    kind: source.kind,
+    atMs: span.toMs,
+    binS: binMs / 1000,
+    binAtS: isKnown.flatMap((is, i) => (is ? [(i * binMs) / 1000] : [])),
+    spanS: spanMs / 1000,
+    gaps: gapsOf(isKnown, binMs / 1000),
+    ...{ isReplay, workload },
+    jobs: allJobs,
+    targets: allTargets,
+    mdts: mdtsOf(monitor),
+    servers: serversFrom(monitor, allTargets),
+    ...rulesOf(reader.rulesAt(span.fromMs), new Set(allTargets.map((t) => t.server))),
+    control: controlOf(monitor),
+    scenario: scenarioOf(source),
+    unknown: ['Controller, its settings and CPTs are those of now, not those of the stretch.'],
+  })
+}
+
+/** Servers as they are now; of one that is gone, its name. */
+function serversFrom(monitor: ClusterMonitor, targets: readonly ForkTarget[]): ForkServer[] {
+  const now = serversOf(monitor, monitor.sample)
+  const known = new Set(now.map((s) => s.name))
+  const gone = [...new Set(targets.map((t) => t.server))].filter((name) => !known.has(name))
+  const policy = now.find((s) => s.kind === 'oss')?.policy ?? 'fifo'
+  return [
+    ...now,
+    ...gone.map((name): ForkServer => ({ name, kind: 'oss', version: undefined, cpts: undefined, policy })),
+  ]
+}
+
+/** Rules that stood at an instant: a place is a server, for its first service, or a server and the name of another one. */
+function rulesOf(kept: readonly KeptRule[], oss: ReadonlySet<string>): Pick<ForkInputs, 'rules' | 'ownRules'> {
+  const rules: ForkRule[] = []
+  let ownRules = 0
+  const places = Map.groupBy(kept, (r) => r.server)
+  for (const service of Object.keys(SERVICES) as ServiceName[]) {
+    const lists = new Map<string, readonly string[]>()
+    for (const [place, list] of places) {
+      const [host = '', named] = place.split('/')
+      if ((named ?? (oss.has(host) ? 'ost_io' : 'mdt')) !== service) continue
+      const { lines, own } = ruleLines([...list].sort((a, b) => a.position - b.position))
+      ownRules += own
+      if (lines.length > 0) lists.set(host, lines)
+    }
+    rules.push(...groupRules(service, lists))
+  }
+  return { rules, ownRules }
+}

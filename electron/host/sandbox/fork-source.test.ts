@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import { calibrateOver } from './calibration.ts'
+import { gather, forkOf } from './fork.ts'
+
+const EPOCH = 1_767_225_600_000
+
+/** Four jobs on two servers that serve about 190 RPC/s each; faults as a test wants them. */
+function scene(faults: readonly object[] = []): Scenario {
+  const s = smallScenario([
+    { id: '1.hog.u1', processes: 12 },
+    { id: '2.calm.u2', clients: [2, 3], processes: 4, pattern: { kind: 'continuous', think_ms: 80 } },
+    { id: '3.burst.u3', clients: [4], processes: 4, pattern: { kind: 'bursts', rpcs: 20, every_s: 6 } },
+    { id: '4.trickle.u4', clients: [2], processes: 1, pattern: { kind: 'poisson', rate: 8 }, in_slurm: false },
+  ])
+  return { ...s, faults: faults as Scenario['faults'] }
+}
+
+const at = (s: number): number => EPOCH + s * 1000
+
+describe('a fork of the source on screen', () => {
+  let c: Emulated
+  beforeAll(async () => {
+    c = emulatedCluster(scene(), { controller: 'none', mode: 'observe' })
+    c.source.emulator
+      .node('oss01')
+      ?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start night jobid={1.*} rate=60'")
+    c.source.emulator
+      .node('oss01')
+      ?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start day jobid={2.*} rate=900'")
+    await c.run(50)
+  })
+
+  it('is a scenario that can run, with the servers, jobs and rules that were seen', () => {
+    const forked = forkOf(c.monitor, { span: null, atMs: null, workload: 'closed' })
+    if (!forked.ok) throw new Error(forked.error.what)
+    const { check, text, cluster } = forked.value
+    expect(cluster).toBe('small')
+    expect(check.faults).toEqual([])
+    expect(check.counts).toMatchObject({ jobs: 4, osts: 2 })
+    const s = parseScenario(text)
+    if (!s.ok) throw new Error(s.error.why)
+    expect(s.value.jobs.map((j) => j.id).sort()).toEqual(['1.hog.u1', '2.calm.u2', '3.burst.u3', '4.trickle.u4'])
+    expect(s.value.jobs.find((j) => j.id === '3.burst.u3')!.pattern.kind).toBe('bursts')
+    expect(s.value.jobs.find((j) => j.id === '4.trickle.u4')!.in_slurm).toBe(false)
+    expect(s.value.rules).toEqual([
+      { service: 'ost_io', line: 'start night jobid={1.*} rate=60', servers: ['oss01'] },
+      { service: 'ost_io', line: 'reg start day jobid={2.*} rate=900', servers: ['oss01'] },
+    ])
+    expect(check.knowledge.filter((k) => k.level === 'unknown').length).toBeGreaterThan(4)
+    expect(check.suggested[0]!.name).toBe('Baseline')
+  })
+
+  it('at the cursor is of the minute before it, not of now', () => {
+    const inputs = gather(c.monitor, { span: null, atMs: at(20), workload: 'open' })
+    if (!inputs.ok) throw new Error(inputs.error.what)
+    expect(inputs.value.atMs).toBe(at(20))
+    expect(inputs.value.binAtS.length * inputs.value.binS).toBeLessThanOrEqual(21)
+    expect(inputs.value.unknown.join()).toContain('Only 20 s')
+  })
+
+  it('of what is kept says the same as of what is in memory', () => {
+    const span = { fromMs: at(10), toMs: at(49) }
+    const kept = gather(c.monitor, { span, atMs: null, workload: 'closed' })
+    const seen = gather(c.monitor, { span: null, atMs: null, workload: 'closed' })
+    if (!kept.ok || !seen.ok) throw new Error('no fork')
+    const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length
+    for (const j of kept.value.jobs) {
+      const same = seen.value.jobs.find((x) => x.jobId === j.jobId)!
+      expect(Math.abs(mean(j.rpcs) / mean(same.rpcs) - 1)).toBeLessThan(0.25)
+    }
+    expect(kept.value.isReplay).toBe(true)
+    expect(kept.value.rules.map((r) => r.line)).toEqual(seen.value.rules.map((r) => r.line))
+  })
+
+  it('is refused where nothing is kept', () => {
+    const r = forkOf(c.monitor, { span: { fromMs: at(-500), toMs: at(-400) }, atMs: null, workload: 'closed' })
+    expect(r).toMatchObject({ ok: false, error: { code: 'FORK_EMPTY' } })
+    if (!r.ok) expect(r.error.next).toContain('Choose')
+  })
+
+  it('is refused where most of the stretch is a hole', () => {
+    const r = forkOf(c.monitor, { span: { fromMs: at(30), toMs: at(130) }, atMs: null, workload: 'closed' })
+    expect(r).toMatchObject({ ok: false, error: { code: 'FORK_HOLES' } })
+  })
+
+  it('is refused before the first sample, with what to do', () => {
+    const fresh = emulatedCluster(scene(), { controller: 'none' })
+    const r = forkOf(fresh.monitor, { span: null, atMs: null, workload: 'closed' })
+    expect(r).toMatchObject({ ok: false, error: { code: 'FORK_EMPTY' } })
+    if (!r.ok) expect(r.error.next).toContain('gallery')
+  })
+})
+
+describe('a hole in a stretch', () => {
+  it('is left out and told, and nothing is put in its place', async () => {
+    const silent = ['oss01', 'oss02'].map((server) => ({ what: 'server-silent', server, at_s: 12, for_s: 6 }))
+    const c = emulatedCluster(scene(silent), { controller: 'none' })
+    await c.run(40)
+    const inputs = gather(c.monitor, { span: { fromMs: at(2), toMs: at(38) }, atMs: null, workload: 'open' })
+    if (!inputs.ok) throw new Error(inputs.error.what)
+    const { gaps, binAtS, binS, jobs } = inputs.value
+    const lost = gaps.reduce((n, g) => n + g.toS - g.fromS, 0)
+    expect(lost).toBeGreaterThan(4.5)
+    expect(lost).toBeLessThan(7.5)
+    expect(binAtS.length * binS + lost).toBeCloseTo(36, 0)
+    for (const j of jobs) expect(j.rpcs.length).toBe(binAtS.length)
+    const forked = forkOf(c.monitor, { span: { fromMs: at(2), toMs: at(38) }, atMs: null, workload: 'open' })
+    if (!forked.ok) throw new Error(forked.error.what)
+    expect(forked.value.check.knowledge.map((k) => k.text).join()).toContain('left out: what ran then is not known')
+  })
+})
+
+describe('calibration', () => {
+  let c: Emulated
+  let broken: Emulated
+  beforeAll(async () => {
+    c = emulatedCluster(scene(), { controller: 'none', mode: 'observe' })
+    await c.run(42)
+    broken = emulatedCluster(scene([{ what: 'slow-disk', target: 'small-OST0001', factor: 8, at_s: 22 }]), {
+      controller: 'none',
+      mode: 'observe',
+    })
+    await broken.run(42)
+  })
+  afterAll(() => {
+    c.monitor.close()
+    broken.monitor.close()
+  })
+
+  const over = (of: Emulated, workload: 'open' | 'closed') =>
+    calibrateOver(of.monitor, { span: { fromMs: at(2), toMs: at(42) }, atMs: null, workload, seeds: 2 })
+
+  it.each(['open', 'closed'] as const)('predicts a stretch of the emulator within 10 %%, %s', async (workload) => {
+    const r = await over(c, workload)
+    if (!r.ok) throw new Error(`${r.error.what}: ${r.error.why}`)
+    const { errors, sentence, isInRange, targets, jobs, chart } = r.value
+    expect(errors[0]!.error).toBeLessThan(0.1)
+    for (const e of targets.error) expect(e).toBeLessThan(0.15)
+    expect(jobs.jobId[0]).toBe('1.hog.u1')
+    expect(jobs.error[0]).toBeLessThan(0.15)
+    expect(chart.t.length).toBe(chart.predicted.length)
+    expect(sentence).toMatch(/^predicted [\d,]+ RPC\/s, recorded [\d,]+ \(\d+ %\); p95 of target errors \d+ %/)
+    expect(r.value.knowledge.filter((k) => k.level === 'unknown').length).toBeGreaterThan(0)
+    expect([isInRange, sentence]).toEqual([true, sentence])
+    if (process.env['SHOW']) console.log(sentence, errors)
+  })
+
+  it('says of a stretch with a failing disk that it is out of range, and why', async () => {
+    const r = await over(broken, 'closed')
+    if (!r.ok) throw new Error(r.error.what)
+    expect(r.value.isInRange).toBe(false)
+    expect(r.value.sentence).toContain('out of range')
+    expect(r.value.knowledge.map((k) => k.text).join('\n')).toContain('small-OST0001')
+  })
+
+  it('can be cancelled', async () => {
+    const abort = new AbortController()
+    const input = { span: { fromMs: at(2), toMs: at(42) }, atMs: null, workload: 'closed', seeds: 5 } as const
+    const run = calibrateOver(c.monitor, input, { signal: abort.signal })
+    abort.abort()
+    expect(await run).toMatchObject({ ok: false, error: { code: 'CALIBRATION_CANCELLED' } })
+  })
+})

@@ -1,0 +1,35 @@
+/** What a run itself leaves open, beside what its scenario does. */
+import type { KnowledgeLine } from '#core/api/sandbox.ts'
+import type { Comparison } from '#core/sandbox/comparison.ts'
+
+/** Seeds below which the ends of a band are hardly more than the extremes that were seen. */
+const FEW_SEEDS = 10
+
+export function runKnowledge(
+  { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
+  { thinning }: { readonly thinning: number },
+  seeds: number,
+): KnowledgeLine[] {
+  const lines: KnowledgeLine[] = []
+  const number = (n: number): string => Math.round(n).toLocaleString('en-GB')
+  if (rest.jobs > 0) {
+    const text = `${number(rest.jobs)} jobs that asked for least are run but not listed: together ${number(rest.rpcs)} RPC/s and ${number(rest.bps / 1e6)} MB/s in the baseline.`
+    lines.push({ level: 'watch', text })
+  }
+  if (!jobs.role.includes('hog')) {
+    lines.push({
+      level: 'ok',
+      text: 'No job of the baseline takes more than its fair share by nodes: no hog, no victim.',
+    })
+  }
+  if (seeds === 1) {
+    lines.push({ level: 'watch', text: 'One seed: how far the figures scatter is not known.' })
+  } else if (seeds < FEW_SEEDS) {
+    lines.push({ level: 'watch', text: `${seeds} seeds: the ends of the bands are uncertain.` })
+  }
+  if (thinning > 1) {
+    const text = `One simulated RPC stands for ${number(thinning)}: waits shorter than the time between two of them are coarse.`
+    lines.push({ level: 'watch', text })
+  }
+  return lines
+}

@@ -1,0 +1,68 @@
+/** What a scenario is, and what is wrong with it: faults in place, the picture, what the model does not know, and what to try. */
+import type * as z from 'zod'
+import { TEXT_MAX, type knowledgeLine, type ScenarioCheck } from '#core/api/sandbox.ts'
+import { readScenarioText, type Scenario } from '#core/emulator/scenario.ts'
+import { suggestedVariants } from './scenarios-variants.ts'
+import { topologyOf } from './topology.ts'
+
+type KnowledgeLine = z.infer<typeof knowledgeLine>
+
+const FAULTS_MAX = 20
+const MESSAGE_MAX = 500
+
+/** What holds for every scenario, and what this one says of itself. */
+export function knowledgeOf(s: Scenario): KnowledgeLine[] {
+  const line = (level: KnowledgeLine['level'], text: string): KnowledgeLine => ({ level, text })
+  const { fork, thinning } = s
+  return [
+    ...(fork?.unknown ?? []).map((t) => line('unknown', t)),
+    ...(fork ? [] : [line('watch', 'A scenario that was written, not observed: its figures are of no cluster.')]),
+    ...(thinning > 1
+      ? [
+          line(
+            'watch',
+            `One simulated RPC stands for ${thinning.toLocaleString('en')}: pauses shorter than that are smoothed.`,
+          ),
+        ]
+      : []),
+    ...(fork?.in_range ?? []).map((t) => line('ok', t)),
+  ]
+}
+
+const nothing = (faults: ScenarioCheck['faults']): ScenarioCheck => ({
+  faults,
+  title: '',
+  topology: null,
+  knowledge: [],
+  counts: { jobs: 0, osts: 0, mdts: 0, cpts: 0 },
+  suggested: [],
+})
+
+export function checkScenario(text: string): ScenarioCheck {
+  if (text.length > TEXT_MAX) {
+    const message = `longer than ${TEXT_MAX.toLocaleString('en')} characters`
+    return nothing([{ line: 1, column: 1, code: 'SCENARIO_TOO_LONG', message }])
+  }
+  const read = readScenarioText(text)
+  if (!read.ok) {
+    return nothing(read.error.slice(0, FAULTS_MAX).map((f) => ({ ...f, message: f.message.slice(0, MESSAGE_MAX) })))
+  }
+  return checkOf(read.value)
+}
+
+/** The same of a scenario that was read. */
+export function checkOf(s: Scenario): ScenarioCheck {
+  return {
+    faults: [],
+    title: s.title,
+    topology: topologyOf(s),
+    knowledge: knowledgeOf(s),
+    counts: {
+      jobs: s.jobs.length,
+      osts: s.oss.reduce((n, o) => n + o.osts.length, 0),
+      mdts: s.mds.reduce((n, m) => n + m.mdts.length, 0),
+      cpts: Math.max(...[...s.oss, ...s.mds].map((x) => x.cpts)),
+    },
+    suggested: suggestedVariants(s),
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * The gallery: scenarios that ship with the program, and those that were saved here. A name is a file name of its own folder and
+ * nothing else, whatever it looks like.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { parseDocument } from 'yaml'
+import { TEXT_MAX, type GalleryEntry, type ScenarioCheck } from '#core/api/sandbox.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { resourcePath } from '../resources.ts'
+import { checkScenario } from './scenarios-check.ts'
+
+const OWN = 'own/'
+const BUILT_IN = 'built-in/'
+/** Saved scenarios that are listed. */
+const LISTED_MAX = 500
+const ABOUT_MAX = 400
+/** Files on Windows cannot be called so. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i
+
+/** The order in which the built-in ones are shown; what is not named comes last. */
+const ORDER = [
+  'demo',
+  'checkpoint-storm',
+  'metadata-storm',
+  'noisy-neighbour',
+  'shared-file-convoy',
+  'rdma-tenants',
+  'failing-disk',
+]
+
+const UNAFFECTED = 'Other scenarios stay as they are.'
+const NOT_SAVED = 'The scenario was not saved'
+
+/** Why a scenario cannot be called so; undefined: it can. */
+export function nameFault(name: string): string | undefined {
+  if (name.length > 80) return 'a name has at most 80 characters'
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(name))
+    return 'a name begins with a letter or digit; then letters, digits, blanks, ., - and _'
+  if (/[ .]$/.test(name)) return 'a name does not end with a blank or a dot'
+  if (RESERVED.test(name.split('.')[0] ?? '')) return 'some systems keep this name for a device'
+  return Buffer.byteLength(`${name}.yaml`) > 200 ? 'the name is too long for a file' : undefined
+}
+
+/** Title and lines about it, as far as the text tells. */
+function headOf(text: string, name: string): Pick<GalleryEntry, 'title' | 'about'> {
+  try {
+    const document = parseDocument(text)
+    const [title, about] = [document.get('title'), document.get('about')]
+    return {
+      title: typeof title === 'string' && title !== '' ? title.slice(0, 80) : name,
+      about: typeof about === 'string' ? about.slice(0, ABOUT_MAX) : '',
+    }
+  } catch {
+    return { title: name, about: '' }
+  }
+}
+
+export class ScenarioShelf {
+  readonly #own: string | undefined
+  readonly #builtIn: string
+
+  /** @param dataDir  where saved ones are kept, in a folder `scenarios`; undefined: none are. */
+  constructor(dataDir: string | undefined, builtIn = resourcePath('scenarios')) {
+    this.#own = dataDir === undefined ? undefined : join(dataDir, 'scenarios')
+    this.#builtIn = builtIn
+  }
+
+  /** Every entry: the built-in ones in their order, then the saved ones by name. */
+  entries(): GalleryEntry[] {
+    const rank = (name: string): number => {
+      const at = ORDER.indexOf(name)
+      return at < 0 ? ORDER.length : at
+    }
+    const builtIn = namesIn(this.#builtIn).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    const own = this.#own === undefined ? [] : namesIn(this.#own).slice(0, LISTED_MAX)
+    return [
+      ...builtIn.flatMap((name) => this.#entry(BUILT_IN, name, false)),
+      ...own.flatMap((name) => this.#entry(OWN, name, true)),
+    ]
+  }
+
+  #entry(prefix: string, name: string, own: boolean): GalleryEntry[] {
+    const text = this.#read(`${prefix}${name}`)
+    return text.ok ? [{ id: `${prefix}${name}`, own, ...headOf(text.value, name) }] : []
+  }
+
+  /** Failures: NO_SCENARIO, SCENARIO_UNREADABLE. */
+  open(id: string): Result<{ text: string; check: ScenarioCheck }> {
+    const text = this.#read(id)
+    return text.ok ? ok({ text: text.value, check: checkScenario(text.value) }) : text
+  }
+
+  #read(id: string): Result<string> {
+    const file = this.#fileOf(id)
+    if (file === undefined || !existsSync(file)) {
+      return fail({
+        code: 'NO_SCENARIO',
+        what: 'There is no such scenario',
+        why: 'it may have been removed',
+        next: 'Choose another one from the gallery.',
+      })
+    }
+    try {
+      if (statSync(file).size > 2 * TEXT_MAX) {
+        return fail({
+          code: 'SCENARIO_UNREADABLE',
+          what: 'The scenario cannot be read',
+          why: 'the file is too large',
+          unaffected: UNAFFECTED,
+        })
+      }
+      return ok(readFileSync(file, 'utf8'))
+    } catch (e) {
+      return fail({
+        code: 'SCENARIO_UNREADABLE',
+        what: 'The scenario cannot be read',
+        why: reason(e),
+        unaffected: UNAFFECTED,
+      })
+    }
+  }
+
+  /** undefined: no name of a scenario. */
+  #fileOf(id: string): string | undefined {
+    const own = id.startsWith(OWN)
+    const folder = own ? this.#own : id.startsWith(BUILT_IN) ? this.#builtIn : undefined
+    const name = id.slice(own ? OWN.length : BUILT_IN.length)
+    return folder === undefined || nameFault(name) !== undefined ? undefined : join(folder, `${name}.yaml`)
+  }
+
+  /**
+   * Keeps a scenario, whole or not at all. Text that cannot run is kept as well: it may be half written.
+   *
+   * Failures: NO_DATA_DIR, SCENARIO_NAME, SCENARIO_EXISTS, SCENARIO_NOT_SAVED.
+   */
+  save(name: string, text: string, replace: boolean): Result<{ id: string }> {
+    const refuse = (failure: Failure): Result<never> => fail({ ...failure, unaffected: UNAFFECTED })
+    const what = NOT_SAVED
+    if (this.#own === undefined) {
+      return refuse({
+        code: 'NO_DATA_DIR',
+        what,
+        why: 'this console keeps no data folder',
+        next: 'Copy the text, or start with --data DIR.',
+      })
+    }
+    const wrong = nameFault(name)
+    if (wrong !== undefined) return refuse({ code: 'SCENARIO_NAME', what, why: wrong, next: 'Choose another name.' })
+    const file = join(this.#own, `${name}.yaml`)
+    if (!replace && existsSync(file)) {
+      return refuse({
+        code: 'SCENARIO_EXISTS',
+        what,
+        why: 'there is one of this name',
+        next: 'Replace it, or choose another name.',
+      })
+    }
+    const fresh = `${file}.${randomBytes(6).toString('hex')}`
+    try {
+      mkdirSync(this.#own, { recursive: true, mode: 0o700 })
+      const handle = openSync(fresh, 'wx', 0o600)
+      try {
+        writeWhole(handle, Buffer.from(text, 'utf8'))
+        fsyncSync(handle)
+      } finally {
+        closeSync(handle)
+      }
+      renameSync(fresh, file)
+      return ok({ id: `${OWN}${name}` })
+    } catch (e) {
+      rmSync(fresh, { force: true })
+      return fail(notSaved(e))
+    }
+  }
+
+  /** Removes a saved one; built-in ones stay. Failures: NO_SCENARIO, SCENARIO_BUILT_IN, SCENARIO_NOT_REMOVED. */
+  remove(id: string): Result<undefined> {
+    if (id.startsWith(BUILT_IN)) {
+      return fail({ code: 'SCENARIO_BUILT_IN', what: 'A built-in scenario cannot be removed', unaffected: UNAFFECTED })
+    }
+    const file = this.#fileOf(id)
+    if (file === undefined || !existsSync(file)) return fail({ code: 'NO_SCENARIO', what: 'There is no such scenario' })
+    try {
+      rmSync(file)
+      return ok(undefined)
+    } catch (e) {
+      return fail({
+        code: 'SCENARIO_NOT_REMOVED',
+        what: 'The scenario was not removed',
+        why: reason(e),
+        unaffected: UNAFFECTED,
+      })
+    }
+  }
+}
+
+/** Why a scenario could not be written. */
+export function notSaved(e: unknown): Failure {
+  const isFull = isErrno(e) && (e.code === 'ENOSPC' || e.code === 'EDQUOT')
+  return {
+    code: 'SCENARIO_NOT_SAVED',
+    what: NOT_SAVED,
+    why: isFull ? 'the disk is full' : reason(e),
+    unaffected: UNAFFECTED,
+    next: isFull ? 'Make room on the disk and save again.' : 'Check the data folder and save again.',
+  }
+}
+
+const isErrno = (e: unknown): e is NodeJS.ErrnoException => e instanceof Error && 'code' in e
+const reason = (e: unknown): string => (e instanceof Error ? e.message : String(e))
+
+/** A disk that is nearly full takes less than it is given. */
+function writeWhole(handle: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
+}
+
+/** Names of the scenarios in a folder, sorted; none where there is no folder. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((f) => f.endsWith('.yaml'))
+      .map((f) => f.slice(0, -'.yaml'.length))
+      .filter((n) => nameFault(n) === undefined)
+      .sort()
+  } catch {
+    return []
+  }
+}

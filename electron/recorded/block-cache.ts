@@ -1,0 +1,88 @@
+/** Blocks of samples as they were read, within a bound: a step of the cursor reads one, a jump reads a window. */
+import type { TierId } from '#core/api/history.ts'
+import type { Block, HistoryReader } from '../history/reader.ts'
+
+/** Series in all blocks held; one is some 30 bytes. */
+const ROWS_MAX = 4_000_000
+
+export type BlockKind = 'jobs' | 'targets'
+
+/** Rows that a block counts for; one that is not there is remembered, too. */
+const rowsOf = (block: Block | undefined): number => 1 + (block?.keys.length ?? 0)
+
+export class BlockCache {
+  readonly reader: HistoryReader
+  readonly #held = new Map<string, Map<number, Block | undefined>>()
+  #rows = 0
+  readonly #most: number
+
+  constructor(reader: HistoryReader, most = ROWS_MAX) {
+    this.reader = reader
+    this.#most = most
+  }
+
+  /** Rows held now, for tests of the bound. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  block(kind: BlockKind, tier: TierId, atMs: number): Block | undefined {
+    const held = this.#of(kind, tier)
+    if (held.has(atMs)) return held.get(atMs)
+    const block = this.reader[kind](tier, atMs)
+    // A block may still come at the end of what is kept.
+    if (block || this.#isClosed(tier, atMs)) this.#keep(held, atMs, block)
+    return block
+  }
+
+  /** Reads what is missing of a run of instants at once. */
+  fill(kind: BlockKind, tier: TierId, instants: readonly number[]): void {
+    const held = this.#of(kind, tier)
+    const missing = instants.filter((at) => !held.has(at))
+    if (missing.length < 2) return
+    const [from, to] = [missing[0] as number, missing.at(-1) as number]
+    const wanted = new Set(missing)
+    const between = kind === 'jobs' ? this.reader.jobsBetween(tier, from, to) : this.reader.targetsBetween(tier, from, to)
+    for (const block of between) if (wanted.delete(block.atMs)) this.#keep(held, block.atMs, block)
+    for (const at of wanted) if (this.#isClosed(tier, at)) this.#keep(held, at, undefined)
+  }
+
+  #isClosed(tier: TierId, atMs: number): boolean {
+    const kept = this.reader.keptOf(tier)
+    return kept !== undefined && atMs < kept.toMs
+  }
+
+  #of(kind: BlockKind, tier: TierId): Map<number, Block | undefined> {
+    const name = `${kind} ${tier}`
+    let held = this.#held.get(name)
+    if (!held) this.#held.set(name, (held = new Map<number, Block | undefined>()))
+    return held
+  }
+
+  #keep(held: Map<number, Block | undefined>, atMs: number, block: Block | undefined): void {
+    held.set(atMs, block)
+    this.#rows += rowsOf(block)
+    // Those read first go first, of the tier that holds most.
+    while (this.#rows > this.#most) {
+      const largest = [...this.#held.values()].reduce((a, b) => (b.size > a.size ? b : a))
+      const first = largest.entries().next().value
+      if (!first || (largest === held && first[0] === atMs)) return
+      largest.delete(first[0])
+      this.#rows -= rowsOf(first[1])
+    }
+  }
+}
+
+/** Position of a key in a block, or -1. `guess`: where it was in the block before. */
+export function positionOf(keys: Uint32Array, key: number, guess: number): number {
+  if (keys[guess] === key) return guess
+  let [lo, hi] = [0, keys.length - 1]
+  while (lo <= hi) {
+    const mid = (lo + hi) >> 1
+    const k = keys[mid] as number
+    if (k === key) return mid
+    if (k < key) lo = mid + 1
+    else hi = mid - 1
+  }
+  return -1
+}

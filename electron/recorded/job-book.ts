@@ -1,0 +1,150 @@
+/** Jobs met in blocks: each has a slot, by which columns over jobs are numbered here; and its name, owner and ink. */
+import type { JobRead, JobsRead, KnownJobs } from '../cluster/viewed.ts'
+import type { HistoryReader } from '../history/reader.ts'
+
+/** Keys up to here are looked up in an array. */
+const DENSE_MAX = 1 << 24
+const INKS = 7
+const NO_TARGETS: ReadonlySet<string> = new Set()
+const NO_OPS: JobRead['lastSecond'] = { ops: new Map() }
+
+export class RecordedJob implements JobRead {
+  readonly key: number
+  readonly jobId: string
+  readonly firstSeenMs: number
+  readonly user: string
+  readonly account: string
+  readonly nodes: number | undefined
+  colour = 0
+  readonly targets = NO_TARGETS
+  readonly lastSecond = NO_OPS
+
+  constructor(key: number, reader: HistoryReader) {
+    const kept = reader.job(key)
+    this.key = key
+    // A file that names a job that it does not describe: its figures are shown, its name is not made up.
+    this.jobId = kept?.jobId ?? `key ${key}`
+    this.firstSeenMs = kept?.firstMs ?? -Infinity
+    this.user = kept?.user ?? ''
+    this.account = kept?.account ?? ''
+    this.nodes = kept?.nodes ?? undefined
+  }
+}
+
+export class JobBook {
+  readonly #reader: HistoryReader
+  readonly jobs: RecordedJob[] = []
+  readonly #byName = new Map<string, number>()
+  /** Slot + 1 by key. */
+  #dense = new Int32Array(1024)
+  readonly #sparse = new Map<number, number>()
+  #names: readonly string[] = []
+  readonly #slots = new WeakMap<readonly string[], Int32Array>()
+  /** Inks that jobs have elsewhere, so that one looks alike wherever it is seen. */
+  readonly #inkOf: (jobId: string) => number
+
+  constructor(reader: HistoryReader, inkOf: (jobId: string) => number = () => 0) {
+    this.#reader = reader
+    this.#inkOf = inkOf
+  }
+
+  get size(): number {
+    return this.jobs.length
+  }
+
+  /** Names by slot; another array whenever there are more. */
+  get names(): readonly string[] {
+    if (this.#names.length !== this.jobs.length) this.#names = this.jobs.map((j) => j.jobId)
+    return this.#names
+  }
+
+  /** The slot of a key, made when it is new. */
+  slot(key: number): number {
+    const known = key < this.#dense.length ? (this.#dense[key] as number) : (this.#sparse.get(key) ?? 0)
+    return known > 0 ? known - 1 : this.#meet(key)
+  }
+
+  /** -1 for a job that is not kept. */
+  slotOf(jobId: string): number {
+    const known = this.#byName.get(jobId)
+    if (known !== undefined) return known
+    const kept = this.#reader.jobByName(jobId)
+    return kept ? this.slot(kept.key) : -1
+  }
+
+  /** Slots of names; remembered for as long as the list is. */
+  slotsOf(names: readonly string[]): Int32Array {
+    let slots = this.#slots.get(names)
+    if (!slots) {
+      slots = Int32Array.from(names, (n) => this.slotOf(n))
+      this.#slots.set(names, slots)
+    }
+    return slots
+  }
+
+  #meet(key: number): number {
+    const slot = this.jobs.length
+    const job = new RecordedJob(key, this.#reader)
+    job.colour = this.#inkOf(job.jobId)
+    this.jobs.push(job)
+    this.#byName.set(job.jobId, slot)
+    if (key < DENSE_MAX) {
+      if (key >= this.#dense.length) {
+        const more = new Int32Array(Math.min(DENSE_MAX, Math.max(key + 1, this.#dense.length * 2)))
+        more.set(this.#dense)
+        this.#dense = more
+      }
+      this.#dense[key] = slot + 1
+    } else this.#sparse.set(key, slot + 1)
+    return slot
+  }
+
+  /** Gives the jobs of a chart their inks, each one that no other job of the chart holds. */
+  colour(top: readonly string[]): void {
+    const wanted = top.slice(0, INKS).flatMap((id) => this.jobs[this.slotOf(id)] ?? [])
+    const taken = new Set<number>()
+    for (const j of wanted) {
+      if (taken.has(j.colour)) j.colour = 0
+      if (j.colour !== 0) taken.add(j.colour)
+    }
+    for (const j of wanted) {
+      if (j.colour !== 0) continue
+      let free = 1
+      while (taken.has(free) && free < INKS) free++
+      for (const other of this.jobs) if (other.colour === free) other.colour = 0
+      j.colour = free
+      taken.add(free)
+    }
+  }
+}
+
+/** The jobs of a picture of the past, as views read them. */
+export class RecordedJobs implements JobsRead {
+  readonly #book: JobBook
+  readonly #knownAt: (atMs: number) => KnownJobs
+
+  constructor(book: JobBook, knownAt: (atMs: number) => KnownJobs) {
+    this.#book = book
+    this.#knownAt = knownAt
+  }
+
+  get all(): Iterable<JobRead> {
+    return this.#book.jobs
+  }
+
+  get size(): number {
+    return this.#book.size
+  }
+
+  find(jobId: string): JobRead | undefined {
+    return this.#book.jobs[this.#book.slotOf(jobId)]
+  }
+
+  known(atMs: number): KnownJobs {
+    return this.#knownAt(atMs)
+  }
+
+  colour(top: readonly string[]): void {
+    this.#book.colour(top)
+  }
+}

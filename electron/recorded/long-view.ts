@@ -1,0 +1,171 @@
+/**
+ * A source that goes on, with its store behind it: a window that reaches further back than memory is drawn from what is kept, joined with
+ * what memory has of the intervals that are not rolled up yet.
+ */
+import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { TOTAL } from '../cluster/recent.ts'
+import type { ChartTier, JobRead, JobsRead, RecentRead, SeriesRead, Viewed } from '../cluster/viewed.ts'
+import { GridJobs, GridTotals, type Tail } from './grid.ts'
+import type { JobBook } from './job-book.ts'
+import { Past } from './past.ts'
+import { chartPoints } from './recorded-cluster.ts'
+import { tierOfWindow } from './tiers.ts'
+
+const INKS = 7
+/** How often it is looked what the store keeps, ms of the source. */
+const LOOK_MS = 1000
+
+/** Jobs in memory; of those that are gone from it, what the store has. */
+class LongJobs implements JobsRead {
+  readonly #monitor: ClusterMonitor
+  readonly #book: () => JobBook | undefined
+
+  constructor(monitor: ClusterMonitor, book: () => JobBook | undefined) {
+    this.#monitor = monitor
+    this.#book = book
+  }
+
+  get all(): Iterable<JobRead> {
+    return this.#monitor.jobs.all
+  }
+  get size(): number {
+    return this.#monitor.jobs.size
+  }
+  find(jobId: string): JobRead | undefined {
+    const book = this.#book()
+    return this.#monitor.jobs.find(jobId) ?? book?.jobs[book.slotOf(jobId)]
+  }
+  colour(top: readonly string[]): void {
+    const { jobs } = this.#monitor
+    jobs.colour(top)
+    const book = this.#book()
+    const taken = new Set(top.flatMap((id) => jobs.find(id)?.colour ?? []))
+    for (const id of top) {
+      const kept = jobs.find(id) ? undefined : book?.jobs[book.slotOf(id)]
+      if (!kept) continue
+      let free = 1
+      while (taken.has(free) && free < INKS) free++
+      kept.colour = free
+      taken.add(free)
+    }
+  }
+}
+
+export class LongView implements Viewed {
+  readonly live: ClusterMonitor
+  readonly jobs: JobsRead
+  readonly recent: RecentRead
+  readonly #tail: Tail
+  #past: Past | undefined
+  #lookedMs = -Infinity
+  #charts = new Map<string, ChartTier>()
+
+  constructor(monitor: ClusterMonitor) {
+    this.live = monitor
+    this.jobs = new LongJobs(monitor, () => this.#past?.book)
+    const { recent } = monitor
+    this.#tail = {
+      job: (name, column, from, to) => meanOf(recent.seconds.jobs, recent.raw.jobs, name, column, from, to),
+      total: (column, from, to) => meanOf(recent.seconds.totals, recent.raw.totals, TOTAL, column, from, to),
+    }
+    const { raw, partials, shares } = recent
+    this.recent = {
+      ...{ raw, partials, shares },
+      rulesAt: (place, sample) => recent.rulesAt(place, sample),
+      tierFor: (at, windowMs) => this.#long(at, windowMs) ?? recent.tierFor(at, windowMs),
+    }
+  }
+
+  get sample(): number {
+    return this.live.sample
+  }
+  get source(): Viewed['source'] {
+    return this.live.source
+  }
+  get events(): Viewed['events'] {
+    return this.live.events
+  }
+  get targets(): Viewed['targets'] {
+    return this.live.targets
+  }
+  get servers(): readonly string[] {
+    return this.live.servers
+  }
+  nowMs(): number {
+    return this.live.nowMs()
+  }
+
+  /** What is kept of this source; undefined where that cannot be read. */
+  get past(): Past | undefined {
+    const atMs = this.live.nowMs()
+    try {
+      this.#past ??= new Past(this.live.history.reader(), (id) => this.live.jobs.find(id)?.colour ?? 0)
+      if (Math.abs(atMs - this.#lookedMs) >= LOOK_MS) {
+        this.#lookedMs = atMs
+        this.#charts.clear()
+        this.#past.look()
+      }
+    } catch {
+      // That the history does not work is told elsewhere; charts then show what memory has.
+      return undefined
+    }
+    return this.#past
+  }
+
+  #long(sample: number, windowMs: number): ChartTier | undefined {
+    const { raw, seconds } = this.live.recent
+    const atMs = raw.totals.atMs(sample)
+    const oldest = (t: { totals: SeriesRead }): number => (t.totals.newest === 0 ? Infinity : t.totals.atMs(t.totals.oldest))
+    const memoryMs = Math.min(oldest(raw), oldest(seconds))
+    if (!(atMs - windowMs < memoryMs - 1000)) return undefined
+    const past = this.past
+    const kept = past?.tiers.filter((t) => t.id !== 'raw') ?? []
+    // Where the store reaches back no further either, memory is finer.
+    if (!past || !kept.some((t) => t.fromMs < memoryMs - t.stepMs)) return undefined
+    const name = `${sample} ${windowMs}`
+    let chart = this.#charts.get(name)
+    if (chart) return chart
+    const tier = tierOfWindow(kept, atMs - windowMs, atMs, chartPoints(this.live.jobs.size))
+    if (!tier) return undefined
+    const grid = past.grid(tier)
+    // An interval that is kept is shown when it is over; the one that is under way comes from memory as far as it went.
+    const to = Math.max(grid.lastBefore(atMs), grid.slotOf(tier.toMs) < grid.slotOf(atMs) ? grid.slotOf(atMs) : 0)
+    const clipped: Tail = {
+      job: (n, column, from, end) => this.#tail.job(n, column, from, Math.min(end, atMs + 1)),
+      total: (column, from, end) => this.#tail.total(column, from, Math.min(end, atMs + 1)),
+    }
+    const parts = { cache: past.cache, book: past.book, sums: past.sums(grid), tail: clipped }
+    chart = {
+      tier: {
+        jobs: new GridJobs(grid, to, grid.slotOf(atMs - windowMs), parts),
+        totals: new GridTotals(grid, to, past.totals, clipped),
+      },
+      to,
+      stepMs: tier.stepMs,
+    }
+    this.#charts.set(name, chart)
+    if (this.#charts.size > 6) this.#charts.delete(this.#charts.keys().next().value as string)
+    return chart
+  }
+}
+
+/** Mean over [fromMs, toMs) of what memory has: of whole seconds, or of single samples where none is over yet. */
+function meanOf(
+  seconds: SeriesRead,
+  raw: SeriesRead,
+  name: string,
+  column: number,
+  fromMs: number,
+  toMs: number,
+): number {
+  for (const table of [seconds, raw]) {
+    if (table.newest === 0) continue
+    const first = table.sampleAt(fromMs)
+    let last = table.sampleAt(toMs)
+    if (table.atMs(last) >= toMs) last--
+    if (last < first || table.atMs(first) < fromMs) continue
+    const mean = table.mean(name, column, last, last - first + 1)
+    if (mean === mean) return mean
+  }
+  return NaN
+}

@@ -1,0 +1,157 @@
+/**
+ * A cluster as it was: sample n is the n-th instant of one tier in one stretch of what is kept. Views read it like one that goes on;
+ * what only the present has is not there.
+ */
+import type { Mark, TierId } from '#core/api/history.ts'
+import { byCodeUnit } from '#core/base/order.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { SeriesTable } from '#core/series/series-table.ts'
+import type { ChartTier, RecentRead, RulesRead, Viewed } from '../cluster/viewed.ts'
+import { GridJobs, GridTotals } from './grid.ts'
+import { RecordedJobs } from './job-book.ts'
+import type { Past } from './past.ts'
+import { RecordedRules } from './recorded-rules.ts'
+import { Axis, JobSamples, TargetSamples } from './sample-table.ts'
+import { Standing, type Stand } from './standing.ts'
+import { tierOfWindow, usualStep, type KeptTier } from './tiers.ts'
+import { TotalSamples } from './totals.ts'
+
+/** Series in the window of a chart: a window of many jobs is drawn from a coarser tier. */
+const CHART_ROWS = 3_000_000
+const [POINTS_LEAST, POINTS_MOST] = [60, 600]
+/** Instants whose standing is held: the cursor's, and A's. */
+const STANDS = 4
+
+/** Most points of a chart over so many jobs. */
+export const chartPoints = (jobs: number): number =>
+  Math.min(POINTS_MOST, Math.max(POINTS_LEAST, Math.floor(CHART_ROWS / Math.max(1, jobs))))
+
+export class RecordedCluster implements Viewed {
+  readonly past: Past
+  readonly tier: KeptTier
+  readonly source: { readonly cluster: string; readonly periodNs: number }
+  readonly recent: RecentRead
+  readonly jobs: RecordedJobs
+  readonly targets: readonly { readonly target: string; readonly node: string }[]
+  readonly servers: readonly string[]
+  readonly events: Viewed['events']
+  readonly axis: Axis
+  readonly #standing: Standing
+  readonly #stands = new Map<number, Stand>()
+  readonly #rules: RecordedRules
+  readonly #charts = new Map<string, ChartTier>()
+
+  /**
+   * @param tier  whose instants are the samples.
+   * @param span  the stretch of them, both ends within it.
+   */
+  constructor(past: Past, tier: KeptTier, span: { readonly fromMs: number; readonly toMs: number }) {
+    const { reader, cache, book } = past
+    const times = reader.instants(tier.id, span.fromMs, span.toMs)
+    const stepMs = tier.id === 'raw' ? (usualStep(times) ?? tier.stepMs) : tier.stepMs
+    this.past = past
+    this.tier = { ...tier, stepMs }
+    this.axis = new Axis(times, stepMs)
+    this.source = { cluster: reader.cluster, periodNs: Math.max(1, stepMs * NS_PER_MS) }
+    const from = past.tiers.findIndex((t) => t.id === tier.id)
+    this.#standing = new Standing(cache, book, past.tiers.slice(Math.max(0, from)), times)
+    this.#rules = new RecordedRules(reader)
+    this.jobs = new RecordedJobs(book, (atMs) => this.#standAt(this.#nearest(atMs)).known)
+    const kept = reader.allTargets()
+    const nodes = [...new Set(kept.map((t) => t.node))].sort(byCodeUnit)
+    this.servers = nodes
+    this.targets = nodes.flatMap((node) =>
+      kept
+        .filter((t) => t.node === node)
+        .map((t) => ({ target: t.target, node }))
+        .sort((a, b) => byCodeUnit(a.target, b.target)),
+    )
+    const keys = new Map(kept.map((t) => [t.target, t.key]))
+    const none = new SeriesTable(1, [])
+    this.recent = {
+      raw: {
+        jobs: new JobSamples(this.axis, cache, this.tier, book, (sample) => this.#standAt(sample).records),
+        targets: new TargetSamples(this.axis, cache, this.tier, keys),
+        totals: new TotalSamples(this.axis, past.totals, tier.id),
+      },
+      partials: none,
+      shares: none,
+      rulesAt: (place, sample) => this.rulesAt(sample).get(place),
+      tierFor: (at, windowMs) => this.#chart(at, windowMs),
+    }
+    this.events = { between: (fromMs, toMs, limit): Mark[] => reader.events(Math.max(0, fromMs), toMs, limit) }
+  }
+
+  get sample(): number {
+    return this.axis.newest
+  }
+
+  get fromMs(): number {
+    return this.axis.times[0] ?? 0
+  }
+
+  get toMs(): number {
+    return this.axis.times.at(-1) ?? 0
+  }
+
+  get tierId(): TierId {
+    return this.tier.id
+  }
+
+  nowMs(): number {
+    return this.toMs
+  }
+
+  /** Rules at a sample, by place. */
+  rulesAt(sample: number): ReadonlyMap<string, RulesRead> {
+    return this.#rules.at(this.axis.atMs(sample))
+  }
+
+  /** The sample nearest to an instant; 0 when there is none at all. */
+  nearest(atMs: number): number {
+    return this.#nearest(atMs)
+  }
+
+  #nearest(atMs: number): number {
+    if (this.sample === 0) return 0
+    const after = this.axis.sampleAt(atMs)
+    const before = Math.max(1, after - 1)
+    return atMs - this.axis.atMs(before) < this.axis.atMs(after) - atMs ? before : after
+  }
+
+  #standAt(sample: number): Stand {
+    let stand = this.#stands.get(sample)
+    if (stand) this.#stands.delete(sample)
+    else stand = sample > 0 ? this.#standing.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
+    this.#stands.set(sample, stand)
+    if (this.#stands.size > STANDS) this.#stands.delete(this.#stands.keys().next().value as number)
+    return stand
+  }
+
+  #chart(sample: number, windowMs: number): ChartTier {
+    const name = `${sample} ${windowMs}`
+    let chart = this.#charts.get(name)
+    if (chart) return chart
+    const { past } = this
+    const toMs = this.axis.atMs(sample)
+    const jobs = this.#standAt(sample).known.jobs.length
+    // A chart is no finer than what is stepped through.
+    const coarser = past.tiers.slice(Math.max(0, past.tiers.findIndex((t) => t.id === this.tier.id)))
+    const tier = tierOfWindow(coarser, toMs - windowMs, toMs, chartPoints(jobs)) ?? this.tier
+    const grid = past.grid(tier.id === this.tier.id ? this.tier : tier, this.axis)
+    const to = grid.lastBefore(toMs)
+    const parts = { cache: past.cache, book: past.book, sums: past.sums(grid) }
+    const first = grid.slotOf(toMs - windowMs)
+    chart = {
+      tier: {
+        jobs: new GridJobs(grid, to, first, parts, (atMs) => this.#standAt(this.#nearest(atMs)).records),
+        totals: new GridTotals(grid, to, past.totals),
+      },
+      to,
+      stepMs: tier.stepMs,
+    }
+    this.#charts.set(name, chart)
+    if (this.#charts.size > 6) this.#charts.delete(this.#charts.keys().next().value as string)
+    return chart
+  }
+}

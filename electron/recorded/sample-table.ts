@@ -1,0 +1,194 @@
+/** Recorded series on the axis of their own samples, numbered from 1: what views show at one sample. */
+import { JOB_COLUMNS as LIVE_JOB, TARGET_COLUMNS as LIVE_TARGET } from '../cluster/recent.ts'
+import type { SeriesAt } from '../cluster/viewed.ts'
+import { JOB_COLUMNS, TARGET_COLUMNS, type Block } from '../history/reader.ts'
+import { positionOf, type BlockCache, type BlockKind } from './block-cache.ts'
+import type { JobBook } from './job-book.ts'
+import { recordIn } from './standing.ts'
+import type { KeptTier } from './tiers.ts'
+
+/** Column of a block for each column in memory; -1: not kept. */
+export const JOB_AT: readonly number[] = LIVE_JOB.map((c) => (JOB_COLUMNS as readonly string[]).indexOf(c))
+export const TARGET_AT: readonly number[] = LIVE_TARGET.map((c) => (TARGET_COLUMNS as readonly string[]).indexOf(c))
+const RECORD = LIVE_JOB.indexOf('record')
+
+/** Instants of samples, and how far back `n` of them reach: never over a gap. */
+export class Axis {
+  readonly times: Float64Array
+  readonly stepMs: number
+
+  constructor(times: Float64Array, stepMs: number) {
+    this.times = times
+    this.stepMs = stepMs
+  }
+
+  get newest(): number {
+    return this.times.length
+  }
+
+  get oldest(): number {
+    return Math.min(1, this.times.length)
+  }
+
+  atMs(sample: number): number {
+    return this.times[sample - 1] ?? NaN
+  }
+
+  sampleAt(atMs: number): number {
+    let [lo, hi] = [1, this.times.length]
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1
+      if ((this.times[mid - 1] as number) < atMs) lo = mid + 1
+      else hi = mid
+    }
+    return lo
+  }
+
+  /** First of the last `n` samples up to one, without those that are further back than `n` intervals. */
+  from(sample: number, n: number): number {
+    const since = this.atMs(sample) - (n - 0.5) * this.stepMs
+    let from = sample
+    while (from > Math.max(1, sample - n + 1) && this.atMs(from - 1) > since) from--
+    return from
+  }
+}
+
+abstract class SampleTable implements SeriesAt {
+  readonly axis: Axis
+  readonly #cache: BlockCache
+  readonly #kind: BlockKind
+  readonly #tier: KeptTier
+
+  constructor(axis: Axis, cache: BlockCache, kind: BlockKind, tier: KeptTier) {
+    this.axis = axis
+    this.#cache = cache
+    this.#kind = kind
+    this.#tier = tier
+  }
+
+  get newest(): number {
+    return this.axis.newest
+  }
+  get oldest(): number {
+    return this.axis.oldest
+  }
+  atMs(sample: number): number {
+    return this.axis.atMs(sample)
+  }
+  sampleAt(atMs: number): number {
+    return this.axis.sampleAt(atMs)
+  }
+  value(name: string, column: number, sample: number): number {
+    return this.mean(name, column, sample, 1)
+  }
+  mean(name: string, column: number, sample: number, n: number): number {
+    return this.means([name], column, sample, n)[0] as number
+  }
+  abstract means(names: readonly string[], column: number, sample: number, n: number): Float64Array
+
+  /** Blocks of the last `n` samples, oldest first. */
+  protected blocks(sample: number, n: number): Block[] {
+    if (!(sample >= 1 && sample <= this.axis.newest)) return []
+    const from = this.axis.from(sample, n)
+    const { times } = this.axis
+    if (sample > from) this.#cache.fill(this.#kind, this.#tier.id, Array.from(times.subarray(from - 1, sample)))
+    const out: Block[] = []
+    for (let s = from; s <= sample; s++) {
+      const block = this.#cache.block(this.#kind, this.#tier.id, this.axis.atMs(s))
+      if (block) out.push(block)
+    }
+    return out
+  }
+}
+
+/** A target that a block does not name was not measured. */
+export class TargetSamples extends SampleTable {
+  readonly #keys: ReadonlyMap<string, number>
+
+  constructor(axis: Axis, cache: BlockCache, tier: KeptTier, keys: ReadonlyMap<string, number>) {
+    super(axis, cache, 'targets', tier)
+    this.#keys = keys
+  }
+
+  means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
+    const at = TARGET_AT[column] ?? -1
+    const blocks = at < 0 ? [] : this.blocks(sample, n)
+    return Float64Array.from(names, (name) => {
+      const key = this.#keys.get(name)
+      let [sum, count, guess] = [0, 0, 0]
+      for (const b of key === undefined ? [] : blocks) {
+        const i = positionOf(b.keys, key as number, guess)
+        const v = i < 0 ? NaN : (b.columns[at]?.[i] ?? NaN)
+        if (i >= 0) guess = i
+        if (v !== v) continue
+        sum += v
+        count++
+      }
+      return count === 0 ? NaN : sum / count
+    })
+  }
+}
+
+/** A job that a block does not name was idle in it; its record stands. */
+export class JobSamples extends SampleTable {
+  readonly #book: JobBook
+  readonly #recordsAt: (sample: number) => Float64Array
+
+  constructor(
+    axis: Axis,
+    cache: BlockCache,
+    tier: KeptTier,
+    book: JobBook,
+    recordsAt: (sample: number) => Float64Array,
+  ) {
+    super(axis, cache, 'jobs', tier)
+    this.#book = book
+    this.#recordsAt = recordsAt
+  }
+
+  means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
+    const at = JOB_AT[column] ?? -1
+    if (at < 0 || !(sample >= 1)) return new Float64Array(names.length).fill(NaN)
+    const slots = this.#book.slotsOf(names)
+    if (column === RECORD) return this.#records(slots, sample)
+    const blocks = this.blocks(sample, n)
+    const size = this.#book.size
+    const [sums, gaps] = [new Float64Array(size), new Uint16Array(size)]
+    for (const { keys, columns } of blocks) {
+      const values = columns[at] as Float32Array
+      for (let i = 0; i < keys.length; i++) {
+        const v = values[i] as number
+        const slot = this.#book.slot(keys[i] as number)
+        if (v === v) sums[slot] = (sums[slot] as number) + v
+        else gaps[slot] = (gaps[slot] as number) + 1
+      }
+    }
+    const firstMs = blocks[0]?.atMs ?? Infinity
+    const out = new Float64Array(names.length)
+    for (let k = 0; k < names.length; k++) {
+      const slot = slots[k] as number
+      // Before its first sample a job is not idle, it is not there.
+      const bornMs = slot < 0 ? Infinity : this.#book.jobs[slot]!.firstSeenMs
+      const there = bornMs <= firstMs ? blocks.length : blocks.filter((b) => b.atMs >= bornMs).length
+      const count = there - (slot < 0 ? 0 : (gaps[slot] as number))
+      out[k] = count > 0 ? (sums[slot] as number) / count : NaN
+    }
+    return out
+  }
+
+  /** Records at one sample: as named there, a gap included, else as they stand. */
+  #records(slots: Int32Array, sample: number): Float64Array {
+    const standing = this.#recordsAt(sample)
+    const out = Float64Array.from(slots, (slot) => (slot < 0 ? NaN : (standing[slot] ?? NaN)))
+    const block = this.blocks(sample, 1)[0]
+    if (!block) return out
+    const named = new Map<number, number>()
+    for (let i = 0; i < block.keys.length; i++) {
+      const record = recordIn(block, i)
+      // Whatever is named with a record is in `standing` already.
+      if (record !== record) named.set(this.#book.slot(block.keys[i] as number), record)
+    }
+    if (named.size > 0) slots.forEach((slot, k) => void (named.has(slot) && (out[k] = NaN)))
+    return out
+  }
+}

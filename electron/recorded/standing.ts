@@ -1,0 +1,165 @@
+/**
+ * What stands at an instant although no sample of it says so: which jobs are known (those that did something in the hour before, as
+ * in memory), and the record of a job that did nothing since it last changed.
+ */
+import type { KnownJobs } from '../cluster/viewed.ts'
+import { JOB_COLUMNS, type Block } from '../history/reader.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { JobBook } from './job-book.ts'
+import type { KeptTier } from './tiers.ts'
+
+const KNOWN_MS = 3_600_000
+const MINUTE_MS = 60_000
+const RECORD = JOB_COLUMNS.indexOf('record')
+const REST = JOB_COLUMNS.indexOf('recordRest')
+
+/** A record as it was kept, in its two parts. */
+export const recordIn = (block: Block, i: number): number => {
+  const rest = block.columns[REST]?.[i] ?? 0
+  return (block.columns[RECORD]?.[i] ?? NaN) + (rest === rest ? rest : 0)
+}
+
+interface State {
+  /** When a slot was last named; -Infinity: not in the hour. */
+  seen: Float64Array
+  /** Its record as last named; NaN without one. */
+  records: Float64Array
+}
+
+export interface Stand {
+  readonly known: KnownJobs
+  /** By slot. */
+  readonly records: Float64Array
+}
+
+export class Standing {
+  readonly #cache: BlockCache
+  readonly #book: JobBook
+  readonly #tiers: readonly KeptTier[]
+  /** Instants of the finest tier used, ascending. */
+  readonly #times: Float64Array
+  /** States at the beginning of a minute, the newest used last. */
+  readonly #minutes = new Map<number, State>()
+  #known: { readonly slots: Int32Array; readonly known: KnownJobs } = {
+    slots: new Int32Array(),
+    known: { jobs: [], names: [] },
+  }
+
+  /** @param tiers  finest first; the first is the one that `times` are of. */
+  constructor(cache: BlockCache, book: JobBook, tiers: readonly KeptTier[], times: Float64Array) {
+    this.#cache = cache
+    this.#book = book
+    this.#tiers = tiers
+    this.#times = times
+  }
+
+  /** @param index  of the instant in `times`. */
+  at(index: number): Stand {
+    const atMs = this.#times[index] as number
+    const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
+    const from = this.#atMinute(minute)
+    const state: State = { seen: from.seen.slice(), records: from.records.slice() }
+    this.#apply(state, minute, atMs, index)
+    return { known: this.#knownOf(state, atMs), records: this.#fitted(state).records }
+  }
+
+  #atMinute(minute: number): State {
+    const kept = this.#minutes.get(minute)
+    if (kept) {
+      this.#minutes.delete(minute)
+      this.#minutes.set(minute, kept)
+      return kept
+    }
+    const state: State = { seen: new Float64Array(), records: new Float64Array() }
+    this.#apply(state, minute - KNOWN_MS, minute - 1, undefined)
+    this.#minutes.set(minute, state)
+    if (this.#minutes.size > 4) this.#minutes.delete(this.#minutes.keys().next().value as number)
+    return state
+  }
+
+  /** What is named in [fromMs, toMs]: by the coarsest tier as far as its intervals are whole, then by finer ones. */
+  #apply(state: State, fromMs: number, toMs: number, index: number | undefined): void {
+    let at = fromMs
+    for (const tier of this.#tiers.slice(1).toReversed()) {
+      const end = Math.min(Math.floor((toMs + 1) / tier.stepMs) * tier.stepMs, tier.toMs + tier.stepMs)
+      const begin = Math.max(Math.ceil(at / tier.stepMs) * tier.stepMs, tier.fromMs)
+      if (begin >= end) continue
+      const instants: number[] = []
+      for (let t = begin; t < end; t += tier.stepMs) instants.push(t)
+      this.#cache.fill('jobs', tier.id, instants)
+      for (const t of instants) this.#name(state, this.#cache.block('jobs', tier.id, t))
+      at = end
+    }
+    const finest = this.#tiers[0]
+    if (!finest) return
+    const last = index ?? this.#before(toMs)
+    const first = this.#before(at - 0.5) + 1
+    if (last < first) return
+    this.#cache.fill('jobs', finest.id, Array.from(this.#times.subarray(first, last + 1)))
+    for (let i = first; i <= last; i++) {
+      this.#name(state, this.#cache.block('jobs', finest.id, this.#times[i] as number))
+    }
+  }
+
+  /** Index of the last instant at or before `atMs`; -1 for none. */
+  #before(atMs: number): number {
+    let [lo, hi] = [0, this.#times.length]
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1
+      if ((this.#times[mid] as number) <= atMs) lo = mid + 1
+      else hi = mid
+    }
+    return lo - 1
+  }
+
+  #name(state: State, block: Block | undefined): void {
+    if (!block) return
+    const { keys, atMs } = block
+    const slots = new Int32Array(keys.length)
+    for (let i = 0; i < keys.length; i++) slots[i] = this.#book.slot(keys[i] as number)
+    const { seen, records } = this.#fitted(state)
+    const [record, rest] = [block.columns[RECORD] as Float32Array, block.columns[REST]]
+    for (let i = 0; i < keys.length; i++) {
+      const slot = slots[i] as number
+      seen[slot] = atMs
+      const v = record[i] as number
+      if (v === v) records[slot] = v + ((rest?.[i] as number) || 0)
+    }
+  }
+
+  /** The state with room for every slot there is. */
+  #fitted(state: State): State {
+    const size = this.#book.size
+    if (state.seen.length < size) {
+      const longer = (old: Float64Array, fill: number): Float64Array => {
+        const made = new Float64Array(Math.ceil(size * 1.25)).fill(fill)
+        made.set(old)
+        return made
+      }
+      state.seen = longer(state.seen, -Infinity)
+      state.records = longer(state.records, NaN)
+    }
+    return state
+  }
+
+  /** The same lists as before while the same jobs are known: what is found by name is found once. */
+  #knownOf(state: State, atMs: number): KnownJobs {
+    const { jobs } = this.#book
+    const slots = new Int32Array(jobs.length)
+    let n = 0
+    for (let slot = 0; slot < jobs.length; slot++) {
+      const seenMs = state.seen[slot] ?? -Infinity
+      if (seenMs <= atMs - KNOWN_MS && !(Math.abs(state.records[slot] ?? NaN) > 0)) continue
+      if (seenMs === -Infinity || jobs[slot]!.firstSeenMs > atMs) continue
+      slots[n++] = slot
+    }
+    const old = this.#known.slots
+    let isSame = old.length === n
+    for (let i = 0; i < n && isSame; i++) isSame = old[i] === slots[i]
+    if (!isSame) {
+      const list = Array.from(slots.subarray(0, n), (s) => jobs[s]!)
+      this.#known = { slots: slots.slice(0, n), known: { jobs: list, names: list.map((j) => j.jobId) } }
+    }
+    return this.#known.known
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * A comparison as an operator waits for it: 60 s of 200 jobs with 20 seeds, under AdapTBF, through the threads of the sandbox with
+ * their start, and put together. Beside it the same runs one after the other in this thread.
+ */
+import { runVariant } from '#core/sandbox/run.ts'
+import { BASE } from '#core/sandbox/testing/digests.ts'
+import { scenarioOf } from '#core/sandbox/run.bench.ts'
+import { compare } from './comparison-run.ts'
+
+const SECONDS = 60
+const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
+const VARIANT = { ...BASE, controller: 'adaptbf' } as const
+const scenario = scenarioOf(200)
+
+async function pooled(now: () => number): Promise<number> {
+  const began = now()
+  const done = await compare({ scenario, variants: [VARIANT], seeds: SEEDS, seconds: SECONDS, sloWaitMs: 500 })
+  if (done.kind === 'failed') throw new Error(done.failure.why ?? done.failure.what)
+  return (now() - began) / 1000
+}
+
+function alone(now: () => number): number {
+  const began = now()
+  for (const seed of SEEDS) {
+    const done = runVariant(scenario, { variant: VARIANT, index: 0, seed, seconds: SECONDS, sloWaitMs: 500 })
+    if (!done.ok) throw new Error(done.error.what)
+  }
+  return (now() - began) / 1000
+}
+
+export const benches = [
+  {
+    ...{ id: 'sandbox.60s-20seeds-200jobs', unit: 's', run: pooled, baseline: alone },
+    note: 'at most 10 s; the baseline is one thread',
+  },
+]

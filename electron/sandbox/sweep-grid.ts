@@ -1,0 +1,115 @@
+/** The grid of a sweep: values for places of a scenario, and the scenario of each point. */
+import { isMap, isSeq, parse as parseYaml, parseDocument } from 'yaml'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+
+export type AxisValue = string | number | boolean | null
+
+/** A place of the scenario, `control.max_rate` or `oss.0.threads`, and the values that it takes. */
+export interface Axis {
+  readonly path: string
+  readonly values: readonly AxisValue[]
+}
+
+/** A value for each axis, in their order. */
+export type Point = readonly AxisValue[]
+
+export const AXES_MAX = 8
+export const VALUES_MAX = 1000
+export const POINTS_MAX = 4096
+
+const refuse = (what: string, why: string, next: string): Result<never> =>
+  fail({ code: 'SWEEP_GRID', what, why, unaffected: 'Nothing was run.', next })
+
+const AS = 'Write it as --set control.max_rate=300,400,500.'
+
+function scalar(text: string): AxisValue | undefined {
+  let value: unknown
+  try {
+    value = parseYaml(text)
+  } catch {
+    return undefined
+  }
+  const isScalar =
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return isScalar ? (value as AxisValue) : undefined
+}
+
+/** Reads `PATH=VALUE,VALUE`. Failures: SWEEP_GRID. */
+export function parseAxis(text: string): Result<Axis> {
+  const equals = text.indexOf('=')
+  const path = text.slice(0, Math.max(0, equals)).trim()
+  const what = `--set ${text.slice(0, 80)} cannot be used`
+  if (!/^[A-Za-z_]\w*(?:\.\w+)*$/.test(path) || path.length > 200) return refuse(what, 'it names no place', AS)
+  const words = text.slice(equals + 1).split(',')
+  const values = words.map((word) => scalar(word.trim()))
+  const bad = values.indexOf(undefined)
+  if (bad >= 0 || words.some((w) => w.trim() === '')) {
+    return refuse(what, bad >= 0 ? `${words[bad] ?? ''} is no value` : 'a value is empty', AS)
+  }
+  const known = values as AxisValue[]
+  if (known.length > VALUES_MAX) return refuse(what, `at most ${VALUES_MAX} values`, 'Give fewer.')
+  if (new Set(known.map((v) => JSON.stringify(v))).size < known.length) {
+    return refuse(what, 'a value stands there twice', 'Give each once.')
+  }
+  return ok({ path, values: known })
+}
+
+/** All points, the last axis fastest; one empty point without axes. Failures: SWEEP_GRID. */
+export function pointsOf(axes: readonly Axis[]): Result<Point[]> {
+  const what = 'The grid cannot be used'
+  const twice = axes.find((a, i) => axes.findIndex((b) => b.path === a.path) < i)
+  if (twice) return refuse(what, `${twice.path} is set twice`, 'Give all of its values in one --set.')
+  if (axes.length > AXES_MAX) return refuse(what, `at most ${AXES_MAX} places`, 'Sweep over fewer.')
+  const count = axes.reduce((n, a) => n * a.values.length, 1)
+  if (count > POINTS_MAX) return refuse(what, `${count} points; at most ${POINTS_MAX}`, 'Give fewer values.')
+  return ok(axes.reduce<Point[]>((points, a) => points.flatMap((p) => a.values.map((v) => [...p, v])), [[]]))
+}
+
+/** `control.max_rate=300 control.period_ms=50`; `as it is` for the point of an empty grid. */
+export const pointWords = (axes: readonly Axis[], point: Point): string =>
+  axes.length === 0 ? 'as it is' : axes.map((a, i) => `${a.path}=${String(point[i])}`).join(' ')
+
+/** Why a path leads nowhere in what the file has; undefined: it may. Keys that no scenario has are found by its schema. */
+function deadEnd(contents: unknown, path: readonly string[]): string | undefined {
+  let node = contents
+  for (const [i, key] of path.entries()) {
+    const at = path.slice(0, i).join('.')
+    if (isSeq(node)) {
+      if (!/^\d+$/.test(key)) return `${at} is a list: name an entry by its number, from 0`
+      if (Number(key) >= node.items.length) return `${at} has only ${node.items.length} entries`
+      node = node.items[Number(key)]
+    } else if (isMap(node)) {
+      node = node.get(key, true)
+      // Below a key that the file leaves out everything is made.
+      if (node === undefined || node === null) return undefined
+    } else return `${at} has nothing below it`
+  }
+  return undefined
+}
+
+/**
+ * The scenario at a point. Failures: those of `parseScenario`, and SWEEP_PATH where a place is not there; each names the point.
+ */
+export function scenarioAt(text: string, axes: readonly Axis[], point: Point): Result<Scenario> {
+  const where = pointWords(axes, point)
+  const told = (f: Failure): Result<never> =>
+    fail({ ...f, what: `At ${where}: ${f.what}`, unaffected: 'Nothing was run.' })
+  if (axes.length === 0) return parseScenario(text)
+  const plain = parseScenario(text)
+  if (!plain.ok) return plain
+  const document = parseDocument(text)
+  for (const [i, { path }] of axes.entries()) {
+    const keys = path.split('.')
+    const wrong = deadEnd(document.contents, keys)
+    const failure = { code: 'SWEEP_PATH', what: `${path} cannot be set`, next: 'Name a place as the scenario has it.' }
+    if (wrong !== undefined) return told({ ...failure, why: wrong })
+    try {
+      document.setIn(keys, point[i])
+    } catch (e) {
+      return told({ ...failure, why: e instanceof Error ? e.message : String(e) })
+    }
+  }
+  const read = parseScenario(document.toString(), 'scenario')
+  return read.ok ? read : told(read.error)
+}

@@ -1,0 +1,290 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { noSlurm, startSlurm } from '../../tests/lab/slurm.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
+import { chunksOf, readSweep } from './sweep-manifest.ts'
+import { chunkPath } from './sweep-results.ts'
+import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
+import { HOSTILE, SMALL } from './testing/small-scenario.ts'
+
+const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
+const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function sluice(
+  args: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+  looks?: (pid: number) => void,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [LAUNCHER, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, ...more },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
+  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
+  const looking = looks && setInterval(() => looks(child.pid as number), 5)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearInterval(looking)
+  return { code, stdout, stderr }
+}
+
+const VARIANTS = `
+- { name: Baseline, controller: none }
+- { name: Cap, controller: none, rules: [{ service: ost_io, line: 'start cap jobid={1.*} rate=100' }] }
+`
+
+function folder(scenario = SMALL): { scenario: string; variants: string; out: string; args: string[] } {
+  const dir = tempFolder()
+  const [file, variants, out] = [join(dir, "it's a scenario.yaml"), join(dir, 'variants.yaml'), join(dir, "an 'out'")]
+  writeFileSync(file, scenario)
+  writeFileSync(variants, VARIANTS)
+  const args = [
+    'sweep',
+    file,
+    '--set',
+    'control.max_rate=300,500',
+    '--set',
+    'clients.count=4,5',
+    '--variants',
+    variants,
+  ]
+  return { scenario: file, variants, out, args: [...args, '--seeds', '2', '--until', '1', '--out', out] }
+}
+
+const results = (out: string): string[] => readdirSync(join(out, 'results')).filter((f) => f.endsWith('.json'))
+const stamps = (out: string): Map<string, number> =>
+  new Map(results(out).map((f) => [f, statSync(join(out, 'results', f)).mtimeMs]))
+
+describe('a grid', () => {
+  const axes = (...texts: string[]): Axis[] =>
+    texts.map((t) => {
+      const axis = parseAxis(t)
+      if (!axis.ok) throw new Error(axis.error.why)
+      return axis.value
+    })
+
+  it('has every combination, the last place fastest, and one point without places', () => {
+    const all = axes('control.max_rate=300,400', 'policy=fifo,tbf jobid', 'jobs.0.cached=true')
+    expect(pointsOf(all)).toEqual({
+      ...{ ok: true },
+      value: [300, 400].flatMap((rate) => [
+        [rate, 'fifo', true],
+        [rate, 'tbf jobid', true],
+      ]),
+    })
+    expect(pointsOf([])).toEqual({ ok: true, value: [[]] })
+  })
+
+  it.each([
+    'control.max_rate',
+    '=3',
+    'a b=3',
+    'a=',
+    'a=1,,2',
+    'a=1,1',
+    'a=[1',
+    'a.=3',
+    '__proto__.x={}',
+    `a=${'1,'.repeat(2000)}1`,
+  ])('refuses %s', (text) => {
+    expect(parseAxis(text)).toMatchObject({ ok: false, error: { code: 'SWEEP_GRID' } })
+  })
+
+  it('is bounded, and has each place once', () => {
+    const many = axes(...['a', 'b', 'c'].map((p) => `${p}=${Array.from({ length: 40 }, (_, i) => i).join(',')}`))
+    expect(pointsOf(many)).toMatchObject({ ok: false, error: { code: 'SWEEP_GRID' } })
+    expect(pointsOf(axes('a=1', 'a=2'))).toMatchObject({ ok: false, error: { code: 'SWEEP_GRID' } })
+  })
+
+  it.each([
+    ['control.max_rat=5', 'SCENARIO_INVALID', 'max_rat'],
+    ['control.max_rate=-5', 'SCENARIO_INVALID', 'control.max_rate=-5'],
+    ['oss.7.threads=4', 'SWEEP_PATH', 'oss has only 1 entries'],
+    ['oss.first.threads=4', 'SWEEP_PATH', 'is a list'],
+    ['title.x=4', 'SWEEP_PATH', 'nothing below'],
+  ])('that sets %s is told with its point', (text, code, said) => {
+    const [axis] = axes(text)
+    const read = scenarioAt(SMALL, [axis as Axis], [(axis as Axis).values[0] ?? null])
+    expect(read).toMatchObject({ ok: false, error: { code } })
+    if (!read.ok) expect(`${read.error.what}: ${read.error.why}`).toContain(said)
+  })
+
+  it('sets what the file leaves out, and leaves hostile ids as they are', () => {
+    const read = scenarioAt(SMALL, axes('control.period_ms=50', 'oss.0.threads=7'), [50, 7])
+    if (!read.ok) throw new Error(read.error.why)
+    expect([read.value.control.period_ms, read.value.oss[0]?.threads]).toEqual([50, 7])
+    expect(read.value.jobs.map((j) => j.id)).toContain(HOSTILE)
+  })
+})
+
+describe('sluice sweep', () => {
+  it('runs a grid, writes a summary, and runs nothing twice', async () => {
+    const { out, args } = folder()
+    const first = await sluice([...args, '--json'])
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    const report = JSON.parse(first.stdout) as {
+      chunks: number
+      done: number
+      points: { at: object; variants: object[] }[]
+    }
+    expect(report).toMatchObject({ chunks: 8, done: 8 })
+    expect(report.points.map((p) => p.at)).toEqual(
+      [300, 500].flatMap((rate) => [4, 5].map((n) => ({ 'control.max_rate': rate, 'clients.count': n }))),
+    )
+    expect(readFileSync(join(out, 'summary.csv'), 'utf8').trim().split('\r\n')).toHaveLength(1 + 4 * 2)
+    const before = stamps(out)
+    // One is missing, one was cut off, one is of another sweep.
+    rmSync(join(out, 'results/chunk-000001.json'))
+    writeFileSync(join(out, 'results/chunk-000003.json'), '{"version":1,')
+    const other = JSON.parse(readFileSync(join(out, 'results/chunk-000005.json'), 'utf8')) as object
+    writeFileSync(join(out, 'results/chunk-000005.json'), JSON.stringify({ ...other, key: 'f'.repeat(64) }))
+    const status = await sluice(['sweep', 'status', out, '--json'])
+    expect(JSON.parse(status.stdout)).toMatchObject({ chunks: 8, done: 5, damaged: 2 })
+    expect((await sluice(['sweep', 'collect', out])).code).toBe(5)
+    const again = await sluice([...args, '--json'])
+    expect(again.code).toBe(0)
+    // The same seeds give the same figures.
+    expect(JSON.parse(again.stdout)).toEqual(report)
+    const after = stamps(out)
+    const untouched = [...before].filter(([f, ms]) => after.get(f) === ms).map(([f]) => f)
+    expect(untouched).toEqual(['0', '2', '4', '6', '7'].map((n) => `chunk-00000${n}.json`))
+  })
+
+  it('goes on where kill -9 ended it', async () => {
+    const { out, args } = folder()
+    const long = args.map((a, i) => (args[i - 1] === '--until' ? '20' : a))
+    const killed = await sluice(long, {}, (pid) => {
+      if (existsSync(join(out, 'results')) && results(out).length >= 2) process.kill(pid, 'SIGKILL')
+    })
+    expect(killed.code).toBeNull()
+    const found = readSweep(out)
+    if (!found.ok) throw new Error(found.error.why)
+    const before = stamps(out)
+    expect(before.size).toBeGreaterThanOrEqual(2)
+    expect(before.size).toBeLessThan(chunksOf(found.value.manifest).length)
+    const again = await sluice([...long, '--json'])
+    expect(JSON.parse(again.stdout)).toMatchObject({ chunks: 8, done: 8, damaged: 0 })
+    const after = stamps(out)
+    for (const [file, ms] of before) expect(after.get(file)).toBe(ms)
+  })
+
+  it('refuses a folder with another sweep or other files, a newer sweep, and one that was changed', async () => {
+    const { scenario, out, args } = folder()
+    const small = args
+      .map((a) => (a === 'control.max_rate=300,500' ? 'control.max_rate=300' : a))
+      .map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+    expect((await sluice(small)).code).toBe(0)
+    expect(await sluice(args)).toMatchObject({ code: 2, stderr: expect.stringContaining('grid differs') as string })
+    writeFileSync(scenario, SMALL.replace('threads: 16', 'threads: 8'))
+    expect(await sluice(small)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('scenario differs') as string,
+    })
+    const manifest = join(out, 'sweep.json')
+    const text = readFileSync(manifest, 'utf8')
+    writeFileSync(manifest, text.replace('"version": 1', '"version": 2'))
+    expect(readSweep(out)).toMatchObject({ ok: false, error: { code: 'SWEEP_NEWER' } })
+    writeFileSync(manifest, text.replace('"first": 1', '"first": 2'))
+    expect(readSweep(out)).toMatchObject({ ok: false, error: { code: 'SWEEP_CHANGED' } })
+    writeFileSync(manifest, '{}')
+    expect(readSweep(out)).toMatchObject({ ok: false, error: { code: 'SWEEP_DAMAGED' } })
+    const foreign = tempFolder()
+    writeFileSync(join(foreign, 'thesis.tex'), '')
+    const refused = await sluice(small.map((a) => (a === out ? foreign : a)))
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('other files') as string })
+    expect(readdirSync(foreign)).toEqual(['thesis.tex'])
+  })
+})
+
+describe('a job array', () => {
+  it('quotes what is quoted and passes on only what can stand there', () => {
+    expect(shellWord(`it's $(x)`)).toBe(`'it'\\''s $(x)'`)
+    expect(ranges([0, 1, 2, 5, 7, 8])).toBe('0-2,5,7-8')
+    expect(['main', 'a,b', 'p-1.x'].map(nameFault)).toEqual([undefined, undefined, undefined])
+    for (const bad of ['', '-p', 'a b', 'a\nb', '$(x)', 'a;b']) expect(nameFault(bad)).toBeDefined()
+    expect(['30', '1:30:00', '2-00', '2-12:00:00'].map(timeFault)).toEqual([undefined, undefined, undefined, undefined])
+    for (const bad of ['', 'forever', '1h', '1 0', '10\n#']) expect(timeFault(bad)).toBeDefined()
+  })
+
+  /** A folder for the PATH with an sbatch that runs the tasks of the array one after the other, here. */
+  function fakeSlurm(): string {
+    const dir = tempFolder()
+    writeFileSync(
+      join(dir, 'sbatch'),
+      `#!/bin/sh
+[ "$1" = --parsable ] || exit 1
+n=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\)%.*/\\1/p' "$2")
+[ -n "$n" ] || { echo 'sbatch: error: Invalid job array specification' >&2; exit 1; }
+i=0; while [ $i -le "$n" ]; do SLURM_ARRAY_TASK_ID=$i sh "./$2" >&2 || exit 1; i=$((i+1)); done
+echo '77;cluster'
+`,
+    )
+    writeFileSync(join(dir, 'squeue'), '#!/bin/sh\n[ -e "$0.left" ] && cat "$0.left"; exit 0\n')
+    for (const f of ['sbatch', 'squeue']) chmodSync(join(dir, f), 0o755)
+    return dir
+  }
+
+  it('is written, submitted and collected; a second submission waits for the first', async () => {
+    const bin = fakeSlurm()
+    const PATH = `${bin}${delimiter}${env['PATH'] ?? ''}`
+    const { out, args } = folder()
+    const few = args.map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+    const sent = await sluice([...few, '--slurm', '--partition', 'main', '--time', '10', '--at-once', '3', '--json'], {
+      PATH,
+    })
+    expect(sent.code).toBe(0)
+    expect(JSON.parse(sent.stdout)).toMatchObject({ job: '77', array: '0-3%3', chunks: 4, done: 0 })
+    const script = readFileSync(join(out, 'sweep.sbatch'), 'utf8')
+    expect(script).toContain('#SBATCH --partition=main\n#SBATCH --time=10\n')
+    const collected = await sluice(['sweep', 'collect', out, '--json'])
+    expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 4, done: 4 })
+    expect(results(out)).toHaveLength(4)
+    rmSync(chunkPath(out, 0))
+    writeFileSync(join(bin, 'squeue.left'), '77_0 RUNNING\n')
+    const status = await sluice(['sweep', 'status', out], { PATH })
+    expect(status.stdout).toContain('3 of 4 chunks done')
+    expect(status.stdout).toContain('77_0 RUNNING')
+    const again = await sluice([...few, '--slurm'], { PATH })
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('job 77 has tasks left') as string })
+  })
+
+  it('needs sbatch, and says so', async () => {
+    const { args } = folder()
+    const refused = await sluice([...args, '--slurm'], { PATH: tempFolder() })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('sbatch is not on the PATH') as string })
+    const usage = await sluice([...args, '--slurm', '--partition', 'a b'])
+    expect(usage.code).toBe(2)
+  })
+
+  it.skipIf(noSlurm !== '')('runs under a real Slurm', async () => {
+    const slurm = await startSlurm()
+    try {
+      const { out, args } = folder()
+      const few = args.map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+      const sent = await sluice([...few, '--slurm', '--partition', 'main', '--time', '10', '--json'], slurm.env)
+      expect(sent).toMatchObject({ code: 0 })
+      const { job } = JSON.parse(sent.stdout) as { job: string }
+      expect(job).toMatch(/^\d+$/)
+      await expect
+        .poll(() => slurm.run('squeue', '-h', '-j', job).catch(() => ''), { timeout: 50_000, interval: 300 })
+        .toBe('')
+      const logs = readdirSync(join(out, 'logs')).map((f) => readFileSync(join(out, 'logs', f), 'utf8'))
+      expect(logs.join('')).toContain('1 of 1 chunks run')
+      const collected = await sluice(['sweep', 'collect', out, '--json'])
+      expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 4, done: 4 })
+    } finally {
+      await slurm.stop()
+    }
+  })
+})

@@ -1,0 +1,193 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { describe, expect, it } from 'vitest'
+import { defineComponent, h } from 'vue'
+import { createMemoryHistory, createRouter } from 'vue-router'
+import { useKeys } from '../composables/use-keys.ts'
+import { useCompareStore } from '../stores/compare.ts'
+import { useNoteStore } from '../stores/note.ts'
+import { useSelectionStore } from '../stores/selection.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { apply, openTimeHost, playback, status, type TimeHost } from '../testing/time-host.ts'
+import { freshPage } from '../testing/view-page.ts'
+import CompareBar from './CompareBar.vue'
+import { keyGroups } from './help.ts'
+import NoteDialog from './NoteDialog.vue'
+import { titleWords } from './source-words.ts'
+import { useAppKeys } from './use-app-keys.ts'
+
+let wrapper: VueWrapper | null = null
+let host: TimeHost
+const viewsOwn: string[] = []
+freshPage(1200, () => {
+  wrapper?.unmount()
+  wrapper = null
+  viewsOwn.length = 0
+})
+async function open(view = 'overview'): Promise<void> {
+  host = openTimeHost()
+  apply(status())
+  const names = ['overview', 'jobs', 'rules', 'locks', 'metadata', 'tokens', 'sandbox', 'history', 'connections']
+  const routes = names.map((name) => ({ path: `/${name}`, name, component: { render: () => null } }))
+  const router = createRouter({ history: createMemoryHistory(), routes })
+  await router.push(`/${view}`)
+  const View = defineComponent(() => {
+    useKeys({ n: () => viewsOwn.push('n'), c: () => viewsOwn.push('c'), Backspace: () => viewsOwn.push('Backspace') })
+    return () => h('div', [h(CompareBar), h(NoteDialog)])
+  })
+  wrapper = mount(
+    defineComponent(() => {
+      useAppKeys({ palette: () => undefined, help: () => undefined })
+      return () => h(View)
+    }),
+    { attachTo: document.body, global: { plugins: [router] } },
+  )
+  await flushPromises()
+}
+async function press(key: string, more: KeyboardEventInit = {}): Promise<boolean> {
+  const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more })
+  document.body.dispatchEvent(event)
+  await flushPromises()
+  return event.defaultPrevented
+}
+const find = (id: string): HTMLElement | null => document.querySelector<HTMLElement>(`[data-testid="${id}"]`)
+
+describe('keys of the time cursor', () => {
+  it('step by a sample and by ten, and pause there', async () => {
+    await open()
+    const time = useTimeStore()
+    await press('ArrowLeft')
+    expect(time.at).toBe(99)
+    await press('ArrowLeft', { shiftKey: true })
+    expect(time.at).toBe(89)
+    await press('ArrowRight')
+    expect(time.at).toBe(90)
+    await press('L')
+    expect(time.at).toBeNull()
+    await press(' ')
+    await press('ArrowRight', { shiftKey: true })
+    expect(time.at).toBe(100)
+  })
+
+  it('step by a minute, and are not the browser\u2019s own', async () => {
+    await open()
+    useTimeStore().goTo(100)
+    expect(await press('ArrowLeft', { altKey: true })).toBe(true)
+    expect(host.calls).toEqual([{ verb: 'goTo', input: { atMs: 40_000 } }])
+  })
+
+  it('go from event to event, also where the bracket is typed with AltGr', async () => {
+    await open()
+    await press('[')
+    const altGr = new KeyboardEvent('keydown', {
+      key: ']',
+      ctrlKey: true,
+      altKey: true,
+      bubbles: true,
+      cancelable: true,
+    })
+    altGr.getModifierState = (name) => name === 'AltGraph'
+    document.body.dispatchEvent(altGr)
+    await flushPromises()
+    expect(host.calls.map((c) => (c.input as { direction: string }).direction)).toEqual(['previous', 'next'])
+  })
+
+  it('pin A, move it, and end the comparison by Shift+C or Esc, which first clears the selection', async () => {
+    await open()
+    const [time, compare, selection] = [useTimeStore(), useCompareStore(), useSelectionStore()]
+    time.goTo(80)
+    await press('c')
+    expect(find('compare-a')?.textContent).toBe('00:01:20')
+    expect(find('compare-bar')?.textContent).toContain('move the cursor')
+    await press('ArrowRight', { shiftKey: true })
+    expect(find('compare-b')?.textContent).toBe('00:01:30')
+    expect(find('compare-bar')?.textContent).toContain('10 s later')
+    await press('c')
+    expect(compare.aMs).toBe(90_000)
+    selection.select('4690.python')
+    await press('Escape')
+    expect([selection.jobId, compare.isOn]).toEqual([null, true])
+    await press('Escape')
+    expect(compare.isOn).toBe(false)
+    await press('c')
+    await press('C', { shiftKey: true })
+    expect([compare.isOn, find('compare-bar'), viewsOwn]).toEqual([false, null, []])
+  })
+
+  it('leave to a view the letters that it has, and act there with Shift', async () => {
+    await open('connections')
+    await press('c')
+    await press('n')
+    expect([useCompareStore().isOn, useNoteStore().isOpen, viewsOwn]).toEqual([false, false, ['c', 'n']])
+    await press('N', { shiftKey: true })
+    expect([useNoteStore().isOpen, viewsOwn]).toEqual([true, ['c', 'n']])
+  })
+
+  it('step out of a zoomed window, unless an inspector is what closes', async () => {
+    await open('jobs')
+    const [time, selection] = [useTimeStore(), useSelectionStore()]
+    await press('Backspace')
+    expect(viewsOwn).toEqual(['Backspace'])
+    time.zoom(60_000, 90_000)
+    selection.select('4690.python', { inspect: true })
+    await press('Backspace')
+    expect([viewsOwn.length, time.crumbs.length]).toEqual([2, 1])
+    selection.clear()
+    await press('Backspace')
+    expect([viewsOwn.length, time.crumbs.length, time.windowMs]).toEqual([2, 0, 300_000])
+  })
+
+  it('are all listed in the help', () => {
+    const listed = keyGroups.find((g) => g.title === 'Time')?.keys.map((k) => k.keys.join('+'))
+    expect(listed).toEqual(
+      expect.arrayContaining(['Space', 'L', '[+]', 'C', 'Shift+C', 'Shift+N', 'Backspace', 'Alt+\u2190+\u2192']),
+    )
+  })
+})
+
+describe('a note', () => {
+  it('is kept at the instant at which it was opened', async () => {
+    await open()
+    useTimeStore().goTo(80)
+    await press('n')
+    expect(find('note-at')?.textContent).toContain('00:01:20 on altair')
+    const text = find('note-text') as HTMLTextAreaElement
+    expect((find('note-keep') as HTMLButtonElement).disabled).toBe(true)
+    text.value = '  ckpt of 4690 again '
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+    apply(status({ sample: 130, atMs: 130_000 }))
+    await flushPromises()
+    find('note-keep')?.click()
+    await flushPromises()
+    expect(host.calls).toEqual([{ verb: 'note', input: { atMs: 80_000, text: 'ckpt of 4690 again' } }])
+    expect(find('note-dialog')).toBeNull()
+  })
+
+  it('keeps its text where it is refused, and says why', async () => {
+    await open()
+    await press('n')
+    host.refuses = new Error('disk full <img src=x>')
+    const text = find('note-text') as HTMLTextAreaElement
+    text.value = 'x'
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+    await flushPromises()
+    find('note-keep')?.click()
+    await flushPromises()
+    expect(find('note-dialog')?.textContent).toContain('The note was not kept')
+    expect(find('note-dialog')?.textContent).toContain('disk full <img src=x>')
+    expect(document.querySelector('img')).toBeNull()
+    expect(useNoteStore().text).toBe('x')
+  })
+})
+
+describe('the title of the window', () => {
+  it('names what is on screen', () => {
+    const naming = { kind: 'LIVE', cluster: 'altair', playback: null } as const
+    expect(titleWords(null, false)).toBe('Sluice')
+    expect(titleWords(naming, false)).toBe('LIVE altair \u00B7 Sluice')
+    expect(titleWords(naming, true)).toBe('PAUSED altair \u00B7 Sluice')
+    const { playback: played } = playback({ playback: { file: 'mdt.qosrec', tier: 'raw', fromMs: 0, toMs: 1 } })
+    expect(titleWords({ ...naming, kind: 'RECORDED', playback: played ?? null }, true)).toBe(
+      'RECORDED altair, mdt.qosrec \u00B7 Sluice',
+    )
+  })
+})

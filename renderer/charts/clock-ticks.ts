@@ -1,0 +1,36 @@
+/** Ticks of a time axis of up to a few days: round steps of the clock, UTC, the ends aligned inward. */
+import { formatClock } from '../widgets/units.ts'
+import type { Ends } from './plot.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const STEPS = [
+  ...[10_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
+]
+
+export interface ClockTick {
+  readonly at: number
+  readonly text: string
+  readonly anchor: 'start' | 'middle' | 'end'
+}
+
+/** @param most  about as many ticks as there is room for. */
+export function clockTicks({ min, max }: Ends, most = 9): ClockTick[] {
+  if (!(max > min)) return []
+  const step = STEPS.find((s) => (max - min) / s <= most) ?? DAY
+  const edge = (max - min) * 0.03
+  const ticks: ClockTick[] = []
+  for (let at = Math.ceil(min / step) * step; at <= max && ticks.length < 60; at += step) {
+    const anchor = at - min < edge ? 'start' : max - at < edge ? 'end' : 'middle'
+    // The end of a whole day is its 24:00, not the next one's beginning.
+    const isDayEnd = at === max && at % DAY === 0
+    ticks.push({ at, text: isDayEnd ? '24:00' : formatClock(at, step < MINUTE), anchor })
+  }
+  return ticks
+}
+
+/** Steps that a hand sets instants by: the finest of two pixels or more. */
+const SNAPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900].map((s) => s * 1000)
+export const snapStep = (msPerPx: number): number => SNAPS.find((s) => s >= 2 * msPerPx) ?? 900_000

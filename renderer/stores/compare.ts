@@ -1,0 +1,18 @@
+/** A of a comparison: an instant that stays while the cursor, which is B, moves. */
+import { defineStore } from 'pinia'
+import { computed, ref } from 'vue'
+import { useTimeStore } from './time.ts'
+
+export const useCompareStore = defineStore('compare', () => {
+  const time = useTimeStore()
+  const aMs = ref<number | null>(null)
+  const isOn = computed(() => aMs.value !== null)
+  /** Pins A where the cursor is; again: moves it there. */
+  function pin(): void {
+    aMs.value = time.atMs
+  }
+  function clear(): void {
+    aMs.value = null
+  }
+  return { aMs, isOn, pin, clear }
+})

@@ -1,0 +1,179 @@
+/**
+ * Runs of the sandbox: how they are asked for, the one that goes on, the last result and what is done with it. A run belongs
+ * to the window: another view may be looked at meanwhile.
+ */
+import { defineStore } from 'pinia'
+import { computed, reactive, ref, shallowRef, watch } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import { SEEDS_MAX, type RunEvent, type RunResult } from '#core/api/sandbox.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+import { useSandboxStore, type Workload } from './sandbox.ts'
+import { useSandboxVariantsStore, type VariantEntry } from './sandbox-variants.ts'
+import { useSourceStore } from './source.ts'
+
+type Progress = Extract<RunEvent, { kind: 'progress' }>
+export type RunEnd =
+  | { readonly kind: 'cancelled'; readonly progress: Progress | null }
+  | { readonly kind: 'failed'; readonly notice: Notice }
+/** A result with the variants as they were run. */
+export interface Outcome {
+  readonly result: RunResult
+  readonly ran: readonly VariantEntry[]
+  readonly text: string
+  readonly memoryBytes: number | null
+}
+
+const NOT_RUN = 'The variants were not run'
+const UNAFFECTED = 'the cluster, its rules and the scenario'
+/** Longest verdict that goes with a staged change. */
+const VERDICT_MAX = 500
+
+/** The verdict as one sentence. */
+export const sentence = ({ verdict }: RunResult): string => verdict.parts.map((part) => part.text).join('')
+
+export const useSandboxRunStore = defineStore('sandbox-run', () => {
+  const [connection, source] = [useConnectionStore(), useSourceStore()]
+  const [sandbox, variants] = [useSandboxStore(), useSandboxVariantsStore()]
+  const asked = reactive({ seconds: 60, seeds: 20, firstSeed: 1, sloWaitMs: 500 })
+  const running = shallowRef<{ readonly progress: Progress | null; readonly of: number } | null>(null)
+  const outcome = shallowRef<Outcome | null>(null)
+  const end = shallowRef<RunEnd | null>(null)
+  /** Why something that was wanted of the result was not done, or what was done. */
+  const notice = shallowRef<Notice | null>(null)
+  const done = ref('')
+  let abort: AbortController | null = null
+
+  watch(
+    () => sandbox.loads,
+    () => {
+      abort?.abort()
+      running.value = outcome.value = end.value = notice.value = null
+      done.value = ''
+    },
+    { flush: 'sync' },
+  )
+
+  /** Why it cannot be run now; null: it can. */
+  const fault = computed((): string | null => {
+    const { check } = sandbox
+    if (connection.host === null) return 'The host is not connected'
+    if (!sandbox.hasScenario || check === null) return 'There is no scenario'
+    if (!sandbox.isChecked) return 'The scenario is being checked'
+    const [first] = check.faults
+    if (first) return `The scenario has a fault in line ${first.line}`
+    const nameless = variants.entries.findIndex(({ variant }) => variant.name.trim() === '')
+    if (nameless >= 0) return 'A variant has no name'
+    if (!(asked.seconds >= 1 && asked.seconds <= 86_400)) return 'A run takes 1 to 86 400 s'
+    if (!(Number.isInteger(asked.seeds) && asked.seeds >= 1 && asked.seeds <= SEEDS_MAX))
+      return `1 to ${SEEDS_MAX} seeds`
+    if (!(Number.isInteger(asked.firstSeed) && asked.firstSeed >= 0)) return 'A seed is a whole number from 0 on'
+    if (!(asked.sloWaitMs > 0)) return 'The objective of wait is above 0 ms'
+    return null
+  })
+  /** Whether the scenario or its variants are others than those of the result. */
+  const isOutdated = computed(() => {
+    const last = outcome.value
+    if (last === null) return false
+    return last.text !== sandbox.text || JSON.stringify(last.ran) !== JSON.stringify(variants.entries)
+  })
+
+  async function follow(ran: readonly VariantEntry[], signal: AbortSignal): Promise<RunEnd | null> {
+    if (connection.host === null) return { kind: 'failed', notice: noHost(NOT_RUN) }
+    const { text } = sandbox
+    const input = { ...asked, text, variants: ran.map(({ variant }) => variant) }
+    const events = await connection.host.api.sandbox.run(input, { signal })
+    let memoryBytes: number | null = null
+    for await (const event of events) {
+      if (signal.aborted) break
+      if (event.kind === 'failed') return event
+      if (event.kind === 'result') {
+        outcome.value = { result: event.result, ran, text, memoryBytes }
+        return null
+      }
+      memoryBytes = event.memoryBytes
+      running.value = { progress: event, of: event.of }
+    }
+    const why = 'the host ended it without a result'
+    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why, unaffected: UNAFFECTED } }
+  }
+
+  /** Runs all variants; the result, or why there is none, stands here afterwards. */
+  async function run(): Promise<void> {
+    if (running.value !== null || fault.value !== null) return
+    const mine = (abort = new AbortController())
+    const [load, ran] = [sandbox.loads, variants.entries]
+    running.value = { progress: null, of: ran.length * asked.seeds }
+    end.value = notice.value = null
+    done.value = ''
+    let last: RunEnd | null
+    try {
+      last = await follow(ran, mine.signal)
+    } catch (error) {
+      last = { kind: 'failed', notice: { unaffected: UNAFFECTED, ...refusal(NOT_RUN, error) } }
+    }
+    if (load !== sandbox.loads) return
+    if (last !== null && mine.signal.aborted) last = { kind: 'cancelled', progress: running.value?.progress ?? null }
+    end.value = last
+    running.value = null
+  }
+  const cancel = (): void => abort?.abort()
+
+  /** The live state at the cursor, forked and run at once; unsaved changes of a scenario are asked about first. */
+  function dryRun(workload: Workload = 'closed', more?: () => void): void {
+    sandbox.guarded(
+      () =>
+        void sandbox.fork(null, workload).then((forked) => {
+          if (forked === null) return
+          more?.()
+          void run()
+        }),
+    )
+  }
+
+  /** Why variant `at` of the result cannot be staged; null: it can. */
+  function stageFault(at: number): string | null {
+    const { origin } = sandbox
+    const cluster = source.frame?.source.cluster
+    if (connection.host === null) return 'The host is not connected'
+    if (source.frame?.playback) return 'What is on screen is recorded: nothing can be staged for it'
+    if (origin?.kind !== 'fork') return 'The scenario is no fork of a cluster'
+    if (origin.cluster !== cluster) return `The fork is of ${origin.cluster}; ${cluster ?? 'no cluster'} is on screen`
+    if (outcome.value?.ran[at] === undefined) return 'It has not been run'
+    return null
+  }
+  /** @returns  how many changes are staged now for it, null where it was refused. */
+  async function stage(at: number): Promise<number | null> {
+    const last = outcome.value
+    const ran = last?.ran[at]
+    if (last === null || ran === undefined || connection.host === null) return null
+    notice.value = null
+    done.value = ''
+    try {
+      const verdict = sentence(last.result).slice(0, VERDICT_MAX)
+      const answer = await connection.host.api.sandbox.stage({ variant: ran.variant, verdict, run: last.result.id })
+      done.value = answer.text
+      return answer.staged
+    } catch (error) {
+      notice.value = refusal('The variant was not staged', error)
+      return null
+    }
+  }
+  async function exported(format: 'csv' | 'json' | 'md'): Promise<{ name: string; text: string } | null> {
+    const last = outcome.value
+    if (last === null) return null
+    const what = 'The comparison was not exported'
+    try {
+      if (connection.host === null) notice.value = noHost(what)
+      else return await connection.host.api.sandbox.export({ id: last.result.id, format })
+    } catch (error) {
+      notice.value = refusal(what, error)
+    }
+    return null
+  }
+
+  return {
+    ...{ asked, running, outcome, end, notice, done, fault, isOutdated },
+    ...{ run, cancel, dryRun, stageFault, stage, exported },
+  }
+})

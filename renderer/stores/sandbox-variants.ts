@@ -1,0 +1,73 @@
+/** The variants that a scenario is run under, the baseline first, as they stand in this window. */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import { VARIANTS_MAX, type Variant } from '#core/api/sandbox.ts'
+
+export interface VariantEntry {
+  /** Stays with it while it is edited and moved. */
+  readonly id: number
+  readonly variant: Variant
+}
+/** As a scenario says; what a new variant begins with. */
+export const PLAIN: Variant = {
+  ...{ name: 'Variant', controller: 'none', maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
+  ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+}
+const NAME_MAX = 60
+
+/** The name, or the name with the first number behind it that is not taken. */
+export function freeName(wanted: string, taken: readonly string[]): string {
+  for (let n = 1; ; n++) {
+    const tail = n === 1 ? '' : ` ${n}`
+    const name = wanted.slice(0, NAME_MAX - tail.length) + tail
+    if (!taken.includes(name)) return name
+  }
+}
+
+export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
+  const entries = shallowRef<readonly VariantEntry[]>([])
+  /** Whose settings are open beside the columns. */
+  const editing = ref<number | null>(null)
+  let last = 0
+
+  const entry = (variant: Variant): VariantEntry => ({ id: ++last, variant })
+  const names = (): string[] => entries.value.map(({ variant }) => variant.name)
+  const isFull = computed(() => entries.value.length >= VARIANTS_MAX)
+  const edited = computed(() => entries.value.find(({ id }) => id === editing.value) ?? null)
+
+  /** Takes the place of all; none at all is a baseline as the scenario says. */
+  function set(variants: readonly Variant[]): void {
+    const all = variants.length > 0 ? variants : [{ ...PLAIN, name: 'Baseline' }]
+    entries.value = all.slice(0, VARIANTS_MAX).map(entry)
+    editing.value = null
+  }
+  /** @returns  its id; null where there are as many as can be run. */
+  function add(variant: Variant): number | null {
+    if (isFull.value) return null
+    const next = entry({ ...variant, name: freeName(variant.name, names()) })
+    entries.value = [...entries.value, next]
+    return next.id
+  }
+  function patch(id: number, change: Partial<Variant>): void {
+    entries.value = entries.value.map((e) => (e.id === id ? { id, variant: { ...e.variant, ...change } } : e))
+  }
+  function duplicate(id: number): number | null {
+    const from = entries.value.find((e) => e.id === id)
+    return from ? add(from.variant) : null
+  }
+  function remove(id: number): void {
+    if (entries.value.length <= 1) return
+    entries.value = entries.value.filter((e) => e.id !== id)
+    if (editing.value === id) editing.value = null
+  }
+  /** Moves it by so many places; whoever stands first is the baseline. */
+  function move(id: number, by: number): void {
+    const at = entries.value.findIndex((e) => e.id === id)
+    const [to, moved] = [at + by, entries.value[at]]
+    if (moved === undefined || to < 0 || to >= entries.value.length) return
+    const next = entries.value.filter((e) => e.id !== id)
+    next.splice(to, 0, moved)
+    entries.value = next
+  }
+  return { entries, editing, edited, isFull, set, add, patch, duplicate, remove, move }
+})

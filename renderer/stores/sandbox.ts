@@ -1,0 +1,174 @@
+/**
+ * The scenario of the sandbox in this window: where it came from, its text, and what the host found in it. It outlives the
+ * page; nothing of it reads or writes a server.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import type { Span } from '#core/api/history.ts'
+import type { ForkInput, Forked, GalleryEntry, ScenarioCheck } from '#core/api/sandbox.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+import { useSandboxVariantsStore } from './sandbox-variants.ts'
+import { useTimeStore } from './time.ts'
+
+export type Workload = ForkInput['workload']
+export type Origin =
+  | { readonly kind: 'fork'; readonly cluster: string; readonly atMs: number; readonly span: Span | null }
+  | { readonly kind: 'gallery'; readonly entry: GalleryEntry }
+export type SandboxTab = 'runs' | 'scenario' | 'calibration'
+
+const CHECK_MS = 250
+const NOT_FORKED = 'No scenario was made'
+
+export const useSandboxStore = defineStore('sandbox', () => {
+  const [connection, time, variants] = [useConnectionStore(), useTimeStore(), useSandboxVariantsStore()]
+  const origin = shallowRef<Origin | null>(null)
+  const text = ref('')
+  /** The text as it was opened or saved last. */
+  const keptText = ref('')
+  const check = shallowRef<ScenarioCheck | null>(null)
+  /** The last one that can be run, else the last: a slip of the pen does not take the picture away. */
+  const good = shallowRef<ScenarioCheck | null>(null)
+  const known = computed(() => (check.value?.faults.length === 0 ? check.value : (good.value ?? check.value)))
+  const checkedText = ref<string | null>(null)
+  /** Why something of the scenario was not done. */
+  const notice = shallowRef<Notice | null>(null)
+  const tab = ref<SandboxTab>('runs')
+  /** What the host is asked for now, in words; empty: nothing. */
+  const busy = ref('')
+  /** Counts scenarios that were put here: what belongs to the one before goes with it. */
+  const loads = ref(0)
+
+  const hasScenario = computed(() => origin.value !== null)
+  const isUnsaved = computed(() => origin.value !== null && text.value !== keptText.value)
+  const isChecked = computed(() => checkedText.value === text.value && check.value !== null)
+  /** Waits for the word on the changes that it would throw away. */
+  const waiting = shallowRef<(() => void) | null>(null)
+
+  function put(from: Origin, next: { text: string; check: ScenarioCheck }): void {
+    clearTimeout(timer)
+    loads.value++
+    origin.value = from
+    text.value = keptText.value = checkedText.value = next.text
+    check.value = next.check
+    good.value = next.check.faults.length === 0 ? next.check : null
+    notice.value = null
+    tab.value = next.check.faults.length > 0 ? 'scenario' : 'runs'
+    variants.set(next.check.suggested)
+  }
+  /** Back to the first screen. */
+  function close(): void {
+    guarded(() => {
+      clearTimeout(timer)
+      loads.value++
+      origin.value = check.value = good.value = checkedText.value = notice.value = null
+      text.value = keptText.value = ''
+      variants.set([])
+    })
+  }
+  /** Does it at once, or after the word on unsaved changes. */
+  function guarded(act: () => void): void {
+    if (isUnsaved.value) waiting.value = act
+    else act()
+  }
+  function leave(): void {
+    const act = waiting.value
+    waiting.value = null
+    keptText.value = text.value
+    act?.()
+  }
+  const stay = (): void => {
+    waiting.value = null
+  }
+
+  async function ask<T>(words: string, what: string, verb: () => Promise<T>): Promise<T | null> {
+    if (connection.host === null) {
+      notice.value = noHost(what)
+      return null
+    }
+    busy.value = words
+    notice.value = null
+    try {
+      return await verb()
+    } catch (error) {
+      notice.value = refusal(what, error)
+      return null
+    } finally {
+      busy.value = ''
+    }
+  }
+  const api = () => connection.host!.api
+
+  const gallery = shallowRef<readonly GalleryEntry[] | null>(null)
+  const galleryNotice = shallowRef<Notice | null>(null)
+  async function loadGallery(): Promise<void> {
+    if (connection.host === null) return
+    try {
+      gallery.value = (await connection.host.api.sandbox.gallery()).entries
+      galleryNotice.value = null
+    } catch (error) {
+      galleryNotice.value = refusal('The scenarios are not listed', error)
+    }
+  }
+  async function open(entry: GalleryEntry): Promise<void> {
+    const opened = await ask('opening the scenario', 'The scenario was not opened', () =>
+      api().sandbox.open({ id: entry.id }),
+    )
+    if (opened) put({ kind: 'gallery', entry }, opened)
+  }
+  /** Makes a scenario of the state at the cursor, or of a stretch of what is kept. */
+  async function fork(span: Span | null, workload: Workload): Promise<Forked | null> {
+    if (busy.value !== '') return null
+    const atMs = span === null && time.isPaused ? time.atMs : null
+    const forked = await ask('reading the state', NOT_FORKED, () => api().sandbox.fork({ span, atMs, workload }))
+    if (forked) put({ kind: 'fork', cluster: forked.cluster, atMs: forked.atMs, span }, forked)
+    return forked
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined
+  async function checkNow(): Promise<void> {
+    const asked = text.value
+    try {
+      if (connection.host === null) throw new Error('The host is not connected')
+      const answer = await connection.host.api.sandbox.check({ text: asked })
+      if (asked !== text.value) return
+      check.value = answer
+      if (answer.faults.length === 0) good.value = answer
+      checkedText.value = asked
+      notice.value = null
+    } catch (error) {
+      if (asked === text.value) notice.value = refusal('The scenario was not checked', error)
+    }
+  }
+  function edit(next: string): void {
+    if (next === text.value) return
+    text.value = next
+    clearTimeout(timer)
+    timer = setTimeout(() => void checkNow(), CHECK_MS)
+  }
+
+  /** @returns  whether it is kept. */
+  async function save(name: string, replace: boolean): Promise<boolean> {
+    const kept = text.value
+    const saved = await ask('saving', 'The scenario was not saved', () =>
+      api().sandbox.save({ name, text: kept, replace }),
+    )
+    if (saved === null) return false
+    keptText.value = kept
+    await loadGallery()
+    return true
+  }
+  async function remove(entry: GalleryEntry): Promise<void> {
+    const done = await ask('removing', 'The scenario was not removed', async () => {
+      await api().sandbox.remove({ id: entry.id })
+      return true
+    })
+    if (done) await loadGallery()
+  }
+
+  return {
+    ...{ origin, text, check, known, notice, tab, busy, loads, hasScenario, isUnsaved, isChecked, waiting },
+    ...{ close, guarded, leave, stay, gallery, galleryNotice, loadGallery, open, fork, edit, checkNow, save, remove },
+  }
+})

@@ -1,0 +1,238 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { nextTick } from 'vue'
+import { apply, openTimeHost, playback, refuse, status, type TimeHost } from '../testing/time-host.ts'
+import { useCompareStore } from './compare.ts'
+import { useSourceStore } from './source.ts'
+import { useTimeStore } from './time.ts'
+
+let host: TimeHost
+const asked = (): unknown[] =>
+  host.calls.filter((c) => c.verb === 'goTo').map((c) => (c.input as { atMs: number }).atMs)
+const settle = async (): Promise<void> => {
+  for (let i = 0; i < 6; i++) await Promise.resolve()
+}
+beforeEach(() => {
+  setActivePinia(createPinia())
+  host = openTimeHost()
+  apply(status())
+})
+/** Steps out of the memory into what is kept. */
+async function intoThePast() {
+  const time = useTimeStore()
+  time.goTo(50)
+  time.note({ sample: 50, atMs: 50_000 })
+  time.step(-1)
+  await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
+  return time
+}
+
+describe('beyond the memory', () => {
+  it('goes on in what is kept, and shows nothing of it before it has a name', async () => {
+    const time = await intoThePast()
+    expect(asked()).toEqual([49_000])
+    expect([time.isElsewhere, time.at]).toEqual([true, 50]) // the status that names it is on its way
+    apply(playback())
+    expect([time.isElsewhere, time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([
+      ...[false, 9, 49_000, true, true],
+    ])
+    expect(useSourceStore().naming).toMatchObject({ kind: 'RECORDED', playback: { file: null, tier: '10s' } })
+  })
+
+  it('steps there without asking, and asks again at its ends', async () => {
+    const time = await intoThePast()
+    apply(playback())
+    time.step(-3)
+    expect([time.at, time.atMs]).toEqual([6, 34_000])
+    time.step(-20)
+    expect(asked().at(-1)).toBe(-66_000)
+    await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
+    expect([time.at, time.isGoing]).toEqual([6, false]) // it stays where it was, and says why
+    expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
+  })
+
+  it('comes back towards live beyond the newest of what is kept', async () => {
+    const time = await intoThePast()
+    apply(playback())
+    time.step(1)
+    expect(asked().at(-1)).toBe(54_000)
+    await host.answer({ sample: 54, atMs: 54_000, recorded: false, turn: 2 })
+    apply(status({ turn: 2 }))
+    expect([time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([54, 54_000, false, true])
+  })
+
+  it('asks for one instant at a time; of those asked for meanwhile only the newest', async () => {
+    const time = useTimeStore()
+    time.goTo(50)
+    time.note({ sample: 50, atMs: 50_000 })
+    for (let i = 0; i < 30; i++) time.step(-1) // a key that is held
+    expect(asked()).toEqual([49_000])
+    await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
+    expect(asked()).toEqual([49_000, 20_000])
+    await host.answer({ sample: 4, atMs: 20_000, recorded: true, turn: 1 })
+    expect(asked()).toHaveLength(2)
+    apply(playback())
+    expect([time.at, time.atMs]).toEqual([4, 20_000])
+  })
+
+  it('asks within a recording too, which ends where it ends', async () => {
+    apply(playback({ playback: { file: 'mdt-storm.qosrec', tier: 'raw', fromMs: 9_000, toMs: 49_000 } }))
+    const time = useTimeStore()
+    expect([time.at, time.sample, time.isPaused]).toEqual([null, 9, true])
+    time.step(1)
+    expect(asked()).toEqual([54_000])
+    await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
+    expect([time.at, time.said]).toEqual([9, 'nothing is kept further on'])
+    time.step(-1)
+    expect([time.at, time.said]).toEqual([8, ''])
+  })
+
+  it('reckons where the host cannot say, and tells of what lies beyond it', async () => {
+    const time = useTimeStore()
+    time.goToTime(60_400)
+    await host.answer(refuse('NOT_YET', 'This is not there yet'))
+    expect([time.at, useSourceStore().notices]).toEqual([60, []])
+    time.goToTime(10_000)
+    await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
+    expect([time.at, useSourceStore().notices.length]).toEqual([50, 1])
+  })
+})
+
+describe('live again', () => {
+  it('ends a playback by the same key', async () => {
+    const time = await intoThePast()
+    apply(playback())
+    const looks = useSourceStore().looks
+    time.live()
+    expect(host.calls.at(-1)?.verb).toBe('leave')
+    await settle()
+    expect(useSourceStore().looks).toBe(looks + 1)
+    apply(status({ turn: 2, sample: 120, atMs: 120_000 }))
+    expect([time.at, time.isPaused, time.sample]).toEqual([null, false, 120])
+  })
+
+  it('says when that was refused', async () => {
+    await intoThePast()
+    apply(playback())
+    host.refuses = new Error('socket closed')
+    useTimeStore().live()
+    await settle()
+    expect(useSourceStore().notices[0]).toMatchObject({ what: 'What was recorded is still on screen' })
+  })
+
+  it('counts what is held while paused, and nothing while something recorded is on screen', async () => {
+    const time = useTimeStore()
+    time.pause()
+    apply(status({ sample: 137, atMs: 137_000 }))
+    expect(time.held).toBe(37)
+    apply(playback())
+    expect(time.held).toBe(0)
+  })
+})
+
+describe('a playback of the same cluster', () => {
+  it('is named once the view shows it, and the view keeps what it has until then', () => {
+    const source = useSourceStore()
+    source.viewers = 1
+    apply(playback())
+    expect([source.isTurning, source.naming?.kind, source.isHatched, source.switches]).toEqual([true, 'LIVE', false, 0])
+    source.turned()
+    expect([source.isTurning, source.naming?.kind, source.isHatched]).toEqual([false, 'RECORDED', true])
+  })
+
+  it('is another source where it is of another cluster', () => {
+    const source = useSourceStore()
+    source.viewers = 1
+    apply(playback({ source: { kind: 'RECORDED', cluster: 'borealis', env: 'PROD', sinceMs: 0 } }))
+    expect([source.switches, source.isTurning]).toEqual([1, false])
+    apply(status({ turn: 2 }))
+    expect(source.switches).toBe(2)
+  })
+
+  it('lets nothing be changed, and says why', async () => {
+    apply(playback())
+    const source = useSourceStore()
+    await source.setMode('enforce')
+    await source.setSpeed(4)
+    expect(host.calls).toEqual([])
+    expect(source.off).toContain('Go back to live')
+    expect(source.notices.map((n) => n.code)).toEqual(['RECORDED', 'RECORDED'])
+  })
+})
+
+describe('events', () => {
+  it('are gone to one after the other, though samples lie beside them', async () => {
+    const time = useTimeStore()
+    time.goTo(80)
+    time.note({ sample: 80, atMs: 80_000 })
+    host.event = 70_400
+    const went = time.event('previous')
+    await settle()
+    expect(host.calls[0]).toEqual({ verb: 'event', input: { atMs: 80_000, direction: 'previous' } })
+    await host.answer({ sample: 70, atMs: 70_000, recorded: false, turn: 0 })
+    await went
+    expect(time.at).toBe(70)
+    host.event = 76_000
+    void time.event('next')
+    await settle()
+    expect(host.calls.at(-2)?.input).toEqual({ atMs: 70_400, direction: 'next' })
+  })
+
+  it('end with a word', async () => {
+    const time = useTimeStore()
+    await time.event('previous')
+    expect([time.said, time.at]).toEqual(['no earlier event', null])
+    apply(status({ sample: 101, atMs: 101_000 }))
+    await nextTick()
+    expect(time.said).toBe('no earlier event')
+    time.step(-1)
+    expect(time.said).toBe('')
+  })
+})
+
+describe('a zoomed window', () => {
+  it('stacks the way back, out of which each step goes one window', async () => {
+    const time = useTimeStore()
+    time.zoom(60_000, 90_000)
+    await host.answer({ sample: 90, atMs: 90_000, recorded: false, turn: 0 })
+    expect([time.windowMs, time.at, time.crumbs]).toEqual([30_000, 90, [{ windowMs: 300_000, atMs: null }]])
+    time.zoom(80_000, 70_000)
+    await host.answer({ sample: 80, atMs: 80_000, recorded: false, turn: 0 })
+    expect([time.windowMs, time.at]).toEqual([10_000, 80])
+    time.stepOut()
+    await host.answer({ sample: 90, atMs: 90_000, recorded: false, turn: 0 })
+    expect([time.windowMs, time.at, time.crumbs.length]).toEqual([30_000, 90, 1])
+    time.resetZoom()
+    expect([time.windowMs, time.at, time.crumbs.length]).toEqual([300_000, null, 0])
+    time.resetZoom()
+    expect(time.windowMs).toBe(300_000)
+  })
+
+  it('is never narrower than ten seconds nor wider than a day, and a width chosen by name begins anew', async () => {
+    const time = useTimeStore()
+    time.zoom(90_000, 90_400)
+    expect(time.windowMs).toBe(10_000)
+    time.zoom(0, 1e9)
+    expect(time.windowMs).toBe(86_400_000)
+    time.chooseWindow(900_000)
+    expect([time.windowMs, time.crumbs]).toEqual([900_000, []])
+  })
+})
+
+describe('comparing', () => {
+  it('keeps A where it was pinned, through a playback, until it is ended or another cluster comes', async () => {
+    const [time, compare] = [useTimeStore(), useCompareStore()]
+    time.goTo(80)
+    compare.pin()
+    expect([compare.isOn, compare.aMs]).toEqual([true, 80_000])
+    time.step(-10)
+    apply(playback())
+    expect(compare.aMs).toBe(80_000)
+    apply(status({ turn: 2 }))
+    time.goTo(90)
+    compare.pin()
+    expect(compare.aMs).toBe(90_000)
+    compare.clear()
+    expect(compare.isOn).toBe(false)
+  })
+})

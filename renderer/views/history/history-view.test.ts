@@ -1,0 +1,249 @@
+import { flushPromises } from '@vue/test-utils'
+import { describe, expect, it, vi } from 'vitest'
+import { useHistoryStore } from '../../stores/history.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
+import { useTimeStore } from '../../stores/time.ts'
+import { resendFrame } from '../../testing/view-page.ts'
+import { A, at, B, compared, DAY, historyFrame, HOUR, mark, NOW_MS, spanOf, TODAY } from './sample-history.ts'
+import { historyPage, xOf } from './sample-page.ts'
+
+// A machine under load takes its time.
+vi.setConfig({ testTimeout: 20_000 })
+const { page, open, openWhole, find, all, press, asked, called, drag } = historyPage()
+const key = (name: string, more: object = {}) => find('spans').trigger('keydown', { key: name, ...more })
+
+describe('the day', () => {
+  it('draws gaps with their reason, the watch level and every event, and never a zero for a gap', async () => {
+    await open()
+    expect(find('day-name').text()).toBe('Thu 19 Nov')
+    expect(all('day-gap')).toHaveLength(1)
+    expect(find('watch-level').text()).toBe('watch 150 ms')
+    // Two of the eight stand too close for shapes of their own.
+    expect(all('event-mark')).toHaveLength(7)
+    const label = find('day-chart').attributes('aria-label')
+    expect(label).toContain('mean service time on Thu 19 Nov: from 45 ms to 283 ms')
+    expect(label).toContain('1 gap, 8 events')
+    // Two runs of the line: the gap interrupts it.
+    expect(find('day-chart').find('path.line').attributes('d')?.match(/M/g)).toHaveLength(2)
+    await find('spans').trigger('pointermove', { clientX: xOf(at(14)) })
+    expect(find('day-reading').text()).toBe('14:00 console not running')
+    await find('spans').trigger('pointermove', { clientX: xOf(at(3)) })
+    expect(find('day-reading').text()).toMatch(/^03:00 \d+ ms$/)
+  })
+
+  it('makes A by the first drag and B by the second, snapped to five minutes, and asks the host for both', async () => {
+    await open()
+    expect(find('chip-a').attributes('aria-pressed')).toBe('true')
+    await drag(A.fromMs + 40_000, A.toMs - 30_000)
+    expect(find('chip-b').attributes('aria-pressed')).toBe('true')
+    // The edge of A could be taken: B begins a little after it.
+    await drag(B.fromMs + 9 * 60_000, B.toMs + 10 * 60_000)
+    await vi.waitFor(() => expect(asked()).toMatchObject({ a: A, b: spanOf(at(3), at(3, 20)) }))
+    expect(find('chip-a').text()).toBe('A02:30\u201302:50')
+    await find('chip-a').trigger('click')
+    await drag(at(8), at(9))
+    expect(find('chip-a').text()).toBe('A08:00\u201309:00')
+    expect(find('chip-b').text()).toBe('B03:00\u201303:20')
+  })
+
+  it('takes an edge of a span and leaves its other end', async () => {
+    await open()
+    const view = useHistoryStore()
+    view.compare(null, spanOf(at(6), at(9)))
+    await flushPromises()
+    await drag(at(9), at(10))
+    expect(view.spans.b).toEqual(spanOf(at(6), at(10)))
+    expect(view.setting).toBe('b')
+  })
+
+  it('sets spans without a mouse: made, moved, lengthened, taken away', async () => {
+    await open()
+    const view = useHistoryStore()
+    await key('ArrowRight')
+    const first = view.spans.a
+    expect(first).not.toBeNull()
+    expect(first!.toMs).toBeLessThanOrEqual(NOW_MS)
+    await key('ArrowLeft')
+    const step = first!.fromMs - view.spans.a!.fromMs
+    expect(step).toBeGreaterThan(0)
+    await key('ArrowRight', { shiftKey: true })
+    expect(view.spans.a).toEqual({ fromMs: first!.fromMs - step, toMs: first!.toMs })
+    await key('PageUp')
+    expect(view.spans.a!.toMs).toBe(first!.fromMs - step)
+    await find('chip-b').trigger('click')
+    await key('ArrowRight')
+    expect(view.spans.b!.fromMs).toBe(view.spans.a!.toMs)
+    expect(find('spans').attributes('aria-valuetext')).toContain('\u2013')
+    await key('Delete')
+    expect(view.spans.b).toBeNull()
+    expect(find('spans').attributes('aria-valuetext')).toContain('not set')
+  })
+
+  it('sets what was dragged against the stretch before it by C', async () => {
+    await open()
+    await drag(B.fromMs, B.toMs)
+    press('c')
+    await flushPromises()
+    expect(useHistoryStore().spans).toEqual({ a: A, b: B })
+  })
+
+  it('goes to the instant of a click and of an event, in every view', async () => {
+    await open()
+    const layer = find('spans')
+    await layer.trigger('pointerdown', { button: 0, clientX: xOf(at(9)), pointerId: 1 })
+    await layer.trigger('pointerup', { clientX: xOf(at(9)) })
+    await vi.waitFor(() => expect(called('goTo')).toEqual([{ atMs: at(9) }]))
+    expect(useTimeStore().isPaused).toBe(true)
+    expect(useHistoryStore().spans.a).toBeNull()
+    await all('since')[1]?.trigger('click')
+    await vi.waitFor(() => expect(called('goTo').at(-1)).toEqual({ atMs: at(3, 6) }))
+  })
+
+  it('pages through the days that are kept, follows the newest, and asks for a finer line when zoomed', async () => {
+    await open()
+    expect(find('day-after').attributes('disabled')).toBeDefined()
+    expect(asked()).toMatchObject({ dayMs: null, zoom: null })
+    await find('day-before').trigger('click')
+    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: TODAY - DAY }))
+    useHistoryStore().showDay(null)
+    press('w')
+    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: null, zoom: spanOf(at(6), at(18)) }))
+    press('d')
+    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: spanOf(at(12), at(24)) }))
+    await find('zoom-day').trigger('click')
+    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: null }))
+    expect(find('zoom-out').attributes('disabled')).toBeDefined()
+  })
+
+  it('shows a young store as large as it is', async () => {
+    const day = { ...historyFrame().day, gaps: [] }
+    await open(historyFrame({ kept: { fromMs: at(14, 30), toMs: NOW_MS }, day }))
+    await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: spanOf(at(14, 30), at(14, 32)) }))
+  })
+
+  it('tells the day as a table under v, gaps and events in their places', async () => {
+    await open(historyFrame({ day: { ...historyFrame().day, t: [at(13, 45), at(14, 10)], values: [80, 90] } }))
+    press('v')
+    await vi.waitFor(() => expect(all('day-row').length).toBeGreaterThan(3))
+    const rows = all('day-row').map((r) => r.text())
+    expect(rows.find((r) => r.startsWith('13:50:00'))).toBe('13:50:00gapnothing until 14:05:00: console not running')
+    expect(rows.some((r) => r.includes('80 ms') && r.startsWith('13:45:00'))).toBe(true)
+    expect(rows.some((r) => r.includes('Rule: cap_4601 started by dev, ref 48'))).toBe(true)
+  })
+
+  it('shows names of a cluster as text', async () => {
+    const text = '<img src=x onerror=alert(1)>\u202Ecap'
+    await open(historyFrame({ since: { leftMs: at(1), marks: [mark(at(2), 'start', text)], more: 3 } }))
+    expect(all('since')[0]?.text()).toContain('<img src=x onerror=alert(1)>\u2039202E\u203Acap')
+    expect(page.wrapper.find('img').exists()).toBe(false)
+    expect(find('since-more').text()).toContain('3 events more')
+  })
+})
+
+describe('seven days', () => {
+  it('hatches only what is missing between samples, and nothing before or after', async () => {
+    await openWhole(historyFrame())
+    expect(all('week-gap')).toHaveLength(5)
+    const cells = historyFrame().week.reduce((n, { values }) => n + values.filter((v) => v !== null).length, 0)
+    expect(all('week-cell')).toHaveLength(cells)
+  })
+
+  it('tells day, time and value of a cell by key, and makes it B against the quarter hour before', async () => {
+    await openWhole(historyFrame())
+    const week = find('week')
+    await week.trigger('focus')
+    expect(find('week-reading').text()).toMatch(/^Thu 19 Nov, 14:30\u201314:45 \d+ ms$/)
+    await week.trigger('keydown', { key: 'ArrowUp' })
+    await week.trigger('keydown', { key: 'ArrowLeft' })
+    expect(week.attributes('aria-valuetext')).toMatch(/^Wed 18 Nov, 14:15\u201314:30: \d+ ms$/)
+    await week.trigger('keydown', { key: 'Enter' })
+    const fromMs = TODAY - DAY + 14 * HOUR + HOUR / 4
+    const expected = { dayMs: TODAY - DAY, a: spanOf(fromMs - HOUR / 4, fromMs), b: spanOf(fromMs, fromMs + HOUR / 4) }
+    await vi.waitFor(() => expect(asked()).toMatchObject(expected))
+    // A hole can be looked at, not chosen.
+    for (const name of ['Home', 'ArrowUp', 'ArrowUp']) await week.trigger('keydown', { key: name })
+    for (let i = 0; i < 10; i++) await week.trigger('keydown', { key: 'ArrowRight' })
+    expect(week.attributes('aria-valuetext')).toBe('Mon 16 Nov, 02:30\u201302:45: nothing was measured')
+    await week.trigger('keydown', { key: 'Enter' })
+    expect(useHistoryStore().spans.b).toEqual(expected.b)
+  })
+})
+
+describe('A against B', () => {
+  it('offers the usual spans where none is set', async () => {
+    await open()
+    await find('preset-10').trigger('click')
+    expect(useHistoryStore().spans).toEqual({ a: spanOf(at(14, 12), at(14, 22)), b: spanOf(at(14, 22), at(14, 32)) })
+  })
+
+  it('lists who moved with the rest of them, in one unit, and links the selection', async () => {
+    await open(compared())
+    const rows = all('mover')
+    expect(rows[0]?.text()).toContain('4601.hdfwrite.u1102')
+    expect(rows[0]?.text()).toContain('+43.3')
+    expect(rows[1]?.text()).toContain('\u221215.2')
+    expect(find('rest').text()).toBe('41 other jobs3.12.9\u22120.2')
+    await rows[1]?.trigger('click')
+    expect(useSelectionStore().jobId).toBe('4599.cfd_solve.u884')
+    press('j')
+    expect(useSelectionStore().jobId).toBe('4588.vasp_std.u340')
+    press('Enter')
+    await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('jobs'))
+    expect(useSelectionStore().inspectorOpen).toBe(true)
+  })
+
+  it('groups by user, account and executable at the host', async () => {
+    await open(compared())
+    await find('by-account').trigger('click')
+    await vi.waitFor(() => expect(asked()).toMatchObject({ by: 'account' }))
+    const movers = { ...compared().movers, by: 'account' as const, name: ['climate', 'aero'], a: [1, 2], b: [5, 1] }
+    await resendFrame(page.host, compared({ movers }))
+    await all('mover')[0]?.trigger('click')
+    expect(useSelectionStore().jobId).toBeNull()
+    await all('mover')[0]?.trigger('dblclick')
+    await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('jobs'))
+  })
+
+  it('lays A and B over each other from their beginnings, with what was changed in B', async () => {
+    await open(compared())
+    const chart = find('overlay-chart')
+    expect(chart.attributes('aria-label')).toContain('mean 74 in A')
+    expect(chart.text()).toContain('cap_4601 started by dev, \u2026')
+    expect(chart.find('path.a').attributes('d')).not.toBe('')
+    expect(chart.text()).toContain('20 min')
+  })
+
+  it('compares nothing with a span in which nothing was measured', async () => {
+    const { overlay } = compared()
+    await open(compared({ overlay: { a: { offsetMs: [0], values: [null] }, b: overlay!.b } }))
+    expect(find('span-missing').text()).toContain('Nothing was measured in A')
+    expect(all('mover')).toHaveLength(0)
+  })
+
+  it('replays B in the sandbox, and only B', async () => {
+    await open()
+    expect(find('replay').attributes('disabled')).toBeDefined()
+    useHistoryStore().compare(A, B)
+    await flushPromises()
+    await find('replay').trigger('click')
+    await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('sandbox'))
+    expect(page.router.currentRoute.value.query).toEqual({ from: String(B.fromMs), to: String(B.toMs) })
+  })
+})
+
+describe('without a past', () => {
+  it('says that nothing is kept yet, and where it will be', async () => {
+    await open(historyFrame({ kept: null, week: [] }))
+    expect(find('history-none').text()).toContain('Nothing is kept yet')
+    expect(find('history-none').text()).toContain('altair.sqlite')
+  })
+
+  it('lets another source have another past', async () => {
+    await open(compared())
+    const view = useHistoryStore()
+    view.compare(A, B)
+    view.showDay(TODAY - DAY)
+    view.reset()
+    await vi.waitFor(() => expect(asked()).toMatchObject({ dayMs: null, a: null, b: null }))
+  })
+})

@@ -1,0 +1,67 @@
+/** How each measure of a day is named, and in which unit its values are told. */
+import type { ClusterMeasure } from '#core/api/history.ts'
+import { formatNumber, formatTick } from '../../widgets/units.ts'
+
+export interface MeasureFace {
+  readonly id: ClusterMeasure
+  /** For one of a few. */
+  readonly short: string
+  readonly what: string
+}
+
+export const measureFaces: readonly MeasureFace[] = [
+  { id: 'serviceMs', short: 'Service', what: 'mean service time' },
+  { id: 'rpcs', short: 'RPC', what: 'RPCs served' },
+  { id: 'readBps', short: 'Read', what: 'read' },
+  { id: 'writeBps', short: 'Write', what: 'written' },
+  { id: 'queued', short: 'Queued', what: 'RPCs queued' },
+]
+export const faceOf = (id: ClusterMeasure): MeasureFace => measureFaces.find((f) => f.id === id) ?? measureFaces[0]!
+
+/** A unit that suits the largest value, so that all values of a chart are told alike. */
+export interface Scale {
+  readonly unit: string
+  readonly divisor: number
+  /** A value without its unit, with it, and a tick. */
+  readonly number: (value: number | null) => string
+  readonly words: (value: number) => string
+  readonly tick: (value: number) => string
+}
+
+export function scaleOf(id: ClusterMeasure, largest: number): Scale {
+  const isData = id === 'readBps' || id === 'writeBps'
+  const [divisor, unit] = isData
+    ? largest >= 1e10
+      ? [1e9, 'GB/s']
+      : [1e6, 'MB/s']
+    : id === 'rpcs'
+      ? largest >= 1e4
+        ? [1e3, 'k RPC/s']
+        : [1, 'RPC/s']
+      : [1, id === 'serviceMs' ? 'ms' : 'RPCs']
+  const decimals = largest / divisor < 10 ? 2 : largest / divisor < 100 ? 1 : 0
+  const number = (value: number | null): string => formatNumber(value === null ? null : value / divisor, decimals)
+  return {
+    ...{ unit, divisor, number },
+    words: (value) => `${number(value)} ${unit}`,
+    tick: (value) => formatTick(Number((value / divisor).toPrecision(12))),
+  }
+}
+
+/** What is drawn, with its unit where that is not said already. */
+export const inUnit = ({ what }: MeasureFace, { unit }: Scale): string =>
+  what.startsWith(unit) ? what : `${what}, ${unit}`
+
+export const largestOf = (...lists: readonly (readonly (number | null)[])[]): number =>
+  lists.reduce((max, values) => values.reduce<number>((m, v) => Math.max(m, v ?? 0), max), 0)
+
+/** RPC/s of who moved: one unit for a column. */
+export function rateScale(values: readonly number[]): {
+  readonly unit: string
+  readonly divisor: number
+  readonly decimals: number
+} {
+  const largest = values.reduce((max, v) => Math.max(max, Math.abs(v)), 0)
+  if (largest >= 1e4) return { unit: 'k RPC/s', divisor: 1e3, decimals: 1 }
+  return { unit: 'RPC/s', divisor: 1, decimals: largest < 10 ? 1 : 0 }
+}

@@ -1,0 +1,62 @@
+/** Spans and stretches in words, UTC; what of a day is drawn. */
+import type { Span } from '#core/api/history.ts'
+import { formatClock, formatDate, formatSpan } from '../../widgets/units.ts'
+
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+export const QUARTER_MS = 15 * MINUTE_MS
+
+export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS
+
+/** `Thu 19`. */
+export const shortDay = (atMs: number): string => formatDate(atMs).split(' ').slice(0, 2).join(' ')
+
+/** `02:30–02:50`; its day where it is not `dayMs`, seconds where they tell. */
+export function spanWords(span: Span, dayMs: number): string {
+  const hasSeconds = span.fromMs % MINUTE_MS !== 0 || span.toMs % MINUTE_MS !== 0
+  const end = span.toMs === dayOf(span.fromMs) + DAY_MS && !hasSeconds ? '24:00' : formatClock(span.toMs, hasSeconds)
+  const [day, lastDay] = [dayOf(span.fromMs), dayOf(span.toMs - 1)]
+  const clock = `${formatClock(span.fromMs, hasSeconds)}\u2013${lastDay === day ? '' : `${shortDay(lastDay)} `}${end}`
+  return day === dayMs ? clock : `${shortDay(day)} ${clock}`
+}
+
+/** A length as the operator sets it: `1 h`, `30 d`, `2 years`. */
+export function lengthWords(ms: number): string {
+  if (ms < 2 * DAY_MS && ms % DAY_MS !== 0) return formatSpan(ms)
+  const days = ms / DAY_MS
+  if (days >= 730 && days % 365 === 0) return `${days / 365} years`
+  const hours = Math.round((ms % DAY_MS) / HOUR_MS)
+  return hours === 0 || days >= 10 ? `${Math.round(days)} d` : `${Math.floor(days)} d ${hours} h`
+}
+
+const FROM_MS = 10_000
+const PARTS = [1, 2, 5, 15, 30, 60, 120, 240, 480].map((minutes) => minutes * MINUTE_MS)
+
+/** What of a day is drawn where nothing was chosen: all of it, or around a short stretch that is kept. Its ends seldom move. */
+export function fitOf(day: Span, kept: Span | null): Span {
+  if (kept === null) return day
+  const fromMs = Math.max(day.fromMs, Math.floor(kept.fromMs / FROM_MS) * FROM_MS)
+  const toMs = Math.min(day.toMs, kept.toMs)
+  if (toMs <= fromMs) return day
+  const length = PARTS.find((part) => part >= toMs - fromMs)
+  if (length === undefined) return day
+  const from = Math.min(fromMs, day.toMs - length)
+  return { fromMs: from, toMs: from + length }
+}
+
+/** A part of the day, `factor` times as long, around the middle of what is drawn; null = all of it. */
+export function zoomed(day: Span, now: Span, factor: number): Span | null {
+  const length = Math.max(MINUTE_MS, Math.round(((now.toMs - now.fromMs) * factor) / 1000) * 1000)
+  if (length >= day.toMs - day.fromMs) return null
+  return shifted(day, { fromMs: Math.round((now.fromMs + now.toMs - length) / 2000) * 1000, toMs: 0 }, length, 0)
+}
+
+/** The part moved by `share` of its length, within the day. */
+export const panned = (day: Span, now: Span, share: number): Span =>
+  shifted(day, now, now.toMs - now.fromMs, share * (now.toMs - now.fromMs))
+
+function shifted(day: Span, now: Span, length: number, byMs: number): Span {
+  const fromMs = Math.max(day.fromMs, Math.min(day.toMs - length, now.fromMs + byMs))
+  return { fromMs, toMs: fromMs + length }
+}

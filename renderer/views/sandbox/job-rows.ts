@@ -1,0 +1,126 @@
+/** Jobs of a result under every variant: one measure, its medians, and how far each is from the baseline's. */
+import type { Band, RunResult } from '#core/api/sandbox.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import { formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
+
+export type JobMeasure = 'wait' | 'throughput' | 'tokens'
+/** `given`: as the host lists them; else by the job's name or by the median of a variant. */
+export interface JobSort {
+  readonly by: 'given' | 'job' | number
+  readonly descending: boolean
+}
+export interface JobCell {
+  readonly text: string
+  /** Against the baseline, empty for the baseline itself. */
+  readonly delta: string
+  /** Which way the difference points for the job. */
+  readonly way: 'better' | 'worse' | ''
+  readonly says: string
+}
+export interface JobRow {
+  /** Index in the result; -1: the others together. */
+  readonly at: number
+  readonly id: string
+  readonly name: string
+  readonly role: 'hog' | 'victim' | ''
+  readonly colour: number
+  readonly medians: readonly number[]
+  readonly cells: readonly JobCell[]
+}
+export interface JobUnit {
+  readonly key: 'waitP95Ms' | 'bps' | 'rpcs' | 'record'
+  readonly unit: string
+  readonly divisor: number
+  readonly decimals: number
+}
+
+/** Data by bytes; where none moves, by RPCs. */
+export function unitOf(result: RunResult, measure: JobMeasure): JobUnit {
+  const most = (key: JobUnit['key']): number =>
+    result.variants.reduce((top, v) => v.jobs[key].reduce((t, b) => Math.max(t, Math.abs(b?.median ?? 0)), top), 0)
+  if (measure === 'tokens') return { key: 'record', unit: 'tokens', divisor: 1, decimals: 0 }
+  if (measure === 'wait') return { key: 'waitP95Ms', unit: 'ms', divisor: 1, decimals: most('waitP95Ms') < 10 ? 2 : 0 }
+  if (most('bps') <= 0) return { key: 'rpcs', unit: 'RPC/s', divisor: 1, decimals: most('rpcs') < 100 ? 1 : 0 }
+  return { key: 'bps', unit: 'MB/s', divisor: 1e6, decimals: most('bps') < 1e9 ? 1 : 0 }
+}
+
+const NONE: JobCell = { text: NOTHING, delta: '', way: '', says: 'not measured' }
+function cellOf(band: Band, median: number, base: number | null, unit: JobUnit, measure: JobMeasure): JobCell {
+  if (!Number.isFinite(median)) return NONE
+  const text = (v: number): string =>
+    measure === 'tokens' ? formatSigned(v / unit.divisor, unit.decimals) : formatNumber(v / unit.divisor, unit.decimals)
+  const says =
+    band === null ? '' : `5\u201395\u202F% of the seeds: ${text(band.low)} to ${text(band.high)} ${unit.unit}`
+  if (base === null || !Number.isFinite(base)) return { text: text(median), delta: '', way: '', says }
+  const shown = text(median)
+  if (measure === 'tokens' || base === 0 || shown === text(base)) return { text: shown, delta: '', way: '', says }
+  const share = (median - base) / Math.abs(base)
+  const percent = formatPercent(share)
+  const delta = share > 0 ? `+${percent}` : percent
+  if (!/[1-9]/.test(percent)) return { text: shown, delta: '', way: '', says }
+  const isBetter = measure === 'wait' ? share < 0 : share > 0
+  return { text: shown, delta, way: isBetter ? 'better' : 'worse', says }
+}
+
+export function jobRows(result: RunResult, measure: JobMeasure): JobRow[] {
+  const unit = unitOf(result, measure)
+  return result.jobs.jobId.map((id, at) => {
+    const bands = result.variants.map((v) => v.jobs[unit.key][at] ?? null)
+    const medians = bands.map((b) => b?.median ?? NaN)
+    const base = medians[0] ?? NaN
+    return {
+      ...{
+        at,
+        id,
+        medians,
+        name: plainText(id),
+        role: result.jobs.role[at] ?? '',
+        colour: result.jobs.colour[at] ?? 0,
+      },
+      cells: bands.map((b, i) => cellOf(b, medians[i] ?? NaN, i === 0 ? null : base, unit, measure)),
+    }
+  })
+}
+
+const byRole = { hog: 0, victim: 1, '': 2 } as const
+export function sortedRows(rows: readonly JobRow[], { by, descending }: JobSort): JobRow[] {
+  const turn = descending ? -1 : 1
+  if (by === 'given') return [...rows].sort((a, b) => byRole[a.role] - byRole[b.role] || a.at - b.at)
+  if (by === 'job') return [...rows].sort((a, b) => turn * (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  // What was not measured is last, whichever way the others go.
+  return [...rows].sort((a, b) => {
+    const [x, y] = [a.medians[by] ?? NaN, b.medians[by] ?? NaN]
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a.at - b.at
+    return turn * (x - y) || a.at - b.at
+  })
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b)
+  const half = sorted.length >> 1
+  if (sorted.length === 0) return NaN
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
+}
+
+/** Many jobs in one row: the middle of their waits; of rates and tokens the sum. */
+export function othersRow(result: RunResult, rows: readonly JobRow[], measure: JobMeasure): JobRow {
+  const unit = unitOf(result, measure)
+  const fold = (values: readonly number[]): number =>
+    measure === 'wait' ? middle(values) : values.reduce((sum, v) => sum + (Number.isFinite(v) ? v : 0), 0)
+  const medians = result.variants.map((_, i) => fold(rows.map((row) => row.medians[i] ?? NaN)))
+  const says = measure === 'wait' ? `median over ${rows.length} jobs` : `sum over ${rows.length} jobs`
+  return {
+    ...{ at: -1, id: '', role: '', colour: 0, medians },
+    name: `${formatNumber(rows.length)} other ${rows.length === 1 ? 'job' : 'jobs'}`,
+    cells: medians.map((m, i) => ({ ...cellOf(null, m, i === 0 ? null : (medians[0] ?? NaN), unit, measure), says })),
+  }
+}
+
+/** Rows that a summary names beside the others together. */
+const NAMED = 6
+/** Those that a summary names: roles, whoever has a band of its own in the charts, then the first as the host lists them. */
+export function namedRows(rows: readonly JobRow[], charted: ReadonlySet<string>): ReadonlySet<number> {
+  const first = rows.filter((row) => row.role !== '' || charted.has(row.id))
+  const more = rows.filter((row) => !first.includes(row)).slice(0, Math.max(0, NAMED - first.length))
+  return new Set([...first, ...more].map(({ at }) => at))
+}

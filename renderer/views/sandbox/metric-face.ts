@@ -1,0 +1,189 @@
+/** The measures of a result as rows: one unit and one scale for all variants, and what each of them means. */
+import { METRICS, type Band, type Metric, type RunResult } from '#core/api/sandbox.ts'
+import type { Ends } from '../../charts/plot.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import { formatNumber, formatRate, NOTHING } from '../../widgets/units.ts'
+import { jobName } from '../job-name.ts'
+
+export interface MetricTerm {
+  readonly name: string
+  readonly unit: string
+  readonly means: string
+  readonly formula: string
+}
+export interface MetricLine {
+  readonly id: string
+  /** Plane beside the OSTs that it is of; empty for the measures of the whole. */
+  readonly plane: string
+  readonly term: MetricTerm
+  readonly label: string
+  readonly unit: string
+  readonly bands: readonly Band[]
+  readonly texts: readonly string[]
+  /** Median with its band, for a tooltip. */
+  readonly says: readonly string[]
+  readonly ends: Ends
+}
+
+const terms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
+  throughputBps: {
+    means: 'Bytes of data that all jobs were served, over the simulated time.',
+    formula: 'sum of bytes served / seconds',
+  },
+  throughputRpcs: {
+    means: 'RPCs that all jobs were served, data and metadata, over the simulated time.',
+    formula: 'sum of RPCs served / seconds',
+  },
+  jain: {
+    means: 'How evenly jobs got what was due to them: 1 is even, 1/n is one job with everything.',
+    formula: '(sum x)\u00B2 / (n \u00B7 sum x\u00B2), x = served over the max-min fair share by nodes',
+  },
+  victimP95Ms: {
+    means:
+      'The victim is the job that got less than its fair share of the baseline and waited longest. 95 % of its RPCs were answered within this time.',
+    formula: 'p95 from the wish of the process to the reply',
+  },
+  victimP99Ms: {
+    means: 'The victim\u2019s wait: 99 % of its RPCs were answered within this time.',
+    formula: 'p99 from the wish of the process to the reply',
+  },
+  starvedS: {
+    means: 'Whole seconds in which something of a job waited and nothing of it was served, of all jobs.',
+    formula: 'sum over jobs of starved seconds',
+  },
+  sloMisses: {
+    means: 'Jobs that waited longer than the objective.',
+    formula: 'count of jobs with p95 wait > objective',
+  },
+  utilisation: {
+    means: 'Share of the time in which the device of a target was at work, mean of all targets.',
+    formula: 'mean over targets of busy time / time',
+  },
+}
+
+/** Medians and bands of all variants that were measured. */
+const known = (bands: readonly Band[]): NonNullable<Band>[] => bands.filter((b) => b !== null)
+
+/** Dots need no zero: a measure that hardly moves is shown around itself, one that falls towards nothing from 0 on. */
+export function endsOf(bands: readonly Band[]): Ends {
+  const all = known(bands)
+  if (all.length === 0) return { min: 0, max: 1 }
+  const low = Math.min(...all.map((b) => b.low))
+  const high = Math.max(...all.map((b) => b.high))
+  if (low >= 0 && low < 0.6 * high) return { min: 0, max: high * 1.04 }
+  const room = Math.max((high - low) * 0.4, Math.abs(high) * 0.02, 1e-9)
+  return { min: low - room, max: high + room }
+}
+
+/** Decimals that tell medians apart without noise. */
+function decimalsOf(values: readonly number[]): number {
+  const most = Math.max(0, ...values.map(Math.abs))
+  if (values.every((v) => Number.isInteger(v)) || most >= 100) return 0
+  return most >= 10 ? 1 : 2
+}
+
+interface Shown {
+  readonly id: string
+  readonly plane?: string
+  readonly label: string
+  readonly unit: string
+  readonly divisor: number
+  readonly decimals: number
+  readonly bands: readonly Band[]
+  readonly term: Omit<MetricTerm, 'name' | 'unit'>
+}
+function line({ id, plane = '', label, unit, divisor, decimals, bands, term }: Shown): MetricLine {
+  const text = (v: number): string => formatNumber(v / divisor, decimals)
+  const tail = unit === '' ? '' : `\u202F${unit}`
+  return {
+    ...{ id, plane, label, unit, bands, ends: endsOf(bands) },
+    term: { ...term, name: label, unit },
+    texts: bands.map((b) => (b === null ? NOTHING : text(b.median))),
+    says: bands.map((b) =>
+      b === null
+        ? 'not measured'
+        : `median ${text(b.median)}${tail}, 5\u201395\u202F% of the seeds ${text(b.low)} to ${text(b.high)}${tail}`,
+    ),
+  }
+}
+
+/** The job whose wait is told, as short as it can be told apart by the eye. */
+export function victimOf({ jobs }: RunResult): string {
+  const at = jobs.role.indexOf('victim')
+  return at < 0 ? '' : plainText(jobName(jobs.jobId[at] ?? '').head)
+}
+
+function metricLine(result: RunResult, id: Metric, victim: string): MetricLine {
+  const bands = result.variants.map((v) => v.metrics[id])
+  const medians = known(bands).map((b) => b.median)
+  const most = Math.max(0, ...medians.map(Math.abs))
+  const plain = { id, bands, divisor: 1, term: terms[id] }
+  const whose = victim === '' ? 'Victim' : victim
+  switch (id) {
+    case 'throughputBps': {
+      const { unit, divisor, decimals } = formatRate(most)
+      return line({ ...plain, label: 'Throughput', unit, divisor, decimals })
+    }
+    case 'throughputRpcs':
+      return line({ ...plain, label: 'RPCs', unit: 'RPC/s', decimals: most >= 100 ? 0 : 1 })
+    case 'jain':
+      return line({ ...plain, label: 'Jain fairness', unit: '', decimals: 2 })
+    case 'victimP95Ms':
+      return line({ ...plain, label: `${whose} wait p95`, unit: 'ms', decimals: decimalsOf(medians) })
+    case 'victimP99Ms':
+      return line({ ...plain, label: `${whose} wait p99`, unit: 'ms', decimals: decimalsOf(medians) })
+    case 'starvedS':
+      return line({ ...plain, label: 'Starved', unit: 's', decimals: medians.every(Number.isInteger) ? 0 : 1 })
+    case 'sloMisses': {
+      const term = {
+        ...terms.sloMisses,
+        means: `Jobs whose p95 wait is longer than ${formatNumber(result.sloWaitMs)} ms.`,
+      }
+      return line({ ...plain, term, label: 'SLO misses', unit: '', decimals: medians.every(Number.isInteger) ? 0 : 1 })
+    }
+    case 'utilisation':
+      return line({ ...plain, label: 'Utilisation', unit: '%', divisor: 0.01, decimals: most < 0.1 ? 1 : 0 })
+  }
+}
+
+const planeNames = { metadata: 'Metadata QoS', locks: 'Locks', tokens: 'Tokens' } as const
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
+/** A figure of a plane in the unit that it is shown in. */
+function planeUnit(unit: string, medians: readonly number[]): Pick<Shown, 'unit' | 'divisor' | 'decimals'> {
+  if (unit === 'B/s') return formatRate(Math.max(0, ...medians))
+  if (unit === 'part') return { unit: '%', divisor: 0.01, decimals: medians.some((v) => v > 0 && v < 0.1) ? 1 : 0 }
+  return { unit, divisor: 1, decimals: decimalsOf(medians) }
+}
+
+/** Rows of the planes beside the OSTs: what any of the variants has. */
+function planeLines({ variants }: RunResult): MetricLine[] {
+  const names = new Map<string, { plane: keyof typeof planeNames; what: string; unit: string }>()
+  for (const { planes } of variants)
+    for (const { plane, what, unit } of planes) names.set(`${plane} ${what}`, { plane, what, unit })
+  return [...names].map(([id, { plane, what, unit }]) => {
+    const bands = variants.map((v) => v.planes.find((p) => p.plane === plane && p.what === what)?.value ?? null)
+    const medians = known(bands).map((b) => b.median)
+    return line({
+      ...{ id, bands, plane: planeNames[plane], label: capital(plainText(what)), ...planeUnit(unit, medians) },
+      term: { means: `${planeNames[plane]}: ${plainText(what)}.`, formula: 'median over the seeds' },
+    })
+  })
+}
+
+/** Whether a variant is further from the baseline in a plane than the seeds are from each other. */
+export function planesDiffer(lines: readonly MetricLine[]): boolean {
+  return lines.some(({ plane, bands }) => {
+    const base = bands[0]
+    if (plane === '' || !base) return false
+    return bands.some((b) => b !== null && (b.high < base.low || b.low > base.high))
+  })
+}
+
+/** RPC/s stand in for bytes where no data moves; a measure that no variant has is left out, but for the wait of the victim. */
+export function metricLines(result: RunResult): MetricLine[] {
+  const victim = victimOf(result)
+  const hasBytes = result.variants.some((v) => (v.metrics.throughputBps?.median ?? 0) > 0)
+  const shown = METRICS.filter((m) => m !== (hasBytes ? 'throughputRpcs' : 'throughputBps'))
+  return [...shown.map((m) => metricLine(result, m, victim)), ...planeLines(result)]
+}

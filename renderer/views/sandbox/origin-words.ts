@@ -1,0 +1,10 @@
+/** Where a scenario came from, in words. */
+import type { Origin } from '../../stores/sandbox.ts'
+import { formatClock } from '../../widgets/units.ts'
+
+export function originWords(origin: Origin): string {
+  if (origin.kind === 'gallery') return origin.entry.title
+  const { span } = origin
+  if (span === null) return `fork of ${origin.cluster} at ${formatClock(origin.atMs)}`
+  return `replay of ${origin.cluster}, ${formatClock(span.fromMs)} to ${formatClock(span.toMs)}`
+}

@@ -1,0 +1,43 @@
+/** A variant in words, and the letters that the window calls variants by. */
+import type { Variant } from '#core/api/sandbox.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import { formatNumber, plural } from '../../widgets/units.ts'
+
+/** Baseline, then A, B, C: by the place in the run. */
+export const letterOf = (at: number): string => (at <= 0 ? '' : String.fromCharCode(64 + at))
+export const titleOf = (at: number, name: string): string => (at <= 0 ? name : `${letterOf(at)} ${name}`)
+
+export const controllers = { none: 'None', static: 'Static', adaptbf: 'AdapTBF' } as const
+export const metadataNames = {
+  off: 'off',
+  static: 'static',
+  uniform: 'uniform',
+  priority: 'priority',
+  proportional: 'proportional',
+  psfa: 'leftover (PSFA)',
+} as const
+export const lockNames = {
+  seqdlm: 'SeqDLM',
+  lustre: 'DLM-Lustre',
+  datatype: 'DLM-datatype',
+  basic: 'DLM-basic',
+} as const
+
+/** Its settings in one line, before a run has told it in its own words. */
+export function detailOf(v: Variant): string {
+  const rules = v.rules.length === 0 ? '' : plural(v.rules.length, 'rule')
+  const controller =
+    v.controller === 'none'
+      ? rules || 'no controller'
+      : [controllers[v.controller], rules].filter(Boolean).join(' with ')
+  const parts = [
+    controller,
+    v.maxRate === null ? '' : `T ${formatNumber(v.maxRate)}/s`,
+    v.periodMs === null ? '' : `period ${formatNumber(v.periodMs)} ms`,
+    v.metadata === null ? '' : `metadata ${metadataNames[v.metadata]}`,
+    v.haechi === 'off' ? 'Haechi off' : '',
+    v.locks === null ? '' : `locks ${lockNames[v.locks]}`,
+    v.onS > 0 ? `from ${formatNumber(v.onS)} s` : '',
+  ]
+  return plainText(parts.filter(Boolean).join(', '))
+}
