@@ -70,6 +70,7 @@ module.exports = {
       'seqdlm',
       'haechi',
       'emulator',
+      'batch',
     ),
     only('api', 'base'),
     {

@@ -1,35 +1,37 @@
 /**
- * What a step of the time cursor takes in a real browser, from the press of the key to the frame that shows the sample:
- * its numbers, and then its charts too.
+ * What a step of the time cursor takes in a real browser, from the press of the key to the painted frame that shows the
+ * sample: its numbers, then its charts. Beside it what the browser takes from a key to any painted frame, and the processor
+ * time of the page's main thread for a step, which other work on the machine does not change.
  */
 import type { Page } from 'playwright-core'
 
-export interface StepTimes {
-  /** ms from the key to the painted frame with the sample's numbers, in order of the steps. */
-  readonly numbers: readonly number[]
-  /** The same to the painted frame with its charts. */
-  readonly charts: readonly number[]
-  /** ms from the arrival of the frame in the page to its numbers in the document. */
-  readonly render: readonly number[]
+interface Times {
+  readonly numbers: number[]
+  readonly charts: number[]
+  readonly floor: number[]
+}
+export interface StepTimes extends Times {
+  /** Processor time of the main thread for one step, all it causes included, ms. */
+  readonly cpuMs: number
 }
 
-/** Runs in the page. Presses by itself, because a press from outside would be measured with its way in. */
-async function measureInPage({ steps, key }: { steps: number; key: string }): Promise<StepTimes> {
+const REST_MS = 60
+
+/** Runs in the page. It presses by itself: a press from outside would be measured with its way in. */
+async function stepInPage({ steps, rest }: { steps: number; rest: number }): Promise<Times> {
   const clock = document.querySelector('[data-testid="clock"]')
   if (clock === null) throw new Error('no clock')
-  const painted = (): Promise<number> =>
+  /** A message that is posted in an animation frame comes through when that frame is painted. */
+  const afterPaint = (): Promise<void> =>
     new Promise((resolve) => {
       const { port1, port2 } = new MessageChannel()
-      port1.onmessage = () => resolve(performance.now())
-      requestAnimationFrame(() => port2.postMessage(0))
+      port1.onmessage = () => resolve()
+      port2.postMessage(0)
     })
-  const [numbers, charts, render]: [number[], number[], number[]] = [[], [], []]
-  for (let i = 0; i < steps; i++) {
-    const before = clock.getAttribute('data-sample')
-    const began = performance.now()
-    let arrivedMs = 0
-    const shown = new Promise<void>((resolve, reject) => {
-      const tooLong = setTimeout(() => reject(new Error(`no frame after step ${i}`)), 5000)
+  const frame = (): Promise<void> => new Promise((resolve) => requestAnimationFrame(() => resolve()))
+  const shown = (before: string | null): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const tooLong = setTimeout(() => reject(new Error('no frame within 20 s')), 20_000)
       const observer = new MutationObserver(() => {
         if (clock.getAttribute('data-sample') === before) return
         observer.disconnect()
@@ -38,57 +40,56 @@ async function measureInPage({ steps, key }: { steps: number; key: string }): Pr
       })
       observer.observe(clock, { attributes: true })
     })
-    const entries = performance.getEntriesByName('sluice:frame').length
-    dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
-    await shown
-    const mark = performance.getEntriesByName('sluice:frame')[entries]
-    arrivedMs = mark?.startTime ?? NaN
-    render.push(performance.now() - arrivedMs)
-    // The document holds the numbers inside an animation frame, whose paint is over when a message comes through.
-    const { port1, port2 } = new MessageChannel()
-    const first = new Promise<number>((resolve) => (port1.onmessage = () => resolve(performance.now())))
-    port2.postMessage(0)
-    numbers.push((await first) - began)
-    charts.push((await painted()) - began)
-    await new Promise((resolve) => setTimeout(resolve, 60))
+  const times: Times = { numbers: [], charts: [], floor: [] }
+  for (let i = 0; i < steps; i++) {
+    const began = performance.now()
+    const isShown = shown(clock.getAttribute('data-sample'))
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true, cancelable: true }))
+    await isShown
+    await afterPaint()
+    times.numbers.push(performance.now() - began)
+    await frame()
+    await afterPaint()
+    times.charts.push(performance.now() - began)
+    await new Promise((resolve) => setTimeout(resolve, rest))
+    const empty = performance.now()
+    await frame()
+    await afterPaint()
+    times.floor.push(performance.now() - empty)
   }
-  return { numbers, charts, render }
+  return times
 }
 
-/** Pauses, then steps `steps` samples back. */
-export async function measureSteps(page: Page, steps: number, key = 'ArrowLeft'): Promise<StepTimes> {
+/** Pauses, and steps back sample by sample. */
+export async function measureSteps(page: Page, steps: number): Promise<StepTimes> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const busyMs = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return (metrics.find((m) => m.name === 'TaskDuration')?.value ?? NaN) * 1000
+  }
   await page.keyboard.press('Space')
-  await page.waitForTimeout(500)
+  await page.waitForTimeout(1000)
   await page.keyboard.press('ArrowLeft')
-  await page.waitForTimeout(500)
-  return page.evaluate(measureInPage, { steps, key })
+  await page.waitForTimeout(1000)
+  const [before, began] = [await busyMs(), performance.now()]
+  const times = await page.evaluate(stepInPage, { steps, rest: REST_MS })
+  const spent = (await busyMs()) - before
+  const lastedMs = performance.now() - began
+  // What the page does meanwhile without a step: status, strip, and the frames of the measurement.
+  const still = await busyMs()
+  await page.waitForTimeout(lastedMs)
+  const idle = (await busyMs()) - still
+  await session.detach()
+  return { ...times, cpuMs: (spent - idle) / steps }
 }
 
-/** What the browser itself takes from a key to a painted frame, with nothing asked of a host: ms. */
-export function measureFloor(page: Page, steps: number): Promise<number[]> {
-  return page.evaluate(async (count) => {
-    const times: number[] = []
-    const box = document.createElement('i')
-    document.body.append(box)
-    for (let i = 0; i < count; i++) {
-      const began = performance.now()
-      await new Promise<void>((resolve) => {
-        const { port1, port2 } = new MessageChannel()
-        port1.onmessage = () => resolve()
-        requestAnimationFrame(() => {
-          box.textContent = String(i)
-          port2.postMessage(0)
-        })
-      })
-      times.push(performance.now() - began)
-      await new Promise((resolve) => setTimeout(resolve, 60))
-    }
-    box.remove()
-    return times
-  }, steps)
-}
+const at = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN
 
-export const middle = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
-export const at95 = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? NaN
+/** One line of a report. */
+export function stepLine({ numbers, charts, floor, cpuMs }: StepTimes): string {
+  const both = (values: readonly number[]): string =>
+    `${at(values, 0.5).toFixed(1)} ms (p95 ${at(values, 0.95).toFixed(1)})`
+  return `numbers ${both(numbers)}, charts ${both(charts)}, processor time ${cpuMs.toFixed(1)} ms a step; baseline: an empty frame ${both(floor)}`
+}

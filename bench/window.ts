@@ -1,10 +1,12 @@
 /**
  * `npm run bench -- --window`: the window in a real browser. With 500 jobs at 10 frames a second: the longest task of its
  * main thread. On the built-in scenario, nobody touching it: processor time of host and browser, as shares of one core.
+ * A step of the time cursor, there and with 10,000 jobs in memory.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Browser, CDPSession, Page } from 'playwright-core'
+import { measureSteps, stepLine } from './cursor-step.ts'
 import { launch, manyJobs, noBrowser, openConsole } from '../tests/e2e/browser.ts'
 
 interface TraceEvent {
@@ -82,6 +84,9 @@ async function show(browser: Browser, url: string, query: string): Promise<Page>
 }
 
 const SPAN_S = 10
+/** Steps of the time cursor, and the jobs in memory while it is stepped. */
+const STEPS = 20
+const STEP_JOBS = 10_000
 
 export async function windowBenches(): Promise<void> {
   if (noBrowser !== undefined) {
@@ -130,6 +135,29 @@ export async function windowBenches(): Promise<void> {
     process.stdout.write(
       `window.idle.${view.padEnd(14)} host ${(hostShare * 100).toFixed(1)} %, browser ${(browserShare * 100).toFixed(1)} % of a core\n`,
     )
+    await page.close()
+    await sluice.close()
+  }
+  const many = manyJobs(STEP_JOBS).replaceAll('rate: 3 }', 'rate: 0.05 }')
+  for (const [name, scenario] of [
+    ['demo', undefined],
+    [`${STEP_JOBS}-jobs`, many],
+  ] as const) {
+    const sluice = await openConsole(scenario)
+    const page = await show(browser, sluice.served.url, '')
+    await page.waitForTimeout(STEPS * 1000)
+    for (const [key, view] of [
+      ['1', 'overview'],
+      ['2', 'jobs'],
+      ['3', 'rules'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await page.waitForTimeout(1500)
+      process.stdout.write(
+        `window.cursor-step.${name}.${view.padEnd(9)} ${stepLine(await measureSteps(page, STEPS))}\n`,
+      )
+      await page.keyboard.press('l')
+    }
     await page.close()
     await sluice.close()
   }

@@ -6,7 +6,7 @@
  * wait at a device that serves none.
  */
 import type { ForkTarget } from './fork-inputs.ts'
-import { quantile } from './fork-series.ts'
+import { inParts, quantile } from './fork-series.ts'
 
 /** Less than this part of the rate at this many times the service time is another device; sizes of RPCs make smaller differences. */
 const CHANGED = 3
@@ -17,12 +17,20 @@ const LASTING_S = 2
 
 /** @returns what changed, in words; undefined: nothing that shows. */
 export function deviceChange(
-  { rpcs, serviceMs, queued }: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queued'>,
+  target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queued'>,
   binS: number,
 ): string | undefined {
-  const least = Math.max(2, Math.ceil(LASTING_S / binS))
+  // Bins of a second: in shorter ones a slow device serves one RPC, or none.
+  const parts = Math.max(1, Math.floor(target.rpcs.length * Math.min(1, binS)))
+  const [rpcs, serviceMs, queued] = [target.rpcs, target.serviceMs, target.queued].map((v) => inParts(v, parts)) as [
+    number[],
+    number[],
+    number[],
+  ]
+  const partS = (target.rpcs.length * binS) / Math.max(1, rpcs.length)
+  const least = Math.max(2, Math.ceil(LASTING_S / partS))
   const stopped = longest(rpcs.map((r, i) => r === 0 && (queued[i] ?? 0) > 0))
-  if (stopped >= least) return `served nothing for ${Math.round(stopped * binS)} s while requests waited`
+  if (stopped >= least) return `served nothing for ${Math.round(stopped * partS)} s while requests waited`
   const fast = quantile(rpcs, 0.9)
   const fastMs = quantile(
     serviceMs.filter((_, i) => (rpcs[i] ?? 0) >= ALIKE * fast),
@@ -30,7 +38,7 @@ export function deviceChange(
   )
   const slow = rpcs.map((r, i) => r > 0 && r < fast / CHANGED && (serviceMs[i] ?? 0) > CHANGED * fastMs)
   const run = longest(slow)
-  return run >= least ? `was ${CHANGED} times slower or more for ${Math.round(run * binS)} s` : undefined
+  return run >= least ? `was ${CHANGED} times slower or more for ${Math.round(run * partS)} s` : undefined
 }
 
 /** Length of the longest run. */

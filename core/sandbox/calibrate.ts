@@ -30,7 +30,7 @@ export interface Calibrated {
 }
 
 /** Errors up to which the model counts as right. */
-export const RANGE = { total: 0.15, overTime: 0.35, targets: 0.3, gaps: 0.1 } as const
+export const RANGE = { total: 0.15, overTime: 0.35, targets: 0.3, gaps: 0.1, service: 0.3 } as const
 const POINTS = 60
 const JOBS_MAX = 200
 /** More than so many times what was seen at most is beyond what the fit rests on. */
@@ -103,11 +103,25 @@ export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], opt
     isInRange,
     knowledge: [
       ...doubts.map((text) => ({ level: 'unknown' as const, text })),
+      ...watched(errors),
       ...(isInRange
         ? [{ level: 'ok' as const, text: `Errors are within ${percent(RANGE.total)} of the whole: in range.` }]
         : []),
     ],
   }
+}
+
+/** Rates may be right where waits are not: near saturation a little more demand is much more waiting. */
+function watched(errors: readonly ErrorOf[]): { level: 'watch'; text: string }[] {
+  const service = errors.find((e) => e.what === 'service time')
+  if (!service || service.error <= RANGE.service) return []
+  const [p, r] = [service.predicted.toFixed(1), service.recorded.toFixed(1)]
+  return [
+    {
+      level: 'watch',
+      text: `Service times are ${percent(service.error)} off (${p} ms, recorded ${r} ms): trust rates more than waits.`,
+    },
+  ]
 }
 
 const wholeOf = (recorded: number, predictedParts: readonly number[]): ErrorOf => {

@@ -42,8 +42,6 @@ const PROCESSES_MAX = 4096
 const SIZE_MAX_KIB = 65_536
 /** Held back by its rule for at least this part of the time: its demand is larger than what was served. */
 const HELD = 0.5
-/** Time of a metadata operation where nothing is known of it, s. */
-const METADATA_S = 0.0005
 /** A job that began or ended so long inside a stretch began or ended there, s. */
 const EDGE_S = 3
 

@@ -3,6 +3,7 @@
  * and every assumption is listed in the scenario itself.
  */
 import { fail, ok, type Result } from '../base/result.ts'
+import { utc } from '../emulator/calendar.ts'
 import { readScenarioText, type JobScenario, type Scenario } from '../emulator/scenario.ts'
 import { clientNumbers, type ClientNumbers } from './fork-clients.ts'
 import { fitDevice, type FittedDevice } from './fork-device.ts'
@@ -18,7 +19,7 @@ import { meanOr0 } from './fork-series.ts'
 import { forkText } from './fork-text.ts'
 
 /** RPCs that one run may simulate. */
-export const RPC_BUDGET = 150_000
+export const RPC_BUDGET = 40_000
 /** Simulated seconds that the budget is for, where the stretch is shorter. */
 const RUN_S = 60
 const JOBS_MAX = 2_000
@@ -60,6 +61,13 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
   return inputs.scenario ? make(inputs, folded, false) : full
 }
 
+/** ISO 8601 in UTC; before 1970 there was no cluster. */
+function isoOf(unixMs: number): string {
+  const ms = Math.max(0, Math.floor(unixMs))
+  const { date, time } = utc(Math.floor(ms / 1000))
+  return `${date}T${time}.${String(ms % 1000).padStart(3, '0')}Z`
+}
+
 /** Metadata of a cluster whose MDTs are not read cannot be played. */
 const playable = ({ jobs, mdts }: ForkInputs): readonly ForkJob[] =>
   mdts.length > 0 ? jobs : jobs.map((j) => ({ ...j, mdops: j.mdops.map(() => 0) }))
@@ -90,7 +98,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
     thinning,
     fork: {
       cluster: inputs.cluster.slice(0, 128) || 'cluster',
-      at: new Date(inputs.atMs).toISOString(),
+      at: isoOf(inputs.atMs),
       span_s: Math.max(0.001, lengthS),
       workload: inputs.workload,
       unknown: known.unknown,

@@ -10,8 +10,8 @@ import type { PlaneFigure } from './run-report.ts'
  *
  * Figures: `metadata` served, op/s of all MDTs, and the p95 of what PADLL's stages held operations back, ms; `locks` written and
  * read, bytes/s, and the part of the processes' time that requests of locks waited at the servers; `tokens` completed, I/O/s,
- * and the part of client periods with a reservation in which it was kept. A client that asked for less than its reservation
- * counts as kept when it got what it asked for.
+ * and the part of the I/Os promised by reservations that were done in their periods. A client that asks for less than its
+ * reservation is promised what it asks for.
  */
 export function planeFigures(cluster: EmulatedCluster, seconds: number): PlaneFigure[] {
   return [...metadata(cluster, seconds), ...locks(cluster, seconds), ...tokens(cluster, seconds)]
@@ -50,8 +50,9 @@ function tokens({ dataNodes, sim }: EmulatedCluster, seconds: number): PlaneFigu
         const n = by[i] ?? 0
         completed += n
         if (c.outside || c.reservation === 0 || run.node.client(i)?.state !== 'active') return
-        promised++
-        if (n >= Math.min(c.reservation, askedOf(c, d.scenario.period_ms))) kept++
+        const due = Math.min(c.reservation, askedOf(c, d.scenario.period_ms))
+        promised += due
+        kept += Math.min(n, due)
       })
     }
   }

@@ -4,7 +4,7 @@ import { checkPeriod } from '../adaptbf/period.ts'
 import { fail, ok, type Result } from '../base/result.ts'
 import { NS_PER_MS } from '../base/units.ts'
 import { CONTROLLER_NAMES } from '../control/controller.ts'
-import type { RunTask } from './run.ts'
+import type { RunTask } from './run-task.ts'
 
 /** Longest run, s: virtual time stays exact, and a scenario says nothing of what comes later. */
 const SECONDS_MAX = 1e6

@@ -14,20 +14,9 @@ import { ModelControl } from './control-model.ts'
 import { Measures } from './measure.ts'
 import type { RunReport } from './run-report.ts'
 import { thinned, thinnedVariant } from './thinning.ts'
-import type { Variant } from './variant.ts'
+import type { RunTask } from './run-task.ts'
 
-export interface RunTask {
-  readonly variant: Variant
-  /** Of the variant in its list; 0 is the baseline. */
-  readonly index: number
-  readonly seed: number
-  /** Simulated, > 0; with thinning, what the run stands for. */
-  readonly seconds: number
-  /** A job whose p95 wait is longer misses the objective, ms. */
-  readonly sloWaitMs: number
-  /** Most events of the simulation. @default 50 million */
-  readonly eventsMax?: number | undefined
-}
+export type { RunTask } from './run-task.ts'
 
 const EVENTS_MAX = 50e6
 /** I/Os of a data node that take as long as one event of the rest. */

@@ -15,7 +15,8 @@ interface Span {
 
 const instant = (text: string): number => {
   const ms = /^\d{10,16}$/.test(text) ? Number(text) : Date.parse(text)
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('An ISO 8601 time, such as 2026-01-02T03:04Z, or Unix milliseconds.')
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('An ISO 8601 time, such as 2026-01-02T03:04Z, or Unix milliseconds.')
   return ms
 }
 
@@ -91,9 +92,7 @@ export function historyCommand(): Command {
   spanned(command.command('csv'))
     .description('a stretch as CSV on standard output')
     .argument('<file>', 'a recording, or a history that no console has open')
-    .addOption(
-      new Option('--what <table>', 'what is written').choices(csvQuery.shape.what.options).default('jobs'),
-    )
+    .addOption(new Option('--what <table>', 'what is written').choices(csvQuery.shape.what.options).default('jobs'))
     .addOption(new Option('--tier <tier>', 'resolution; the finest that reaches back so far by default').choices(TIERS))
     .addOption(new Option('--by <group>', 'of jobs').choices(groupBy.options).default('job'))
     .action(csv)

@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).runCommand(),
   compare: async () => (await import('./compare.ts')).compareCommand(),
   sweep: async () => (await import('./sweep.ts')).sweepCommand(),
+  fork: async () => (await import('./fork.ts')).forkCommand(),
   padll: async () => (await import('./padll.ts')).padllCommand(),
   haechi: async () => (await import('./haechi.ts')).haechiCommand(),
   papers: async () => (await import('./papers.ts')).papersCommand(),

@@ -151,12 +151,7 @@ export class SampleKeeper {
     }
   }
 
-  #jobSamples(
-    sums: ClusterSums,
-    seconds: number,
-    isWhole: (id: string) => boolean,
-    hasMetadata: boolean,
-  ): JobSample[] {
+  #jobSamples(sums: ClusterSums, seconds: number, isWhole: (id: string) => boolean, hasMetadata: boolean): JobSample[] {
     const out: JobSample[] = []
     for (const [jobId, j] of sums.jobs) {
       // An idle job whose record stands still has nothing to tell.
@@ -173,7 +168,8 @@ export class SampleKeeper {
     }
     // Jobs of which nothing at all was read: a gap each, while they may be at work.
     for (const { jobId } of this.#jobs.all) {
-      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId)) out.push({ jobId, ...GAP, record: null, mdops: null })
+      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId))
+        out.push({ jobId, ...GAP, record: null, mdops: null })
     }
     return out
   }

@@ -87,9 +87,9 @@ export class BlockReader {
     return Float64Array.from(this.#instants.all(this.#cluster, tier, whole(fromMs), whole(toMs)) as number[])
   }
 
-  /** Instants in [fromMs, toMs], at most `limit`. */
+  /** Instants in [fromMs, toMs], at most `limit`; Infinity, which SQLite does not take, is all. */
   count(tier: number, fromMs: number, toMs: number, limit: number): number {
-    return Number(this.#count.get(this.#cluster, tier, whole(fromMs), whole(toMs), limit))
+    return Number(this.#count.get(this.#cluster, tier, whole(fromMs), whole(toMs), Math.min(limit, 2 ** 31)))
   }
 
   /** The instant beside another one. */

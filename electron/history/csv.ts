@@ -50,8 +50,8 @@ const measured = (v: number | undefined): number | null => {
 }
 
 type Rows = Generator<readonly Cell[], void, void>
-const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', 'throttled', 'mdops'] as const).map((c) =>
-  JOB_COLUMNS.indexOf(c),
+const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', 'throttled', 'mdops'] as const).map(
+  (c) => JOB_COLUMNS.indexOf(c),
 ) as [number, number, number, number, number]
 const RATES = [RPCS, READ, WRITE, MDOPS]
 const RATE_HEADS = ['rpcs_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'metadata_rpcs_per_s']

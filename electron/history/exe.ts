@@ -3,6 +3,6 @@
  * `%j.%e.%u`, `%e.%u` (the default of `procname_uid`), `%j.%e` and `%e.%u.%h`. Empty where the id is a number alone or of another shape.
  */
 const WITH_JOB = /^\d+(?:[_+]\d+)?\.([^.\d][^.]*(?:\.[^.]+)*?)(?:\.u?\d+)?$/
-const WITHOUT_JOB = /^([^.\d][^.]*(?:\.[^.]+)*?)\.u?\d+(?:\.[\w-]+)?$/
+const WITHOUT_JOB = /^([^.\d][^.]*(?:\.[^.]+)*?)\.u?\d+(?:\.[A-Za-z][\w-]*)?$/
 
 export const exeOf = (jobId: string): string => (WITH_JOB.exec(jobId) ?? WITHOUT_JOB.exec(jobId))?.[1] ?? ''

@@ -71,7 +71,9 @@ function rows(now: () => number): number {
   for (let second = 0; second < samples / 5; second++) {
     db.transaction(() => {
       for (let i = 0; i < 5; i++) {
-        jobs.forEach((j, k) => insert.run(k, second * 1000 + i * 200, j.rpcs, j.readBps, j.writeBps, j.throttled, j.record))
+        jobs.forEach((j, k) =>
+          insert.run(k, second * 1000 + i * 200, j.rpcs, j.readBps, j.writeBps, j.throttled, j.record),
+        )
       }
     })()
   }
@@ -86,7 +88,8 @@ function aDay(): HistoryReader {
   if (day) return day
   const history = open()
   const jobs = Array.from({ length: 10 }, (_, k) => jobsOf(400, k * 37))
-  for (let at = 0; at <= DAY_MS; at += 10_000) history.record(T0 + at, jobs[(at / 10_000) % 10] ?? [], targets, facts, sums)
+  for (let at = 0; at <= DAY_MS; at += 10_000)
+    history.record(T0 + at, jobs[(at / 10_000) % 10] ?? [], targets, facts, sums)
   history.settle()
   return (day = history.reader())
 }

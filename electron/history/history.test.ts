@@ -147,9 +147,11 @@ describe('rules', () => {
     history.recordRules(NOW + 300, 'oss1', [rule('b', 20)])
     expect(rows('SELECT server, name, rate, from_ms AS since, to_ms AS until FROM rule ORDER BY id')).toEqual([
       { server: 'oss1', name: 'a', rate: 10, since: NOW, until: NOW + 200 },
-      { server: 'oss1', name: 'b', rate: 20, since: NOW, until: null },
+      { server: 'oss1', name: 'b', rate: 20, since: NOW, until: NOW + 300 },
       { server: 'oss2', name: 'a', rate: 10, since: NOW, until: null },
       { server: 'oss1', name: 'a', rate: 15, since: NOW + 200, until: NOW + 300 },
+      // It moved to the first place of the list.
+      { server: 'oss1', name: 'b', rate: 20, since: NOW + 300, until: null },
     ])
   })
 })

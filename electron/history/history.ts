@@ -33,7 +33,19 @@ import { tierNumber, tierOf } from './tiers.ts'
 const PRUNE_MS = 60_000
 
 type Table =
-  | ('source' | 'cluster' | 'job' | 'target' | 'instant' | 'block' | 'rule' | 'decision' | 'event' | 'audit' | 'kept_frame')
+  | (
+      | 'source'
+      | 'cluster'
+      | 'job'
+      | 'target'
+      | 'instant'
+      | 'block'
+      | 'rule'
+      | 'decision'
+      | 'event'
+      | 'audit'
+      | 'kept_frame'
+    )
   | ('adaptbf_moves' | 'adaptbf_state' | 'ldlm_namespace' | 'ldlm_sample' | 'eviction')
 
 /** One source: its keys, and what follows it. */

@@ -58,6 +58,8 @@ it('a process killed at any moment loses at most one second; the file opens and 
   const reader = history.reader()
   for (const tier of ['10s', '1min'] as const) expect(reader.keptOf(tier)).toBeDefined()
   const seconds = [...reader.instants('1s', 0, Infinity)]
-  expect([...reader.instants('10s', 0, Infinity)]).toEqual([...new Set(seconds.map((t) => Math.floor(t / 10_000) * 10_000))])
+  expect([...reader.instants('10s', 0, Infinity)]).toEqual([
+    ...new Set(seconds.map((t) => Math.floor(t / 10_000) * 10_000)),
+  ])
   history.close()
 }, 30_000)

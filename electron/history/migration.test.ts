@@ -39,14 +39,22 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
   history.beginSource('LIVE', 'prod', '', NOW + 1000)
   expect(SCHEMA_VERSION).toBe(4)
   const reader = history.reader()
-  expect(reader.jobByName('7.cfd.u1')).toMatchObject({ user: 'ana', account: 'aero', nodes: 4, exe: 'cfd', firstMs: 10 })
+  expect(reader.jobByName('7.cfd.u1')).toMatchObject({
+    user: 'ana',
+    account: 'aero',
+    nodes: 4,
+    exe: 'cfd',
+    firstMs: 10,
+  })
   expect(history.jobSeries('7.cfd.u1', 0, 0, Infinity)).toEqual([
     { atMs: NOW - 2000, rpcs: 10, record: -3 },
     { atMs: NOW + 100, rpcs: 11, record: 16_777_217 },
   ])
   expect(history.jobSeries('=1+1', 0, 0, Infinity)).toEqual([{ atMs: NOW + 100, rpcs: null, record: null }])
   expect(history.targetSeries('OST0', 0, 0, Infinity).map((r) => r.rpcs)).toEqual([10, 30])
-  expect(history.targetSeries('OST1', 0, 0, Infinity)).toEqual([{ atMs: NOW + 100, rpcs: 10, serviceMs: 6, queued: null }])
+  expect(history.targetSeries('OST1', 0, 0, Infinity)).toEqual([
+    { atMs: NOW + 100, rpcs: 10, serviceMs: 6, queued: null },
+  ])
   const sums = reader.clusterBetween('raw', NOW + 100, NOW + 100)
   // 40 RPC/s, of which a job's bytes are not known; 30 at 2 ms and 10 at 6 ms are 3 ms.
   expect([0, 1, 3].map((c) => sums.columns[c]?.[0])).toEqual([40, NaN, 3])

@@ -54,7 +54,13 @@ export function jobRows(reader: HistoryReader, jobId: string, tier: TierId, from
   return out
 }
 
-export function targetRows(reader: HistoryReader, name: string, tier: TierId, fromMs: number, toMs: number): TargetRow[] {
+export function targetRows(
+  reader: HistoryReader,
+  name: string,
+  tier: TierId,
+  fromMs: number,
+  toMs: number,
+): TargetRow[] {
   const key = reader.allTargets().find((t) => t.target === name)?.key
   const out: TargetRow[] = []
   if (key === undefined) return out

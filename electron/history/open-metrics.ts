@@ -49,7 +49,11 @@ const JOB: Of<(typeof JOB_COLUMNS)[number]> = {
   rpcs: family('sluice_job_rpcs_per_second', PER_S, 'Data RPCs of a job'),
   readBps: family('sluice_job_read_bytes_per_second', PER_S, 'Bytes that a job reads'),
   writeBps: family('sluice_job_write_bytes_per_second', PER_S, 'Bytes that a job writes'),
-  throttled: family('sluice_job_limited_ratio', 'ratio', 'Share of its servers on which a job runs at its rule’s limit'),
+  throttled: family(
+    'sluice_job_limited_ratio',
+    'ratio',
+    'Share of its servers on which a job runs at its rule’s limit',
+  ),
   record: family('sluice_job_record_tokens', 'tokens', 'Tokens lent (positive) or borrowed by a job'),
   mdops: family('sluice_job_metadata_rpcs_per_second', PER_S, 'Metadata RPCs of a job'),
   recordRest: undefined,
@@ -65,7 +69,6 @@ export const labelValue = (text: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')
     .replaceAll('\n', '\\n')
-    // eslint-disable-next-line no-control-regex -- what no exporter may print
     .replace(/[\0-\x1f\x7f]/g, '?')
 
 const labelled = (labels: Labels): string =>
@@ -92,7 +95,10 @@ function gauges<C extends string>(columns: readonly C[], of: Of<C>, series: read
     const known = series.filter((s) => Number.isFinite(s.values[i]))
     if (known.length === 0) return []
     const number = (v: number): string => String(Number((v * scale).toPrecision(7)))
-    return [...head(f, 'gauge'), ...known.map((s) => `${f.name}${labelled(s.labels)} ${number(s.values[i] ?? NaN)} ${time}`)]
+    return [
+      ...head(f, 'gauge'),
+      ...known.map((s) => `${f.name}${labelled(s.labels)} ${number(s.values[i] ?? NaN)} ${time}`),
+    ]
   })
 }
 
@@ -105,7 +111,12 @@ function jobSeries(reader: HistoryReader, block: Block, cluster: string, limit: 
   return order.slice(0, limit).flatMap((i) => {
     const job = reader.job(block.keys[i] as number)
     if (!job) return []
-    const labels = [['cluster', cluster], ['job', job.jobId], ['user', job.user], ['account', job.account]] as const
+    const labels = [
+      ['cluster', cluster],
+      ['job', job.jobId],
+      ['user', job.user],
+      ['account', job.account],
+    ] as const
     return [{ labels, values: valuesAt(block, i) }]
   })
 }
@@ -123,7 +134,8 @@ function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>):
     ])
     gone.set(labels, (gone.get(labels) ?? 0) + samples)
   }
-  if (gone.size > 0) out.push(...head(family('sluice_history_evicted_samples', 'samples', 'Samples taken out'), 'counter'))
+  if (gone.size > 0)
+    out.push(...head(family('sluice_history_evicted_samples', 'samples', 'Samples taken out'), 'counter'))
   for (const [labels, n] of gone) out.push(`sluice_history_evicted_samples_total${labels} ${n}`)
   return out
 }
@@ -140,7 +152,11 @@ export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }
     const targets = reader.targets('1s', atMs)
     const ofTargets = Array.from(targets?.keys ?? [], (key, i) => {
       const t = reader.target(key)
-      const labels = [['cluster', cluster], ['target', t?.target ?? ''], ['node', t?.node ?? '']] as const
+      const labels = [
+        ['cluster', cluster],
+        ['target', t?.target ?? ''],
+        ['node', t?.node ?? ''],
+      ] as const
       return { labels, values: targets ? valuesAt(targets, i) : [] }
     })
     out.push(...gauges(TARGET_COLUMNS, TARGET, ofTargets, atMs))

@@ -88,7 +88,7 @@ it('of random samples equals the plain mean, at every tier, whenever the backgro
       }
       history.close()
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -98,13 +98,13 @@ it('goes on where another process left it, and makes nothing twice', () => {
     for (let s = from; s < to; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', s)], facts)
   }
   const first = openAt(file)
-  first.beginSource('LIVE', 'c', '', NOW)
+  first.beginSource('EMULATED', 'c', '', NOW)
   take(first, 0, 95)
   first.settle()
   take(first, 95, 130)
   first.close()
   const second = openAt(file, NOW + 130_000)
-  second.beginSource('LIVE', 'c', '', NOW + 130_000)
+  second.beginSource('EMULATED', 'c', '', NOW + 130_000)
   take(second, 130, 241)
   second.settle()
   second.settle()
@@ -116,11 +116,14 @@ it('goes on where another process left it, and makes nothing twice', () => {
 
 it('of a record beyond what a Float32 holds is exact', () => {
   const history = openAt(newFile())
-  history.beginSource('LIVE', 'c', '', NOW)
+  history.beginSource('EMULATED', 'c', '', NOW)
   const records = [2 ** 24 + 1, -(2 ** 31) - 7, 2 ** 47 + 3, 12, 0]
-  records.forEach((record, i) => history.record(NOW + i * 1000, [job('1.a.u1', 1, { record }), job('2.b.u1', 2)], [], facts))
+  records.forEach((record, i) =>
+    history.record(NOW + i * 1000, [job('1.a.u1', 1, { record }), job('2.b.u1', 2)], [], facts),
+  )
   history.record(NOW + 60_000, [], [], facts)
-  for (const tier of [0, 1]) expect(history.jobSeries('1.a.u1', tier, 0, Infinity).map((r) => r.record)).toEqual(records)
+  for (const tier of [0, 1])
+    expect(history.jobSeries('1.a.u1', tier, 0, Infinity).map((r) => r.record)).toEqual(records)
   expect(history.jobSeries('2.b.u1', 0, 0, Infinity).map((r) => r.record)).toEqual(records.map(() => null))
   expect(JOB_COLUMNS).toContain('recordRest')
   history.close()

@@ -137,4 +137,3 @@ export class SampleWriter {
     return 1
   }
 }
-

@@ -25,7 +25,8 @@ export interface FreeKeys {
 }
 
 export const freeKeys = (db: Database): FreeKeys => {
-  const next = (table: string): number => Number(db.prepare(`SELECT ifnull(max(id), 0) + 1 FROM ${table}`).pluck().get())
+  const next = (table: string): number =>
+    Number(db.prepare(`SELECT ifnull(max(id), 0) + 1 FROM ${table}`).pluck().get())
   return { job: next('job'), target: next('target') }
 }
 
@@ -38,7 +39,10 @@ export class SeriesNames {
   readonly #defer: Defer
   readonly #jobs = new Map<string, Known>()
   readonly #targets = new Map<string, { readonly key: number; node: string }>()
-  readonly #sql: Record<'findJob' | 'newJob' | 'describeJob' | 'seen' | 'findTarget' | 'newTarget' | 'moved', Statement<Value[]>>
+  readonly #sql: Record<
+    'findJob' | 'newJob' | 'describeJob' | 'seen' | 'findTarget' | 'newTarget' | 'moved',
+    Statement<Value[]>
+  >
 
   /** @param defer  takes what is to be written to the file with the next batch. */
   constructor(db: Database, cluster: number, free: FreeKeys, defer: Defer) {
@@ -112,9 +116,7 @@ export class SeriesNames {
       const lastMs = Math.ceil(atMs / DAY_MS) * DAY_MS
       known = { key, isNamed: f.user !== '' || f.nodes !== null, lastMs }
       const at = Math.round(atMs)
-      this.#defer(() =>
-        this.#sql.newJob.run(key, this.#cluster, id, f.user, f.account, exeOf(id), f.nodes, at, lastMs),
-      )
+      this.#defer(() => this.#sql.newJob.run(key, this.#cluster, id, f.user, f.account, exeOf(id), f.nodes, at, lastMs))
     }
     this.#jobs.set(jobId, known)
     return known

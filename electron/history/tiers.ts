@@ -33,7 +33,7 @@ export const KEEP: readonly { readonly keepMs: number; readonly leastMs: number;
 
 /** Default and least size of the file, bytes. */
 export const QUOTA_BYTES = 4 * 2 ** 30
-export const QUOTA_LEAST = 64 * 2 ** 20
+export const QUOTA_LEAST = 16 * 2 ** 20
 
 const words = (ms: number): string => {
   if (ms >= DAY_MS) return `${Math.round(ms / DAY_MS)} d`
@@ -52,7 +52,9 @@ export function checkKeep(tier: number, keepMs: number, keeps: readonly number[]
       next: 'Choose another time.',
     })
   if (!limits || !(keepMs >= limits.leastMs && keepMs <= limits.mostMs)) {
-    return refuse(limits ? `it is between ${words(limits.leastMs)} and ${words(limits.mostMs)}` : 'there is no such tier')
+    return refuse(
+      limits ? `it is between ${words(limits.leastMs)} and ${words(limits.mostMs)}` : 'there is no such tier',
+    )
   }
   const finer = keeps[tier - 1]
   if (finer !== undefined && keepMs < finer) return refuse(`the finer ${tierOf(tier - 1)} is kept for ${words(finer)}`)

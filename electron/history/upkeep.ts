@@ -18,6 +18,8 @@ const BREATH_MS = 30
 const INSTANTS_AT_ONCE = 32
 /** What is always left of a tier, ms, however small the quota. */
 const LEAST_MS = 60_000
+/** A full disk takes of raw samples and seconds; before the long past goes, what is new waits. */
+const DISK_TIERS = SECOND + 1
 const PAGES_AT_ONCE = 1000
 
 export interface UpkeepParts {
@@ -163,11 +165,12 @@ export class Upkeep {
   #evictPiece(reason: Reason): number {
     const { db, blocks, evictions, nowMs } = this.#parts
     const clusters = this.#clusters.all() as number[]
-    for (let tier = RAW; tier < TIER_COUNT; tier++) {
+    const [tiers, leastMs] = reason === 'disk' ? [DISK_TIERS, 0] : [TIER_COUNT, LEAST_MS]
+    for (let tier = RAW; tier < tiers; tier++) {
       let oldest: { cluster: number; atMs: number; endMs: number } | undefined
       for (const cluster of clusters) {
         const atMs = blocks.first(cluster, tier)
-        const endMs = (blocks.last(cluster, tier) ?? 0) - LEAST_MS
+        const endMs = (blocks.last(cluster, tier) ?? 0) - leastMs
         if (atMs !== undefined && atMs < endMs && atMs < (oldest?.atMs ?? Infinity)) oldest = { cluster, atMs, endMs }
       }
       if (!oldest) continue

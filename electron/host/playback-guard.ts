@@ -2,11 +2,14 @@
 import { ORPCError } from '@orpc/server'
 import type { Notice } from '#core/api/frames.ts'
 
-/** Verbs that change a source, or stage a change of it. The global stop is none of them: it is always carried out. */
-const changing: ReadonlySet<string> = new Set([
+/**
+ * Verbs that change a source, or stage a change of it. What stops or takes back (the global stop, the lock, cancelling a commit) is none
+ * of them: it is always carried out.
+ */
+export const CHANGES: ReadonlySet<string> = new Set([
   ...['source.setSpeed', 'source.setMode', 'source.unlock', 'source.setController', 'source.setControllerOptions'],
-  ...['rules.stage', 'rules.stagePolicy', 'rules.commit', 'rules.undo'],
-  ...['padll.change', 'padll.apply', 'tokens.reserve', 'tokens.change'],
+  ...['rules.stage', 'rules.stagePolicy', 'rules.unstage', 'rules.commit', 'rules.undo'],
+  ...['padll.change', 'padll.apply', 'tokens.reserve', 'tokens.change', 'sandbox.stage'],
 ])
 
 const RECORDED: Notice = {
@@ -19,6 +22,6 @@ const RECORDED: Notice = {
 
 /** Throws the refusal of a verb that may not be carried out now. */
 export function mayChange(path: readonly string[], isPlayedBack: boolean): void {
-  if (isPlayedBack && changing.has(path.join('.')))
+  if (isPlayedBack && CHANGES.has(path.join('.')))
     throw new ORPCError('REFUSED', { status: 409, message: RECORDED.what, data: RECORDED, defined: true })
 }

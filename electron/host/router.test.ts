@@ -237,7 +237,12 @@ describe('frames', () => {
     const sortRows = (list: readonly Row[], descending: boolean, from = 0, to = list.length): Row[] => {
       const order = Uint32Array.from(list, (_, i) => i)
       const nodes = Float64Array.from(list, (r) => r.nodes ?? NaN)
-      selectRange(order, from, to, valueOrder(nodes, (i) => list[i]?.jobId ?? '', descending))
+      selectRange(
+        order,
+        from,
+        to,
+        valueOrder(nodes, (i) => list[i]?.jobId ?? '', descending),
+      )
       return Array.from(order, (i) => list[i] as Row)
     }
     fc.assert(

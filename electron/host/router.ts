@@ -1,5 +1,5 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
-import { implement, ORPCError } from '@orpc/server'
+import { implement } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import type { Notice } from '#core/api/frames.ts'
 import { fail, type Failure } from '#core/base/result.ts'
@@ -44,24 +44,6 @@ const NOT_LOCKED: Failure = {
   what: 'There is nothing to unlock',
   why: 'this source writes without an unlock',
   next: 'Choose the mode.',
-}
-
-/**
- * What changes or writes: refused while something recorded is on screen, because who asks for it looks at another state than the one it
- * would change. What takes back or stops is never refused.
- */
-export const CHANGES: ReadonlySet<string> = new Set([
-  ...['source.setSpeed', 'source.setMode', 'source.unlock', 'source.setController', 'source.setControllerOptions'],
-  ...['rules.stage', 'rules.stagePolicy', 'rules.unstage', 'rules.commit', 'rules.undo'],
-  ...['padll.change', 'padll.apply', 'tokens.reserve', 'tokens.change', 'sandbox.stage'],
-])
-
-const RECORDED: Failure = {
-  code: 'RECORDED',
-  what: 'Nothing was changed',
-  why: 'what is on screen was recorded, and is not what the servers have now',
-  unaffected: 'The source goes on behind it as it was.',
-  next: 'Return to live first.',
 }
 
 const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })

@@ -60,7 +60,8 @@ function findIn(viewed: LongView): FindAgainst {
   return (atMs) => {
     const { totals } = viewed.live.recent.raw
     const slackMs = 2.5 * (viewed.live.intervalNs / 1e6)
-    const isInMemory = totals.newest > 0 && atMs >= totals.atMs(totals.oldest) && atMs <= totals.atMs(totals.newest) + slackMs
+    const isInMemory =
+      totals.newest > 0 && atMs >= totals.atMs(totals.oldest) && atMs <= totals.atMs(totals.newest) + slackMs
     if (!isInMemory) return pictures.at(atMs)
     const sample = nearestSample(totals, atMs)
     const foundMs = totals.atMs(sample)

@@ -42,7 +42,8 @@ export class BlockCache {
     if (missing.length < 2) return
     const [from, to] = [missing[0] as number, missing.at(-1) as number]
     const wanted = new Set(missing)
-    const between = kind === 'jobs' ? this.reader.jobsBetween(tier, from, to) : this.reader.targetsBetween(tier, from, to)
+    const between =
+      kind === 'jobs' ? this.reader.jobsBetween(tier, from, to) : this.reader.targetsBetween(tier, from, to)
     for (const block of between) if (wanted.delete(block.atMs)) this.#keep(held, block.atMs, block)
     for (const at of wanted) if (this.#isClosed(tier, at)) this.#keep(held, at, undefined)
   }

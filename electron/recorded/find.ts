@@ -74,4 +74,5 @@ export class Pictures {
 }
 
 /** What stands at an instant comes from the hour and the minute before it. */
-const hasRoom = (v: RecordedCluster, atMs: number): boolean => v.axis.sampleAt(atMs - 120_000) > 1 || v.fromMs >= v.tier.fromMs
+const hasRoom = (v: RecordedCluster, atMs: number): boolean =>
+  v.axis.sampleAt(atMs - 120_000) > 1 || v.fromMs >= v.tier.fromMs

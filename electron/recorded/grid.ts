@@ -181,11 +181,11 @@ export class SlidingSums {
     const block = this.#cache.block('jobs', this.#grid.tier.id, this.#grid.atMs(slot))
     const values = block?.columns[column]
     if (!block || !values) return
-    const { keys } = block
+    const of = this.#book.slotsIn(block)
     const { sums, gaps } = held
-    for (let i = 0; i < keys.length; i++) {
+    for (let i = 0; i < of.length; i++) {
       const v = values[i] as number
-      const at = this.#book.slot(keys[i] as number)
+      const at = of[i] as number
       if (v === v) sums[at] = (sums[at] as number) + sign * v
       else gaps[at] = (gaps[at] as number) + sign
     }
@@ -202,6 +202,8 @@ export class GridJobs extends GridTable {
   readonly #blocks = new Map<number, Block | undefined>()
   readonly #records: ((atMs: number) => Stand['records'] | undefined) | undefined
   #isFilled = false
+  /** Instants of the window's slots, from the first on. */
+  #times: readonly number[] = []
 
   /** @param first  slot that the window begins in. */
   constructor(
@@ -230,16 +232,21 @@ export class GridJobs extends GridTable {
     if (this.#isFilled) return
     this.#isFilled = true
     const { tier } = this.grid
-    const instants: number[] = []
-    for (let s = this.#first; s <= this.newest; s++) if (this.atMs(s) <= tier.toMs) instants.push(this.atMs(s))
+    const times = Array.from({ length: Math.max(0, this.newest - this.#first + 1) }, (_, i) =>
+      super.atMs(this.#first + i),
+    )
+    const instants = times.filter((t) => t <= tier.toMs)
     this.#cache.fill('jobs', tier.id, instants)
+    this.#times = times
     for (let s = this.#first; s <= this.newest; s++) this.#meet(this.#block(s))
   }
 
+  override atMs(slot: number): number {
+    return this.#times[slot - this.#first] ?? super.atMs(slot)
+  }
+
   #meet(block: Block | undefined): void {
-    if (!block || met.get(block) === this.#book) return
-    for (const key of block.keys) this.#book.slot(key)
-    met.set(block, this.#book)
+    if (block) this.#book.slotsIn(block)
   }
 
   #block(slot: number): Block | undefined {
@@ -287,13 +294,14 @@ export class GridJobs extends GridTable {
     const firstMs = there[0] ?? Infinity
     const out = new Float64Array(names.length)
     const slack = tier.id === 'raw' ? 0 : tier.stepMs
+    const births = this.#book.firstMs
     for (let k = 0; k < names.length; k++) {
       const of = slots[k] as number
       if (of < 0) {
         out[k] = this.#tail ? this.#withTail(names[k] as string, column, last + 1, slot, 0, 0) : NaN
         continue
       }
-      const bornMs = this.#book.jobs[of]!.firstSeenMs - slack
+      const bornMs = (births[of] as number) - slack
       let count = there.length
       if (bornMs > firstMs) count = there.filter((t) => t > bornMs - 0.5).length
       count -= held?.gaps[of] ?? 0
@@ -317,6 +325,3 @@ export class GridJobs extends GridTable {
     return n > 0 ? s / n : NaN
   }
 }
-
-/** Blocks whose jobs a book has met. */
-const met = new WeakMap<Block, JobBook>()

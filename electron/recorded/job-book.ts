@@ -1,6 +1,6 @@
 /** Jobs met in blocks: each has a slot, by which columns over jobs are numbered here; and its name, owner and ink. */
 import type { JobRead, JobsRead, KnownJobs } from '../cluster/viewed.ts'
-import type { HistoryReader } from '../history/reader.ts'
+import type { Block, HistoryReader } from '../history/reader.ts'
 
 /** Keys up to here are looked up in an array. */
 const DENSE_MAX = 1 << 24
@@ -40,6 +40,14 @@ export class JobBook {
   readonly #sparse = new Map<number, number>()
   #names: readonly string[] = []
   readonly #slots = new WeakMap<readonly string[], Int32Array>()
+  readonly #ofBlocks = new WeakMap<Block, Int32Array>()
+  /** Keys and slots of the block before: nearly every block has the same series as its neighbour. */
+  #last: { readonly keys: Uint32Array; readonly slots: Int32Array } = {
+    keys: new Uint32Array(),
+    slots: new Int32Array(),
+  }
+  /** Instant of the first sample, by slot. */
+  firstMs = new Float64Array(1024)
   /** Inks that jobs have elsewhere, so that one looks alike wherever it is seen. */
   readonly #inkOf: (jobId: string) => number
 
@@ -82,9 +90,33 @@ export class JobBook {
     return slots
   }
 
+  /** Slots of the series of a block; whoever is new in it is met. */
+  slotsIn(block: Block): Int32Array {
+    let slots = this.#ofBlocks.get(block)
+    if (slots) return slots
+    const { keys } = block
+    const last = this.#last
+    let isSame = last.keys.length === keys.length
+    for (let i = 0; i < keys.length && isSame; i++) isSame = last.keys[i] === keys[i]
+    if (isSame) slots = last.slots
+    else {
+      slots = new Int32Array(keys.length)
+      for (let i = 0; i < keys.length; i++) slots[i] = this.slot(keys[i] as number)
+      this.#last = { keys, slots }
+    }
+    this.#ofBlocks.set(block, slots)
+    return slots
+  }
+
   #meet(key: number): number {
     const slot = this.jobs.length
     const job = new RecordedJob(key, this.#reader)
+    if (slot >= this.firstMs.length) {
+      const more = new Float64Array(this.firstMs.length * 2)
+      more.set(this.firstMs)
+      this.firstMs = more
+    }
+    this.firstMs[slot] = job.firstSeenMs
     job.colour = this.#inkOf(job.jobId)
     this.jobs.push(job)
     this.#byName.set(job.jobId, slot)

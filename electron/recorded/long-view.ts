@@ -115,7 +115,8 @@ export class LongView implements Viewed {
   #long(sample: number, windowMs: number): ChartTier | undefined {
     const { raw, seconds } = this.live.recent
     const atMs = raw.totals.atMs(sample)
-    const oldest = (t: { totals: SeriesRead }): number => (t.totals.newest === 0 ? Infinity : t.totals.atMs(t.totals.oldest))
+    const oldest = (t: { totals: SeriesRead }): number =>
+      t.totals.newest === 0 ? Infinity : t.totals.atMs(t.totals.oldest)
     const memoryMs = Math.min(oldest(raw), oldest(seconds))
     if (!(atMs - windowMs < memoryMs - 1000)) return undefined
     const past = this.past

@@ -2,12 +2,11 @@ import Database from 'better-sqlite3'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JobsFrame, OverviewFrame, RulesFrame } from '#core/api/frames.ts'
-import { demo, emulatedCluster, jobsQuery, twoJobs, type Emulated } from '../../tests/node/emulated-cluster.ts'
+import { demo, emulatedCluster, jobsQuery, type Emulated } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { FileReader } from '../history/file-reader.ts'
 import { History } from '../history/history.ts'
 import { RuleDesk } from '../host/rules/desk.ts'
-import { jobFrame } from '../host/views/job.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { recordedRulesFrame } from '../host/views/rules-recorded.ts'
@@ -65,7 +64,9 @@ const keptRows = (f: JobsFrame) => {
   return new Map(
     f.rows.jobId.map((id, i) => [
       id,
-      [user, account, nodes, rpcs, readBps, writeBps, mdops, ioBytes, throttled, rule, ruleRate, record].map((c) => c[i]),
+      [user, account, nodes, rpcs, readBps, writeBps, mdops, ioBytes, throttled, rule, ruleRate, record].map(
+        (c) => c[i],
+      ),
     ]),
   )
 }
@@ -80,14 +81,14 @@ describe('a recorded run is what was shown of it', () => {
   let run: Awaited<ReturnType<typeof play>>
   let past: Past
   beforeAll(async () => {
-    run = await play(demo(), 14, 13)
+    run = await play(demo(), 8, 9)
     run.history.close()
     past = reopened(run.file).past
   }, 60_000)
   afterAll(() => past.reader.close())
 
   it('in every column that is kept, at every sample', () => {
-    expect(run.shown.length).toBeGreaterThan(8)
+    expect(run.shown.length).toBeGreaterThan(7)
     for (const shown of run.shown) {
       const { viewed, sample } = at(past, shown.atMs)
       const query = { ...jobsQuery, at: sample }

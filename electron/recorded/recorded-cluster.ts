@@ -122,7 +122,9 @@ export class RecordedCluster implements Viewed {
   #standAt(sample: number): Stand {
     let stand = this.#stands.get(sample)
     if (stand) this.#stands.delete(sample)
-    else stand = sample > 0 ? this.#standing.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
+    else
+      stand =
+        sample > 0 ? this.#standing.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
     this.#stands.set(sample, stand)
     if (this.#stands.size > STANDS) this.#stands.delete(this.#stands.keys().next().value as number)
     return stand
@@ -136,7 +138,12 @@ export class RecordedCluster implements Viewed {
     const toMs = this.axis.atMs(sample)
     const jobs = this.#standAt(sample).known.jobs.length
     // A chart is no finer than what is stepped through.
-    const coarser = past.tiers.slice(Math.max(0, past.tiers.findIndex((t) => t.id === this.tier.id)))
+    const coarser = past.tiers.slice(
+      Math.max(
+        0,
+        past.tiers.findIndex((t) => t.id === this.tier.id),
+      ),
+    )
     const tier = tierOfWindow(coarser, toMs - windowMs, toMs, chartPoints(jobs)) ?? this.tier
     const grid = past.grid(tier.id === this.tier.id ? this.tier : tier, this.axis)
     const to = grid.lastBefore(toMs)

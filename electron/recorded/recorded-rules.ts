@@ -6,7 +6,7 @@ import type { HistoryReader, KeptRule } from '../history/reader.ts'
 /** Instants whose rules are held. */
 const HELD = 8
 /** Rules are read a stretch at a time: a controller makes dozens a second, and the cursor goes on by tenths of one. */
-const STRETCH_MS = 2_000
+const STRETCH_MS = 10_000
 const STRETCHES = 4
 /** A stretch with so many is not whole. */
 const MANY = 100_000

@@ -152,23 +152,26 @@ export class JobSamples extends SampleTable {
     const slots = this.#book.slotsOf(names)
     if (column === RECORD) return this.#records(slots, sample)
     const blocks = this.blocks(sample, n)
+    for (const block of blocks) this.#book.slotsIn(block)
     const size = this.#book.size
     const [sums, gaps] = [new Float64Array(size), new Uint16Array(size)]
-    for (const { keys, columns } of blocks) {
-      const values = columns[at] as Float32Array
-      for (let i = 0; i < keys.length; i++) {
+    for (const block of blocks) {
+      const values = block.columns[at] as Float32Array
+      const of = this.#book.slotsIn(block)
+      for (let i = 0; i < of.length; i++) {
         const v = values[i] as number
-        const slot = this.#book.slot(keys[i] as number)
+        const slot = of[i] as number
         if (v === v) sums[slot] = (sums[slot] as number) + v
         else gaps[slot] = (gaps[slot] as number) + 1
       }
     }
     const firstMs = blocks[0]?.atMs ?? Infinity
+    const births = this.#book.firstMs
     const out = new Float64Array(names.length)
     for (let k = 0; k < names.length; k++) {
       const slot = slots[k] as number
       // Before its first sample a job is not idle, it is not there.
-      const bornMs = slot < 0 ? Infinity : this.#book.jobs[slot]!.firstSeenMs
+      const bornMs = slot < 0 ? Infinity : (births[slot] as number)
       const there = bornMs <= firstMs ? blocks.length : blocks.filter((b) => b.atMs >= bornMs).length
       const count = there - (slot < 0 ? 0 : (gaps[slot] as number))
       out[k] = count > 0 ? (sums[slot] as number) / count : NaN
@@ -179,16 +182,15 @@ export class JobSamples extends SampleTable {
   /** Records at one sample: as named there, a gap included, else as they stand. */
   #records(slots: Int32Array, sample: number): Float64Array {
     const standing = this.#recordsAt(sample)
-    const out = Float64Array.from(slots, (slot) => (slot < 0 ? NaN : (standing[slot] ?? NaN)))
+    const out = new Float64Array(slots.length)
+    for (let k = 0; k < slots.length; k++) out[k] = standing[slots[k] as number] ?? NaN
     const block = this.blocks(sample, 1)[0]
     if (!block) return out
-    const named = new Map<number, number>()
-    for (let i = 0; i < block.keys.length; i++) {
-      const record = recordIn(block, i)
-      // Whatever is named with a record is in `standing` already.
-      if (record !== record) named.set(this.#book.slot(block.keys[i] as number), record)
-    }
-    if (named.size > 0) slots.forEach((slot, k) => void (named.has(slot) && (out[k] = NaN)))
+    // Whatever is named with a record is in `standing` already.
+    const gaps = new Set<number>()
+    const of = this.#book.slotsIn(block)
+    for (let i = 0; i < of.length; i++) if (Number.isNaN(recordIn(block, i))) gaps.add(of[i] as number)
+    if (gaps.size > 0) for (let k = 0; k < slots.length; k++) if (gaps.has(slots[k] as number)) out[k] = NaN
     return out
   }
 }

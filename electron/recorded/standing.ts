@@ -19,12 +19,17 @@ export const recordIn = (block: Block, i: number): number => {
   return (block.columns[RECORD]?.[i] ?? NaN) + (rest === rest ? rest : 0)
 }
 
+/** Samples between a state that is held and the instant first asked for. */
+const BACK = 16
+
 interface State {
   /** When a slot was last named; -Infinity: not in the hour. */
   seen: Float64Array
   /** Its record as last named; NaN without one. */
   records: Float64Array
 }
+
+const copied = ({ seen, records }: State): State => ({ seen: seen.slice(), records: records.slice() })
 
 export interface Stand {
   readonly known: KnownJobs
@@ -40,6 +45,7 @@ export class Standing {
   readonly #times: Float64Array
   /** States at the beginning of a minute, the newest used last. */
   readonly #minutes = new Map<number, State>()
+  #checked: { readonly index: number; readonly state: State | undefined } = { index: -1, state: undefined }
   #known: { readonly slots: Int32Array; readonly known: KnownJobs } = {
     slots: new Int32Array(),
     known: { jobs: [], names: [] },
@@ -56,11 +62,22 @@ export class Standing {
   /** @param index  of the instant in `times`. */
   at(index: number): Stand {
     const atMs = this.#times[index] as number
-    const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
-    const from = this.#atMinute(minute)
-    const state: State = { seen: from.seen.slice(), records: from.records.slice() }
-    this.#apply(state, minute, atMs, index)
+    const state = copied(this.#near(index))
+    this.#applySamples(state, this.#checked.index + 1, index)
     return { known: this.#knownOf(state, atMs), records: this.#fitted(state).records }
+  }
+
+  /** The state a few samples before an instant: steps to and fro begin there. */
+  #near(index: number): State {
+    const checked = this.#checked
+    if (checked.state && checked.index <= index && index - checked.index <= 2 * BACK) return checked.state
+    const minute = Math.floor((this.#times[index] as number) / MINUTE_MS) * MINUTE_MS
+    const first = this.#before(minute - 0.5)
+    const before = Math.max(first, index - BACK)
+    const state = copied(this.#atMinute(minute))
+    if (before > first) this.#apply(state, minute, this.#times[before] as number, before)
+    this.#checked = { index: before, state }
+    return state
   }
 
   #atMinute(minute: number): State {
@@ -94,7 +111,13 @@ export class Standing {
     if (!finest) return
     const last = index ?? this.#before(toMs)
     const first = this.#before(at - 0.5) + 1
-    if (last < first) return
+    this.#applySamples(state, first, last)
+  }
+
+  /** What the samples [first, last] name. */
+  #applySamples(state: State, first: number, last: number): void {
+    const finest = this.#tiers[0]
+    if (!finest || last < first) return
     this.#cache.fill('jobs', finest.id, Array.from(this.#times.subarray(first, last + 1)))
     for (let i = first; i <= last; i++) {
       this.#name(state, this.#cache.block('jobs', finest.id, this.#times[i] as number))
@@ -114,12 +137,11 @@ export class Standing {
 
   #name(state: State, block: Block | undefined): void {
     if (!block) return
-    const { keys, atMs } = block
-    const slots = new Int32Array(keys.length)
-    for (let i = 0; i < keys.length; i++) slots[i] = this.#book.slot(keys[i] as number)
+    const { atMs } = block
+    const slots = this.#book.slotsIn(block)
     const { seen, records } = this.#fitted(state)
     const [record, rest] = [block.columns[RECORD] as Float32Array, block.columns[REST]]
-    for (let i = 0; i < keys.length; i++) {
+    for (let i = 0; i < slots.length; i++) {
       const slot = slots[i] as number
       seen[slot] = atMs
       const v = record[i] as number
@@ -146,11 +168,12 @@ export class Standing {
   #knownOf(state: State, atMs: number): KnownJobs {
     const { jobs } = this.#book
     const slots = new Int32Array(jobs.length)
+    const { firstMs } = this.#book
     let n = 0
     for (let slot = 0; slot < jobs.length; slot++) {
       const seenMs = state.seen[slot] ?? -Infinity
       if (seenMs <= atMs - KNOWN_MS && !(Math.abs(state.records[slot] ?? NaN) > 0)) continue
-      if (seenMs === -Infinity || jobs[slot]!.firstSeenMs > atMs) continue
+      if (seenMs === -Infinity || (firstMs[slot] as number) > atMs) continue
       slots[n++] = slot
     }
     const old = this.#known.slots

@@ -30,8 +30,7 @@ export function keptTiers(reader: HistoryReader): KeptTier[] {
   return TIERS.flatMap((id) => {
     const kept = reader.keptOf(id)
     if (!kept) return []
-    const stepMs =
-      id === 'raw' ? (usualStep(reader.instants('raw', kept.toMs - 60_000, kept.toMs)) ?? 1000) : STEPS[id]
+    const stepMs = id === 'raw' ? (usualStep(reader.instants('raw', kept.toMs - 60_000, kept.toMs)) ?? 1000) : STEPS[id]
     return [{ id, ...kept, stepMs }]
   })
 }

@@ -16,7 +16,10 @@ type Row = readonly number[]
 
 export class Totals {
   readonly #reader: HistoryReader
-  readonly #runs = new Map<string, { readonly rows: ReadonlyMap<number, Row>; readonly isWhole: boolean; readonly toMs: number }>()
+  readonly #runs = new Map<
+    string,
+    { readonly rows: ReadonlyMap<number, Row>; readonly isWhole: boolean; readonly toMs: number }
+  >()
 
   constructor(reader: HistoryReader) {
     this.#reader = reader
@@ -40,7 +43,12 @@ export class Totals {
     const [from, end] = [run * RUN_MS[tier], (run + 1) * RUN_MS[tier]]
     const { t, columns } = this.#reader.clusterBetween(tier, from, end - 1)
     const rows = new Map<number, Row>()
-    t.forEach((at, i) => rows.set(at, columns.map((c) => c[i] as number)))
+    t.forEach((at, i) =>
+      rows.set(
+        at,
+        columns.map((c) => c[i] as number),
+      ),
+    )
     const keptTo = this.#reader.keptOf(tier)?.toMs ?? -Infinity
     return { rows, isWhole: keptTo >= end, toMs: t.at(-1) ?? -Infinity }
   }

@@ -7,6 +7,8 @@ export interface Flags {
   readonly port?: number
   readonly history?: string
   readonly scenario?: string
+  /** Whether /metrics answers. */
+  readonly metrics?: boolean
 }
 
 function portNumber(text: string): number {
@@ -24,6 +26,7 @@ export function readFlags(args: readonly string[]): Flags {
     .option('--port <n>', 'port, 0 = any free one (default: 7423, or a free one when it is taken)', portNumber)
     .option('--history <file>', 'where measurements are kept (default: the data folder)')
     .option('--scenario <file>', 'scenario for the built-in emulator')
+    .option('--metrics', 'answer /metrics with the newest values as OpenMetrics text, for who shows the token printed')
     .allowExcessArguments(false)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   return command.parse(args, { from: 'user' }).opts<Flags>()

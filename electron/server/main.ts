@@ -6,6 +6,7 @@ import { formatFailure, ok, type Failure, type Result } from '#core/base/result.
 import { openHost } from '#electron/host/host.ts'
 import { defaultHistoryFile } from './data-dir.ts'
 import { readFlags } from './flags.ts'
+import { METRICS_PATH, metricsOf, metricsText } from './metrics.ts'
 import { serveConsole, type Served, type ServeOptions } from './serve.ts'
 
 const USUAL_PORT = 7423
@@ -60,7 +61,8 @@ const host = must(
     ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
   }),
 )
-const served = await serveSomewhere(flags.port, { router: host.router, webRoot, host: '127.0.0.1' })
+const metrics = flags.metrics ? metricsOf(() => metricsText(host.monitor)) : undefined
+const served = await serveSomewhere(flags.port, { router: host.router, webRoot, host: '127.0.0.1', metrics })
 if (!served.ok) {
   await host.close()
   stop(served.error)
@@ -77,6 +79,9 @@ function close(): void {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, close)
 
 line(`Sluice: ${served.value.url}`)
+if (metrics) {
+  line(`Metrics: http://127.0.0.1:${served.value.port}${METRICS_PATH}, Authorization: Bearer ${metrics.token}`)
+}
 if (process.stdin.isTTY) {
   line('The address works once. u and Enter prints another; Ctrl-C stops the console.')
   watchKeys(served.value)

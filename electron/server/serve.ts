@@ -1,6 +1,6 @@
 /**
  * The console on loopback: the window's files over HTTP and the contract over a WebSocket at /rpc.
- * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin.
+ * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin. /metrics, where it is on, has a token of its own.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -8,6 +8,7 @@ import type { AnyRouter } from '@orpc/server'
 import { fail, invariant, ok, type Failure, type Result } from '#core/base/result.ts'
 import { Access, cookieName, readCookie } from './access.ts'
 import { findFile, pageHeaders } from './files.ts'
+import { METRICS_PATH, type Metrics } from './metrics.ts'
 import { MAX_WINDOWS, rpcSockets, type RpcSockets } from './rpc.ts'
 
 /** What to serve and where. */
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly host: '127.0.0.1'
   /** First one-time token; made up where it is not given. */
   readonly token?: string
+  /** What `/metrics` answers; without it there is no such address. */
+  readonly metrics?: Metrics | undefined
 }
 
 /** A running server. */
@@ -38,7 +41,14 @@ export interface Served {
  * Serves the console.
  * Fails with PORT_TAKEN, PORT_REFUSED (no right to it) or LISTEN_FAILED.
  */
-export async function serveConsole({ router, webRoot, port, host, token }: ServeOptions): Promise<Result<Served>> {
+export async function serveConsole({
+  router,
+  webRoot,
+  port,
+  host,
+  token,
+  metrics,
+}: ServeOptions): Promise<Result<Served>> {
   const access = new Access()
   const server = createServer()
   const trouble = await listen(server, port, host)
@@ -47,7 +57,8 @@ export async function serveConsole({ router, webRoot, port, host, token }: Serve
   invariant(typeof at === 'object' && at !== null, 'a server that listens on a port has an address')
 
   const origin = `http://${host}:${at.port}`
-  const site: Site = { access, webRoot, origin, authority: `${host}:${at.port}`, cookie: cookieName(at.port) }
+  const authority = `${host}:${at.port}`
+  const site: Site = { access, webRoot, origin, authority, cookie: cookieName(at.port), metrics }
   const sockets = rpcSockets(router)
   const urlOf = (fresh: string): string => `${origin}/?token=${fresh}`
   server.on('request', (request, response) => void answer(site, request, response))
@@ -66,6 +77,7 @@ interface Site {
   readonly origin: string
   readonly authority: string
   readonly cookie: string
+  readonly metrics: Metrics | undefined
 }
 
 const admitted = (site: Site, request: IncomingMessage): boolean =>
@@ -84,6 +96,15 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
   if (request.method !== 'GET') return say(405, 'Only GET is answered here.', { allow: 'GET' })
   const url = URL.parse(request.url ?? '/', site.origin)
   if (!url) return say(400, 'The address could not be read.')
+
+  // A scraper has no session: it shows its own token, in a header, and sees the values and nothing else.
+  if (url.pathname === METRICS_PATH && site.metrics) {
+    if (!site.metrics.admits(request.headers)) {
+      return say(401, 'The metrics need their token: Authorization: Bearer …', { 'www-authenticate': 'Bearer' })
+    }
+    response.writeHead(200, { ...headers, 'content-type': site.metrics.type }).end(site.metrics.text())
+    return
+  }
 
   const given = url.pathname === '/' ? url.searchParams.get('token') : null
   if (given !== null) {

@@ -99,9 +99,9 @@ describe('the strip', () => {
   it('is reached by Tab once, walked by arrow keys, and goes to an event by Enter', async () => {
     const { buttons } = await show()
     expect(buttons().map((b) => b.attributes('tabindex'))).toEqual(['-1', '-1', '0'])
-    const heard = vi.fn()
+    const heard = vi.fn<(event: KeyboardEvent) => void>()
     addEventListener('keydown', heard)
-    buttons()[2]?.element.focus()
+    ;(buttons()[2]?.element as HTMLElement).focus()
     await buttons()[2]?.trigger('keydown', { key: 'ArrowLeft' })
     expect(document.activeElement).toBe(buttons()[1]?.element)
     await buttons()[1]?.trigger('keydown', { key: 'Home' })
@@ -109,7 +109,7 @@ describe('the strip', () => {
     expect(document.querySelector('img')).toBeNull()
     await buttons()[0]?.trigger('keydown', { key: 'Enter' })
     expect(wrapper.emitted('go')).toEqual([[at(102)]])
-    expect(heard.mock.calls.every(([event]: KeyboardEvent[]) => event?.key !== 'Enter')).toBe(true)
+    expect(heard.mock.calls.every(([event]) => event.key !== 'Enter')).toBe(true)
     removeEventListener('keydown', heard)
   })
 

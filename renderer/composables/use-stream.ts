@@ -154,9 +154,10 @@ export function useStream<N extends StreamName>(
     clearTimeout(timer)
     timer = setTimeout(start, Math.max(0, startedMs + RESTART_MS - performance.now()))
   }
-  const [first] = [plan.value]
-  const before = kept.get(name)
-  if (first !== null && before?.query === first.query && before.turn === first.turn)
+  // Also while nothing can be asked for, because the cursor is on its way elsewhere.
+  const [first, before] = [query(), kept.get(name)]
+  const isSame = first !== null && before?.query === JSON.stringify(first)
+  if (isSame && connection.host !== null && before.turn === (ofHost.has(name) ? 0 : source.turn))
     frame.value = before.frame as Frames[N]
   // What one source has shown is nothing of another.
   watch(

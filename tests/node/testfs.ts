@@ -72,7 +72,7 @@ const noLocks = (): TestLocks => ({
 export function makeTestfs(options: TestfsOptions): Testfs {
   const { version, cpts, osd = 'ldiskfs', sim = new Simulation(), epochSeconds = 1_763_676_476 } = options
   const server = { name: HOST, version, cpts, threads: 16, timer_latency_us: 50 }
-  const context = { epochSeconds, seed: 1 }
+  const context = { epochSeconds, seed: 1, books: true }
   const oss = new EmulatedOss(sim, { ...server, osts: OSTS.map((name) => ({ name, disk: DISK })) }, context)
   const mds = new EmulatedMds(
     sim,
@@ -86,6 +86,7 @@ export function makeTestfs(options: TestfsOptions): Testfs {
     latencyNs: 1000,
     host: HOST,
     seed: 1,
+    books: true,
   })
   const node = new NodeState({ profile: oss.profile, version, cpts, cpus: 2, epochSeconds, clock: () => sim.now })
   const { module, nodemaps } = oss

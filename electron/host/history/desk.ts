@@ -72,7 +72,12 @@ export class HistoryDesk {
     const place = finest && kept && placeAt(past, finest.fromMs, NEAR_MS)
     if (!place) {
       reader.close()
-      return fail({ code: 'NO_HISTORY', what: `${name} holds no samples`, unaffected: SCREEN, next: 'Open another one.' })
+      return fail({
+        code: 'NO_HISTORY',
+        what: `${name} holds no samples`,
+        unaffected: SCREEN,
+        next: 'Open another one.',
+      })
     }
     this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), name, past))
     return ok(undefined)
@@ -94,7 +99,13 @@ export class HistoryDesk {
     }
     const mark: Mark = { atMs, kind: 'note', level: 'ok', subject: 'Note', text: said, where: '' }
     // The log of the source hands it on to the history.
-    this.#onScreen.monitor.events.add(mark)
+    const { events, history } = this.#onScreen.monitor
+    events.add(mark)
+    try {
+      history.flush()
+    } catch {
+      // It goes on waiting with the samples; that the disk takes nothing is told elsewhere.
+    }
     this.#changed()
     return ok(undefined)
   }

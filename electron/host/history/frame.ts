@@ -71,7 +71,12 @@ export class HistoryFrames {
       week: this.#week(reader, measure, fromMs),
       a,
       b,
-      movers: this.#lately.get('movers', spanKey, () => moversOf(reader, query, inkOf), isPast(a) && isPast(b) ? HELD_MS : 5_000),
+      movers: this.#lately.get(
+        'movers',
+        spanKey,
+        () => moversOf(reader, query, inkOf),
+        isPast(a) && isPast(b) ? HELD_MS : 5_000,
+      ),
       overlay: this.#lately.get('overlay', spanKey, () => overlaysOf(reader, query)),
       since: query.leftMs === null ? null : sinceOf(reader, query.leftMs),
       store: { ...this.#store(history) },
@@ -91,7 +96,12 @@ export class HistoryFrames {
   #day(reader: HistoryReader, { measure, zoom }: HistoryQuery, fromMs: number): HistoryFrame['day'] {
     const toMs = fromMs + DAY_MS
     const shown = zoom ?? { fromMs, toMs }
-    const line = this.#lately.get('day', `${measure} ${shown.fromMs} ${shown.toMs}`, () => reader.line(measure, shown, POINTS), 5_000)
+    const line = this.#lately.get(
+      'day',
+      `${measure} ${shown.fromMs} ${shown.toMs}`,
+      () => reader.line(measure, shown, POINTS),
+      5_000,
+    )
     const { marks, gaps } = this.#lately.get(
       'marks',
       `${fromMs}`,
@@ -101,7 +111,16 @@ export class HistoryFrames {
       }),
       2_000,
     )
-    return { fromMs, toMs, tier: line.tier, t: line.t, values: line.values, marks, gaps, watch: this.#watch(reader, measure, toMs) }
+    return {
+      fromMs,
+      toMs,
+      tier: line.tier,
+      t: line.t,
+      values: line.values,
+      marks,
+      gaps,
+      watch: this.#watch(reader, measure, toMs),
+    }
   }
 
   #watch(reader: HistoryReader, measure: HistoryQuery['measure'], toMs: number): number | null {

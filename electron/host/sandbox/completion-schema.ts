@@ -5,8 +5,8 @@ import { scenarioSchema } from '#core/emulator/scenario.ts'
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly description?: string
-  readonly default?: unknown
-  readonly const?: unknown
+  readonly default?: string | number | boolean | null | object
+  readonly const?: string | number | boolean | null
   readonly enum?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -63,12 +63,19 @@ export function detailOf(s: Schema): string {
   const kind = s.enum ? s.enum.slice(0, 6).join(' | ') : s.const !== undefined ? String(s.const) : typeName(s)
   const isRange = minimum !== undefined && maximum !== undefined && maximum < 1e15
   const range = isRange ? ` ${minimum} to ${maximum}` : ''
-  const plain = s.default !== undefined && (typeof s.default !== 'object' || s.default === null)
-  const standard = plain && s.default !== '' ? `, ${String(s.default)} unless said` : ''
+  const plain = plainOf(s)
+  const standard = plain === '' ? '' : `, ${plain} unless said`
   return [`${kind}${range}${standard}`, s.description]
     .filter((t) => t !== undefined && t !== '')
     .join('; ')
     .slice(0, 300)
+}
+
+/** What stands unless said, as text; empty without, and for lists and maps. */
+function plainOf({ default: standard }: Schema): string {
+  return typeof standard === 'string' || typeof standard === 'number' || typeof standard === 'boolean'
+    ? String(standard)
+    : ''
 }
 
 function typeName(s: Schema): string {
@@ -96,14 +103,15 @@ export function valuesOf(s: Schema): Option[] {
   const about = s.description ?? ''
   const option = (label: string): Option => ({
     label,
-    detail: label === String(s.default) ? 'unless said' : about,
+    detail: label === plainOf(s) ? 'unless said' : about,
     apply: label,
   })
   if (s.type === 'array' && s.items) return valuesOf(s.items).map((o) => (s.mayBeOne ? o : inList(o)))
   if (s.enum) return s.enum.map((v) => option(String(v)))
   if (s.const !== undefined) return [option(String(s.const))]
   if (s.type === 'boolean') return ['true', 'false'].map(option)
-  return s.default !== undefined && s.default !== '' && typeof s.default !== 'object' ? [option(String(s.default))] : []
+  const plain = plainOf(s)
+  return plain === '' ? [] : [option(plain)]
 }
 
 /** The same where a list has to stand. */

@@ -108,7 +108,7 @@ export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<strin
     for (const { entries } of monitor.reading(host)?.targets ?? []) {
       for (const e of entries) {
         let of = out.get(e.jobId)
-        if (!of) out.set(e.jobId, (of = new Map()))
+        if (!of) out.set(e.jobId, (of = new Map<string, number>()))
         for (const [name, c] of e.counters) if (c.samples > 0) of.set(name, (of.get(name) ?? 0) + c.samples)
       }
     }

@@ -9,6 +9,36 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import { controlOf, groupRules, mdtsOf, metadataCounters, ruleLines, scenarioOf, serversOf } from './fork-facts.ts'
 import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
 
+/** What is known beside the file, of the source as it is now. */
+export interface ForkAround extends Pick<ForkInputs, 'cluster' | 'kind' | 'control' | 'scenario' | 'servers' | 'mdts'> {
+  /** From one raw sample to the next. */
+  readonly intervalMs: number
+  readonly job?: ((jobId: string) => Pick<ForkJob, 'hosts' | 'targets' | 'ops'> | undefined) | undefined
+  /** In words: what of this is not of the stretch. */
+  readonly said: string
+}
+
+/** What the console knows of the source on screen. */
+export function aroundOf(monitor: ClusterMonitor): ForkAround {
+  const counters = metadataCounters(monitor)
+  const { source } = monitor
+  return {
+    ...{ cluster: source.cluster, kind: source.kind, scenario: scenarioOf(source), control: controlOf(monitor) },
+    ...{ servers: serversOf(monitor, monitor.sample), mdts: mdtsOf(monitor), intervalMs: monitor.intervalNs / 1e6 },
+    job: (jobId) => {
+      const known = monitor.jobs.find(jobId)
+      return (
+        known && {
+          hosts: known.hosts,
+          targets: [...known.targets],
+          ops: counters.get(jobId) ?? new Map<string, number>(),
+        }
+      )
+    },
+    said: 'Controller, its settings and CPTs are those of now, not those of the stretch.',
+  }
+}
+
 /** Samples that are read for a fork. */
 const POINTS_MAX = 2_400
 const STEP_MS = { '1s': 1_000, '10s': 10_000, '1min': 60_000 } as const
@@ -80,13 +110,13 @@ class BinnedTarget {
  * Failures: FORK_EMPTY: nothing is kept of it; FORK_HOLES: less than half of its samples are there.
  */
 export function inputsFromHistory(
-  monitor: ClusterMonitor,
+  around: ForkAround,
   reader: HistoryReader,
   span: Span,
   { workload, isReplay }: Pick<ForkInputs, 'workload' | 'isReplay'>,
 ): Result<ForkInputs> {
   const tier = reader.tierFor(span.fromMs, span.toMs, POINTS_MAX)
-  const stepMs = tier === 'raw' ? monitor.intervalNs / 1e6 : STEP_MS[tier]
+  const stepMs = tier === 'raw' ? around.intervalMs : STEP_MS[tier]
   const spanMs = span.toMs - span.fromMs
   const binMs = stepMs * Math.max(1, Math.ceil(spanMs / BINS / stepMs))
   const bins = Math.max(1, Math.ceil(spanMs / binMs))
@@ -144,27 +174,25 @@ export function inputsFromHistory(
         ]
       : []
   })
-  const counters = metadataCounters(monitor)
   const allJobs = [...jobs].flatMap(([key, series]): ForkJob[] => {
     const kept = reader.job(key)
     if (!kept) return []
     const column = (c: (typeof JOB_COLUMNS)[number]): number[] => keep(series.mean(JOB_COLUMNS.indexOf(c), samples))
-    const live = monitor.jobs.find(kept.jobId)
+    const live = around.job?.(kept.jobId)
     const rpcs = column('rpcs')
     return [
       {
         ...{ jobId: kept.jobId, user: kept.user, account: kept.account, nodes: kept.nodes, hosts: live?.hosts ?? [] },
         ...{ rpcs, readBps: column('readBps'), writeBps: column('writeBps'), mdops: column('mdops') },
         throttled: heldPart(rpcs, column('throttled')),
-        targets: [...(live?.targets ?? [])],
-        ops: counters.get(kept.jobId) ?? new Map(),
+        targets: live?.targets ?? [],
+        ops: live?.ops ?? new Map<string, number>(),
       },
     ]
   })
-  const { source } = monitor
   return ok({
-    cluster: reader.cluster === '' ? source.cluster : reader.cluster,
-    kind: source.kind,
+    cluster: reader.cluster === '' ? around.cluster : reader.cluster,
+    kind: around.kind,
     atMs: span.toMs,
     binS: binMs / 1000,
     binAtS: isKnown.flatMap((is, i) => (is ? [(i * binMs) / 1000] : [])),
@@ -173,18 +201,17 @@ export function inputsFromHistory(
     ...{ isReplay, workload },
     jobs: allJobs,
     targets: allTargets,
-    mdts: mdtsOf(monitor),
-    servers: serversFrom(monitor, allTargets),
+    mdts: around.mdts,
+    servers: serversFrom(around.servers, allTargets),
     ...rulesOf(reader.rulesAt(span.fromMs), new Set(allTargets.map((t) => t.server))),
-    control: controlOf(monitor),
-    scenario: scenarioOf(source),
-    unknown: ['Controller, its settings and CPTs are those of now, not those of the stretch.'],
+    control: around.control,
+    scenario: around.scenario,
+    unknown: [around.said],
   })
 }
 
 /** Servers as they are now; of one that is gone, its name. */
-function serversFrom(monitor: ClusterMonitor, targets: readonly ForkTarget[]): ForkServer[] {
-  const now = serversOf(monitor, monitor.sample)
+function serversFrom(now: readonly ForkServer[], targets: readonly ForkTarget[]): ForkServer[] {
   const known = new Set(now.map((s) => s.name))
   const gone = [...new Set(targets.map((t) => t.server))].filter((name) => !known.has(name))
   const policy = now.find((s) => s.kind === 'oss')?.policy ?? 'fifo'

@@ -4,7 +4,7 @@ import type { Forked, ForkInput } from '#core/api/sandbox.ts'
 import type { ForkInputs } from '#core/sandbox/fork-inputs.ts'
 import { forkScenario } from '#core/sandbox/fork.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { inputsFromHistory } from './fork-history.ts'
+import { aroundOf, inputsFromHistory } from './fork-history.ts'
 import { inputsFromMemory, LOOK_BACK_MS, reachesBack } from './fork-source.ts'
 import { checkOf } from './scenarios-check.ts'
 
@@ -14,10 +14,10 @@ import { checkOf } from './scenarios-check.ts'
  * Failures: FORK_EMPTY, FORK_HOLES.
  */
 export function gather(monitor: ClusterMonitor, { span, atMs, workload }: ForkInput): Result<ForkInputs> {
-  if (span) return inputsFromHistory(monitor, monitor.history.reader(), span, { workload, isReplay: true })
+  if (span) return inputsFromHistory(aroundOf(monitor), monitor.history.reader(), span, { workload, isReplay: true })
   if (atMs === null || reachesBack(monitor, atMs)) return inputsFromMemory(monitor, { atMs, workload })
   const minute = { fromMs: atMs - LOOK_BACK_MS, toMs: atMs }
-  return inputsFromHistory(monitor, monitor.history.reader(), minute, { workload, isReplay: false })
+  return inputsFromHistory(aroundOf(monitor), monitor.history.reader(), minute, { workload, isReplay: false })
 }
 
 /** Failures: FORK_EMPTY, FORK_HOLES, FORK_NO_TARGETS, FORK_INVALID. */

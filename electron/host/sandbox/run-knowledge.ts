@@ -1,6 +1,7 @@
 /** What a run itself leaves open, beside what its scenario does. */
 import type { KnowledgeLine } from '#core/api/sandbox.ts'
 import type { Comparison } from '#core/sandbox/comparison.ts'
+import type { WithoutIdle } from '#core/sandbox/idle-planes.ts'
 
 /** Seeds below which the ends of a band are hardly more than the extremes that were seen. */
 const FEW_SEEDS = 10
@@ -9,6 +10,7 @@ export function runKnowledge(
   { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
   { thinning }: { readonly thinning: number },
   seeds: number,
+  left: WithoutIdle['left'],
 ): KnowledgeLine[] {
   const lines: KnowledgeLine[] = []
   const number = (n: number): string => Math.round(n).toLocaleString('en-GB')
@@ -26,6 +28,11 @@ export function runKnowledge(
     lines.push({ level: 'watch', text: 'One seed: how far the figures scatter is not known.' })
   } else if (seeds < FEW_SEEDS) {
     lines.push({ level: 'watch', text: `${seeds} seeds: the ends of the bands are uncertain.` })
+  }
+  if (left.length > 0) {
+    const names = left.map((plane) => (plane === 'locks' ? 'the ccPFS' : 'the data nodes')).join(' and ')
+    const text = `Not run, because no variant changes them and they share nothing with the Lustre servers: ${names}.`
+    lines.push({ level: 'ok', text })
   }
   if (thinning > 1) {
     const text = `One simulated RPC stands for ${number(thinning)}: waits shorter than the time between two of them are coarse.`

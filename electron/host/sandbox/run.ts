@@ -4,6 +4,7 @@ import type { KnowledgeLine, RunEvent, RunInput, RunResult } from '#core/api/san
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { Comparison } from '#core/sandbox/comparison.ts'
+import { withoutIdlePlanes, type WithoutIdle } from '#core/sandbox/idle-planes.ts'
 import { ComparisonRun, type ComparisonEvent, type Cost } from '../../sandbox/comparison-run.ts'
 import { variantOf } from '../../sandbox/variant-input.ts'
 import { toNotice } from '../views/status.ts'
@@ -58,8 +59,10 @@ export class RunDesk {
     const { seconds, sloWaitMs } = input
     const seeds = Array.from({ length: input.seeds }, (_, i) => input.firstSeed + i)
     let isOver = false
+    const variants = input.variants.map(variantOf)
+    const { scenario: played, left } = withoutIdlePlanes(scenario, variants)
     const run: ComparisonRun = new ComparisonRun(
-      { scenario, variants: input.variants.map(variantOf), seeds, seconds, sloWaitMs },
+      { scenario: played, variants, seeds, seconds, sloWaitMs },
       {
         ...{ colourOf: this.#parts.colourOf, signal, program: this.#parts.program },
         yields: true,
@@ -75,7 +78,7 @@ export class RunDesk {
       if (event.kind === 'progress') return event
       if (event.kind === 'failed') return { kind: 'failed', notice: toNotice(event.failure) }
       const { comparison, cost } = event
-      return { kind: 'result', result: this.#keep(scenario, { comparison, cost, seeds, seconds, sloWaitMs }) }
+      return { kind: 'result', result: this.#keep(scenario, { comparison, cost, seeds, seconds, sloWaitMs }, left) }
     }
     return ok(mapped(run.events(), of))
   }
@@ -83,9 +86,13 @@ export class RunDesk {
   #keep(
     scenario: Scenario,
     of: { comparison: Comparison; cost: Cost } & Pick<RunResult, 'seeds' | 'seconds' | 'sloWaitMs'>,
+    left: WithoutIdle['left'],
   ): RunResult {
     const { comparison, cost, seeds, seconds, sloWaitMs } = of
-    const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, cost, seeds.length), ...knowledgeOf(scenario)]
+    const knowledge: KnowledgeLine[] = [
+      ...runKnowledge(comparison, cost, seeds.length, left),
+      ...knowledgeOf(scenario),
+    ]
     const result: RunResult = {
       id: randomBytes(6).toString('hex'),
       title: scenario.title,

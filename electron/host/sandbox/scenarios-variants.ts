@@ -77,10 +77,11 @@ export function suggestedVariants(s: Scenario): Variant[] {
   if (hasData(all) && !(isControlled && controller === 'adaptbf')) out.push({ name: 'AdapTBF', controller: 'adaptbf' })
   const metadata = metadataCap(s, all)
   if (metadata) out.push(metadata)
-  if (s.ccpfs) {
+  // A fork is of Lustre: what it carries of the emulator's other planes is as it was, unless somebody asks for it.
+  if (s.ccpfs && !s.fork) {
     const other = s.ccpfs.manager === 'lustre' ? 'seqdlm' : 'lustre'
     out.push({ name: other === 'lustre' ? 'Locks as Lustre' : 'SeqDLM', controller: 'none', locks: other })
   }
-  if (s.haechi.some((n) => n.variant !== 'bare')) out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
+  if (!s.fork && s.haechi.some((n) => n.variant !== 'bare')) out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
   return out.slice(0, VARIANTS_MAX).map((v) => variant.parse(v))
 }

@@ -51,7 +51,8 @@ export function onAxis(
   values: readonly (number | null)[],
   axis: readonly number[],
 ): (number | null)[] {
-  const gap = (x: readonly number[]): number => (x.length < 2 ? 0 : ((x.at(-1) as number) - (x[0] as number)) / (x.length - 1))
+  const gap = (x: readonly number[]): number =>
+    x.length < 2 ? 0 : ((x.at(-1) as number) - (x[0] as number)) / (x.length - 1)
   const reach = 1.5 * Math.max(gap(t), gap(axis))
   let k = 0
   return axis.map((at, i) => {
@@ -65,16 +66,13 @@ export function onAxis(
     }
     if (count > 0) return sum / count
     const last = k - 1
-    return last >= 0 && (t[last] as number) <= after && at - (t[last] as number) <= reach ? (values[last] ?? null) : null
+    return last >= 0 && (t[last] as number) <= after && at - (t[last] as number) <= reach
+      ? (values[last] ?? null)
+      : null
   })
 }
 
 /** Values of jobs at A in the order of `ids`; null for a gap, and for a job that was not there. */
-export function columnAt(
-  a: Against,
-  ids: readonly string[],
-  column: number,
-  n: number,
-): (number | null)[] {
+export function columnAt(a: Against, ids: readonly string[], column: number, n: number): (number | null)[] {
   return Array.from(a.viewed.recent.raw.jobs.means(ids, column, a.sample, n), orNull)
 }

@@ -46,6 +46,8 @@ export class JobTable {
   readonly #atMs: number
   readonly #isNow: boolean
   readonly #ruleOf: RuleOf
+  /** Names already looked up: facets, totals and the filter ask for the same ones. */
+  readonly #rules: string[] = []
   /** What a job without a rule falls under; empty where rules of long ago have left memory while rates are still there. */
   readonly #noRule: 'default' | ''
 
@@ -57,7 +59,11 @@ export class JobTable {
     const one = only === undefined ? undefined : viewed.jobs.find(only)
     const isThere = one !== undefined && one.firstSeenMs <= atMs
     const known =
-      only === undefined ? knownAt(viewed, atMs) : isThere ? { jobs: [one], names: [one.jobId] } : { jobs: [], names: [] }
+      only === undefined
+        ? knownAt(viewed, atMs)
+        : isThere
+          ? { jobs: [one], names: [one.jobId] }
+          : { jobs: [], names: [] }
     const { names } = known
     const { jobs } = viewed.recent.raw
     const mean = (column: number, n: number): Float64Array => zeroed(jobs.means(names, column, sample, n))
@@ -97,7 +103,7 @@ export class JobTable {
   }
 
   rule(i: number): string {
-    return this.#ruleOf(this.jobs[i]!.jobId)?.name ?? this.#noRule
+    return (this.#rules[i] ??= this.#ruleOf(this.jobs[i]!.jobId)?.name ?? this.#noRule)
   }
 
   /** A row in whole, for what is on screen. */
@@ -138,10 +144,30 @@ export class JobTable {
 
   #order(by: JobColumn, descending: boolean): Compare {
     const id = (i: number): string => this.jobs[i]!.jobId
-    if (by === 'rule') return textOrder(this.jobs.map((_, i) => this.rule(i)), id, descending)
-    if (by === 'jobId' || by === 'account') return textOrder(this.jobs.map((j) => j[by]), id, descending)
-    if (by === 'nodes') return valueOrder(Float64Array.from(this.jobs, (j) => j.nodes ?? NaN), id, descending)
-    if (by === 'ioBytes') return valueOrder(Float64Array.from(this.jobs, (_, i) => this.ioBytes(i)), id, descending)
+    if (by === 'rule')
+      return textOrder(
+        this.jobs.map((_, i) => this.rule(i)),
+        id,
+        descending,
+      )
+    if (by === 'jobId' || by === 'account')
+      return textOrder(
+        this.jobs.map((j) => j[by]),
+        id,
+        descending,
+      )
+    if (by === 'nodes')
+      return valueOrder(
+        Float64Array.from(this.jobs, (j) => j.nodes ?? NaN),
+        id,
+        descending,
+      )
+    if (by === 'ioBytes')
+      return valueOrder(
+        Float64Array.from(this.jobs, (_, i) => this.ioBytes(i)),
+        id,
+        descending,
+      )
     return valueOrder(this[by], id, descending)
   }
 }

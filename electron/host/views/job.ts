@@ -161,8 +161,7 @@ export function jobFrame(
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
     rpcs: row?.rpcs ?? 0,
-    series:
-      a && atMs !== null ? { ...series, rpcsAgainst: seriesAt(a, atMs, { jobId, windowMs }, series.t) } : series,
+    series: a && atMs !== null ? { ...series, rpcsAgainst: seriesAt(a, atMs, { jobId, windowMs }, series.t) } : series,
     pairs: debts ? pairsOf(debts, jobId) : null,
     ledger: sample === 0 || !live ? [] : ledgerOf(live, { jobId, target, sample, windowMs }, LEDGER),
     ops: ops.map(([op, n]) => ({

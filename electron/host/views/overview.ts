@@ -124,11 +124,11 @@ function changes(viewed: Viewed, sample: number, windowMs: number, names: readon
 function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | undefined): OverviewFrame['movers'] {
   const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from, step } = tier.jobs.window(to, windowMs, SPARK_POINTS)
-  const known = viewed.jobs.known?.(Infinity)
-  const all = new Set(known?.names ?? Array.from(viewed.jobs.all, (j) => j.jobId))
+  const here =
+    viewed.jobs.known?.(viewed.recent.raw.totals.atMs(sample)).names ?? Array.from(viewed.jobs.all, (j) => j.jobId)
   // Who is gone since A has moved, too.
-  if (a) for (const name of a.viewed.jobs.known?.(a.atMs).names ?? []) all.add(name)
-  const names = known && all.size === known.names.length ? known.names : [...all]
+  const then = a ? (a.viewed.jobs.known?.(a.atMs).names ?? []) : []
+  const names = then.length === 0 ? here : [...new Set([...here, ...then])]
   const { now, before } = changes(viewed, sample, windowMs, names)
   const base = a ? changes(a.viewed, a.sample, windowMs, names).now : before
   const delta = now.map((v, i) => orZero(v) - orZero(base[i] as number))

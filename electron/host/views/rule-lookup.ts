@@ -60,7 +60,9 @@ export type RuleOf = (jobId: string) => { readonly name: string; readonly rate: 
  */
 export function ruleLookup(rules: ReadonlyMap<string, readonly RuleLine[]>): RuleOf {
   const servers = [...rules.values()].map(finderOf)
-  const named = servers.every((s) => s.ids !== undefined) ? new Set(servers.flatMap((s) => [...(s.ids ?? [])])) : undefined
+  const named = servers.every((s) => s.ids !== undefined)
+    ? new Set(servers.flatMap((s) => [...(s.ids ?? [])]))
+    : undefined
   return (jobId) => {
     if (named?.has(jobId) === false) return undefined
     let name: string | undefined

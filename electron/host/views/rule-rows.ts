@@ -82,8 +82,7 @@ export function bound(
   ceiling: number,
 ): Pick<RulesFrame['rows'][number], 'ceilingBps' | 'used' | 'spark'> {
   if (jobId === undefined || sample === 0 || ceiling === 0) return { ceilingBps: null, used: null, spark: [] }
-  const mean = (m: JobMeasure): number =>
-    viewed.recent.raw.jobs.mean(jobId, jobColumn(m), sample, rateSamples(viewed))
+  const mean = (m: JobMeasure): number => viewed.recent.raw.jobs.mean(jobId, jobColumn(m), sample, rateSamples(viewed))
   const measure = service === 'ost_io' ? 'rpcs' : 'mdops'
   const served = mean(measure)
   // On OSTs what the rules allow is kept with the sample, where each server may have its own rate.

@@ -127,7 +127,13 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?
   const offset = Math.min(query.offset, Math.max(0, staged.rows.length - 1))
   const first = texts[0]
   const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
-  const then = a && rulesAgainst(a, query, texts.map((t) => t.host))
+  const then =
+    a &&
+    rulesAgainst(
+      a,
+      query,
+      texts.map((t) => t.host),
+    )
   const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
   return {
     seq,

@@ -7,11 +7,7 @@ import { liveOf, nearestSample, stand, type Position } from './position.ts'
 const POINTS = 480
 const MARKS = 120
 
-export function stripFrame(
-  viewed: Viewed,
-  query: { at: number | null; windowMs: number },
-  seq: number,
-): StripFrame {
+export function stripFrame(viewed: Viewed, query: { at: number | null; windowMs: number }, seq: number): StripFrame {
   const { sample, atMs } = stand(viewed, query.at)
   // The strip always ends at the newest sample: the cursor moves on it, it does not move the strip. Of the past it is the page that
   // the cursor is on.

@@ -273,6 +273,6 @@ export function openSandboxHost(): SandboxHost {
     breakOff: (error) => events?.error(error),
     api: { sandbox },
   }
-  useConnectionStore().opened({ api: host.api as unknown as Client })
+  useConnectionStore().opened({ api: host.api as Client })
   return host
 }

@@ -266,7 +266,7 @@ describe('what is done with a result', () => {
     await flushPromises()
     expect(find('stage').attributes('disabled')).toBeDefined()
     expect(find('stage-fault').text()).toContain('The fork is of altair; borealis is on screen')
-    shown('altair', { playback: { file: null, tier: 'raw', fromMs: 0, toMs: 1 } } as Partial<StatusFrame>)
+    shown('altair', { playback: { file: null, tier: 'raw', fromMs: 0, toMs: 1 } })
     await flushPromises()
     expect(find('stage-fault').text()).toContain('recorded')
     expect(find('stage').attributes('disabled')).toBeDefined()

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { parseScenario, type Scenario } from '../emulator/scenario.ts'
+import type { RunReport } from './run-report.ts'
+import { runOf } from './small-run.ts'
+
+function scenarioOf(text: string): Scenario {
+  const read = parseScenario(
+    `title: Planes
+clients: { count: 4 }
+oss: [{ name: oss01, osts: [{ name: p-OST0000, disk: { bandwidth_mb_s: 500 } }] }]
+control: { controller: none, max_rate: 300METADATA }
+${text}`.replace(
+      'METADATA',
+      text.includes('#controlled')
+        ? ', metadata: { limits: { meta_op: 200 }, policies: "1 0 demand 2.meta.u2 meta_op 100" }'
+        : '',
+    ),
+  )
+  if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
+  return read.value
+}
+
+const figure = (r: RunReport, what: string): number => {
+  const found = r.planes.find((p) => p.what === what)
+  if (!found) throw new Error(`no figure ${what}`)
+  return found.value
+}
+
+const STAGED = scenarioOf(`
+mds: [{ name: mds01, mdts: [{ name: p-MDT0000 }] }]
+padll: { algorithm: uniform, system_limits: { meta_op: 100 }, policies: "1 0 demand 1.meta.u1 meta_op 100" }
+jobs:
+  - { id: 1.meta.u1, clients: [1, 2], processes: 8, outstanding: 4, op: stat, stages: {}, pattern: { kind: poisson, rate: 60 } }
+`)
+
+describe('metadata', () => {
+  it('is held back by PADLL as the scenario says, and passes when a variant takes it away', () => {
+    const [own, off] = [runOf(STAGED, {}, { seconds: 6 }), runOf(STAGED, { metadata: 'off' }, { seconds: 6 })]
+    // 480/s are asked for; stages are limited from the second control cycle on.
+    expect(figure(own, 'served')).toBeLessThan(300)
+    expect(figure(own, 'held back by PADLL, p95')).toBeGreaterThan(100)
+    expect(figure(off, 'served')).toBeGreaterThan(400)
+    expect(off.planes.map((p) => p.what)).toEqual(['served'])
+    expect(off.jobs[0]!.waitP95Ms).toBeLessThan(own.jobs[0]!.waitP95Ms)
+  })
+
+  it('is limited by rules on its servers where the scenario controls it there', () => {
+    const controlled = scenarioOf(`
+#controlled
+mds: [{ name: mds01, mdts: [{ name: p-MDT0000 }] }]
+policy: tbf jobid+opcode
+jobs:
+  - { id: 2.meta.u2, clients: [1, 2], processes: 8, outstanding: 4, op: stat, pattern: { kind: poisson, rate: 60 } }
+`)
+    const own = runOf(controlled, { metadata: 'static' }, { seconds: 6 })
+    const off = runOf(controlled, { metadata: 'off' }, { seconds: 6 })
+    expect([own.remarks, off.remarks]).toEqual([[], []])
+    expect(figure(off, 'served')).toBeGreaterThan(400)
+    expect(figure(own, 'served')).toBeLessThan(200)
+  })
+})
+
+describe('locks', () => {
+  const shared = scenarioOf(`
+ccpfs:
+  servers: [lock01]
+  files: [{ name: shared.dat }]
+  workloads: [{ job: 1.cc.u1, file: shared.dat, clients: [1, 2, 3], pattern: strided, size_bytes: 262144, pace: { kind: continuous, think_ms: 0.5 } }]
+jobs:
+  - { id: 1.cc.u1, clients: [1, 2, 3], op: read, size_kib: 4, pattern: { kind: poisson, rate: 1 } }
+`)
+
+  it('are those of the manager that a variant names', () => {
+    const [seqdlm, basic] = ['seqdlm', 'basic'].map((locks) => runOf(shared, { locks }, { seconds: 0.15 }))
+    expect(figure(seqdlm!, 'written')).toBeGreaterThan(1.2 * figure(basic!, 'written'))
+    expect(figure(basic!, 'waiting for locks')).toBeGreaterThan(figure(seqdlm!, 'waiting for locks'))
+    expect(figure(basic!, 'waiting for locks')).toBeLessThanOrEqual(1)
+    expect(runOf(shared, { locks: 'none such' }, { seconds: 1 }).remarks).toHaveLength(1)
+  })
+})
+
+describe('tokens', () => {
+  it('keep reservations, and bare nodes do not', () => {
+    const tenants = scenarioOf(`
+haechi:
+  - name: dn01
+    global_iops: 40000
+    local_iops: 20000
+    batch: 100
+    clients:
+      - { name: a, reservation: 15000, workload: { kind: backlogged } }
+      - { name: b, workload: { kind: backlogged } }
+      - { name: c, workload: { kind: backlogged } }
+      - { name: d, workload: { kind: backlogged } }
+jobs:
+  - { id: 1.x.u1, clients: [1], op: read, size_kib: 4, pattern: { kind: poisson, rate: 1 } }
+`)
+    const [own, off] = [runOf(tenants, {}, { seconds: 5 }), runOf(tenants, { haechi: 'off' }, { seconds: 5 })]
+    // 15,000 are promised; bare, the node gives each client a quarter of 40,000.
+    expect(figure(own, 'reservations kept')).toBeGreaterThan(0.9)
+    expect(figure(off, 'reservations kept')).toBeCloseTo(2 / 3, 2)
+    expect(figure(own, 'completed')).toBeGreaterThan(30_000)
+  })
+})

