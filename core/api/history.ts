@@ -27,7 +27,7 @@ export type GroupBy = z.infer<typeof groupBy>
 export const span = z.object({ fromMs: ms, toMs: ms }).refine((s) => s.toMs > s.fromMs, 'an end after its beginning')
 export type Span = z.infer<typeof span>
 
-/** Event kinds; `lock`: a storm or a convoy of locks. */
+/** Event kinds. A storm of locks is an alarm with the subject Locks. */
 export const markKind = z.enum(['start', 'stop', 'change', 'controller', 'job', 'lost', 'mode', 'alarm', 'note'])
 export const mark = z.object({
   atMs: ms,
