@@ -13,6 +13,7 @@ export default defineConfig({
           'haechi-thread': 'electron/haechi/thread.ts',
           'locks-worker': 'electron/host/locks/worker.ts',
           'sandbox-worker': 'electron/sandbox/worker.ts',
+          'sandbox-reader': 'electron/host/sandbox/reading-thread.ts',
         },
         output: { format: 'es', entryFileNames: '[name].js' },
       },

@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vitest/config'
 
 /** Looks at all processes and files of the machine: another test beside it would be seen. */
 const ALONE = ['tests/node/live-expiry.test.ts']
+
+/** Processes and threads that tests start compile a module once for all of them. */
+const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
 export default defineConfig({
   test: {
@@ -14,6 +18,7 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
+          env,
           setupFiles: ['tests/setup/property-seed.ts'],
           include: ['core/**/*.test.ts', 'electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
           exclude: ALONE,
@@ -35,6 +40,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           environment: 'node',
+          env,
           include: ['tests/e2e/**/*.test.ts', ...ALONE],
           testTimeout: 90_000,
           hookTimeout: 90_000,

@@ -7,10 +7,10 @@
 import { randomStream, type RandomStream } from '../base/random.ts'
 import { Link } from '../sim/link.ts'
 import type { Simulation } from '../sim/simulation.ts'
-import { Ring } from '../tbf/ring.ts'
+import { Ring } from '../base/ring.ts'
 import { RpcHistograms } from './io-histograms.ts'
-import { isData, rpcKind, type RpcKind } from './operations.ts'
-import type { Rpc, RpcTarget } from './rpc.ts'
+import { isData, rpcKind } from './operations.ts'
+import type { ClientLine, Rpc, RpcTarget } from './rpc.ts'
 
 /** Bytes of a request or reply without bulk data. */
 const MESSAGE_BYTES = 512
@@ -29,19 +29,6 @@ export interface ClientOptions {
   readonly seed: number
   /** Whether it keeps what only its parameters show. */
   readonly books: boolean
-}
-
-/** What a client has under way to one target. */
-export interface ClientLine {
-  inFlight: number
-  readonly waiting: Ring<Rpc>
-  readonly urgent: Ring<Rpc>
-  /** max_rpcs_in_flight of this connection. */
-  slots: number
-  /** RPCs under way by what they are. */
-  readonly underWay: Record<RpcKind, number>
-  /** `osc.*.rpc_stats`, `mdc.*.rpc_stats`. */
-  readonly histograms: RpcHistograms
 }
 
 export class EmulatedClient {
@@ -142,26 +129,32 @@ export class EmulatedClient {
   }
 
   #send(line: ClientLine, rpc: Rpc): void {
-    const { op, bytes, offset, to } = rpc
-    const sent = this.#sim.now
+    const { op, bytes, offset } = rpc
     const kind = rpcKind(op)
+    rpc.line = line
+    rpc.sentNs = this.#sim.now
     line.inFlight++
     line.underWay[kind]++
     if (this.#hasBooks) {
       if (isData(op)) line.histograms.sent(op, offset, bytes, line.underWay[op])
       else if (kind === 'modify') line.histograms.sentModify(line.underWay.modify)
     }
-    this.#up.send(MESSAGE_BYTES + (op === 'write' ? bytes : 0), () => {
-      to.receive(rpc, this.#cpt(rpc), () => {
-        this.#down.send(MESSAGE_BYTES + (op === 'read' ? bytes : 0), () => {
-          line.inFlight--
-          line.underWay[kind]--
-          if (this.#hasBooks && isData(op)) line.histograms.answered(op, this.#sim.now - sent)
-          this.#sendNext(line)
-          rpc.done()
-        })
-      })
-    })
+    this.#up.send(MESSAGE_BYTES + (op === 'write' ? bytes : 0), this.#arrived, rpc)
+  }
+
+  readonly #arrived = (rpc: Rpc): void => rpc.to.receive(rpc, this.#cpt(rpc), this.#replied)
+
+  readonly #replied = (rpc: Rpc): void =>
+    this.#down.send(MESSAGE_BYTES + (rpc.op === 'read' ? rpc.bytes : 0), this.#answered, rpc)
+
+  readonly #answered = (rpc: Rpc): void => {
+    const { op } = rpc
+    const line = rpc.line as ClientLine
+    line.inFlight--
+    line.underWay[rpcKind(op)]--
+    if (this.#hasBooks && isData(op)) line.histograms.answered(op, this.#sim.now - (rpc.sentNs as number))
+    this.#sendNext(line)
+    rpc.done(rpc)
   }
 
   /** LNet pins one tcp peer to one CPT; what a server sends to itself comes from wherever its process runs. */

@@ -66,7 +66,7 @@ export class EmulatedMdt implements RpcTarget {
     this.#opNs = (op) => (scenario.op_us[op] ?? scenario.per_op_us) * 1000
   }
 
-  receive(rpc: Rpc, cpt: number, reply: () => void): void {
+  receive(rpc: Rpc, cpt: number, reply: (rpc: Rpc) => void): void {
     const { service } = METADATA_RPCS[rpc.op as MetadataOperation]
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.arrived++
@@ -80,7 +80,7 @@ export class EmulatedMdt implements RpcTarget {
   }
 
   /** Does what an RPC asks for, and counts it. */
-  operate(rpc: Rpc, end: () => void): void {
+  operate(rpc: Rpc, end: (rpc: Rpc) => void): void {
     const op = rpc.op as MetadataOperation
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.dispatched++
@@ -93,7 +93,7 @@ export class EmulatedMdt implements RpcTarget {
       this.servedRpcs++
       this.deviceNs += this.#sim.now - started
       if (this.#hasBooks) this.#book(op, rpc, started)
-      end()
+      end(rpc)
     })
   }
 

@@ -37,6 +37,15 @@ export interface JobFlow {
   served: number
 }
 
+/** An RPC at the device. */
+interface Transfer {
+  readonly rpc: Rpc
+  readonly op: DataOperation
+  readonly flow: JobFlow | undefined
+  readonly startedNs: number
+  readonly end: (rpc: Rpc) => void
+}
+
 export class EmulatedOst implements RpcTarget {
   readonly name: string
   readonly host: string
@@ -79,7 +88,7 @@ export class EmulatedOst implements RpcTarget {
     this.brw = new BrwHistograms(sim.now)
   }
 
-  receive(rpc: Rpc, cpt: number, reply: () => void): void {
+  receive(rpc: Rpc, cpt: number, reply: (rpc: Rpc) => void): void {
     const flow = this.flow.get(rpc.jobId)
     if (flow) flow.arrived++
     else this.flow.set(rpc.jobId, { arrived: 1, dispatched: 0, served: 0 })
@@ -93,22 +102,23 @@ export class EmulatedOst implements RpcTarget {
   }
 
   /** Reads or writes what an RPC asks for, and counts it. */
-  transfer(rpc: Rpc, end: () => void): void {
+  transfer(rpc: Rpc, end: (rpc: Rpc) => void): void {
     const { op, bytes, jobId } = rpc
     const flow = this.flow.get(jobId)
     if (flow) flow.dispatched++
-    if (!isData(op)) return end()
-    const started = this.#sim.now
+    if (!isData(op)) return end(rpc)
     this.#inFlight++
     if (this.#hasBooks) this.brw.begin(op, bytes, this.#inFlight)
-    this.disk.transfer(bytes, () => {
-      this.#inFlight--
-      if (flow) flow.served++
-      this.servedRpcs++
-      this.deviceNs += this.#sim.now - started
-      if (this.#hasBooks) this.#book(op, rpc, started)
-      end()
-    })
+    this.disk.transfer(bytes, this.#transferred, { rpc, op, flow, startedNs: this.#sim.now, end })
+  }
+
+  readonly #transferred = ({ rpc, op, flow, startedNs, end }: Transfer): void => {
+    this.#inFlight--
+    if (flow) flow.served++
+    this.servedRpcs++
+    this.deviceNs += this.#sim.now - startedNs
+    if (this.#hasBooks) this.#book(op, rpc, startedNs)
+    end(rpc)
   }
 
   /** Counts a read or write that has ended. */

@@ -6,7 +6,7 @@
  */
 import type { StageRequest } from '../padll/stage/request.ts'
 import type { EmulatedStage, StageMember } from './padll-stage.ts'
-import { Ring } from '../tbf/ring.ts'
+import { Ring } from '../base/ring.ts'
 import { isData, type Operation } from './operations.ts'
 import type { JobScenario } from './scenario.ts'
 

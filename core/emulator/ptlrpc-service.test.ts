@@ -33,9 +33,9 @@ class Bench {
       threads,
       hp: true,
       policies: OST_IO_POLICIES,
-      serve: (_, end) => {
+      serve: (rpc, end) => {
         this.peak = Math.max(this.peak, this.service.active)
-        this.sim.after(serviceNs, end)
+        this.sim.after(serviceNs, end, rpc)
       },
     })
   }

@@ -40,20 +40,27 @@ export interface ServiceKind<R> {
   readonly threads: number
   readonly hp: boolean
   readonly policies: readonly PolicyName[]
-  /** Does what the RPC asks for; `end` is called when it is done. */
-  readonly serve: (rpc: R, end: () => void) => void
+  /** Does what the RPC asks for; `end` is called with it when it is done. */
+  readonly serve: (rpc: R, end: (rpc: R) => void) => void
   /** Rows that count an RPC as one; without any the row of its opcode counts its time. */
   readonly rows?: (rpc: R) => readonly string[] | undefined
 }
 
-interface Arrival {
+/** An RPC in a service. */
+interface Visit {
+  readonly cpt: number
   readonly atNs: number
-  readonly reply: () => void
+  /** Called with the RPC. */
+  readonly reply: (rpc: never) => void
+  /** When a thread took it, and from what. */
+  startedNs: number
+  queue: Queue
+  policy: PolicyName | undefined
 }
 
-/** What a service takes. It notes in the RPC itself when it came: a table would cost as much as the rest of the service. */
+/** What a service takes. It notes in the RPC itself where it is: a table would cost as much as the rest of the service. */
 export interface ServiceRequest extends ScheduledRequest {
-  arrival?: Arrival | undefined
+  visit?: Visit | undefined
 }
 
 export class EmulatedService<R extends ServiceRequest> {
@@ -104,12 +111,13 @@ export class EmulatedService<R extends ServiceRequest> {
     return this.#active
   }
 
-  /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
-  receive(rpc: R, cpt: number, queue: Queue, reply: () => void): void {
-    rpc.arrival = { atNs: this.#sim.now, reply }
+  /** Takes an RPC off the network on a CPT; `reply` is called with it when its service ends. */
+  receive(rpc: R, cpt: number, queue: Queue, reply: (rpc: R) => void): void {
+    const { now } = this.#sim
+    rpc.visit = { cpt, atNs: now, reply, startedNs: now, queue, policy: undefined }
     this.#held++
     if (this.#hasBooks) this.#countBuffers()
-    this.nrs.enqueue(this.#sim.now, cpt, queue, rpc)
+    this.nrs.enqueue(now, cpt, queue, rpc)
     this.#dispatch(cpt)
   }
 
@@ -141,19 +149,24 @@ export class EmulatedService<R extends ServiceRequest> {
   }
 
   #serve(cpt: number, { request, queue, policy }: Dispatched<R>): void {
-    const started = this.#sim.now
-    const arrival = request.arrival as Arrival
+    const visit = request.visit as Visit
+    visit.startedNs = this.#sim.now
+    visit.queue = queue
+    visit.policy = policy
     this.#active++
-    if (this.#hasBooks) this.#countStart(cpt, started - arrival.atNs)
-    this.#kind.serve(request, () => {
-      this.#active--
-      if (this.#hasBooks) this.#countEnd(cpt, request, started, arrival.atNs)
-      this.#held--
-      this.nrs.finished(cpt, queue, policy)
-      this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1
-      arrival.reply()
-      this.#dispatch(cpt)
-    })
+    if (this.#hasBooks) this.#countStart(cpt, visit.startedNs - visit.atNs)
+    this.#kind.serve(request, this.#ended)
+  }
+
+  readonly #ended = (rpc: R): void => {
+    const { cpt, queue, policy, reply, startedNs, atNs } = rpc.visit as Visit
+    this.#active--
+    if (this.#hasBooks) this.#countEnd(cpt, rpc, startedNs, atNs)
+    this.#held--
+    this.nrs.finished(cpt, queue, policy)
+    this.#idleThreads[cpt] = (this.#idleThreads[cpt] as number) + 1
+    ;(reply as (rpc: R) => void)(rpc)
+    this.#dispatch(cpt)
   }
 
   #countBuffers(): void {

@@ -1,6 +1,8 @@
 /** One RPC on its way from a client to a target and back, and where it can go. */
+import type { Ring } from '../base/ring.ts'
+import type { RpcHistograms } from './io-histograms.ts'
 import type { ExtentLocks } from './ldlm-extents.ts'
-import type { Operation } from './operations.ts'
+import type { Operation, RpcKind } from './operations.ts'
 import type { ServiceRequest } from './ptlrpc-service.ts'
 
 export interface Rpc extends ServiceRequest {
@@ -14,8 +16,11 @@ export interface Rpc extends ServiceRequest {
   readonly sender: number
   /** Write-back that another client's lock waits for: servers put it in their high-priority queue. */
   readonly isForced?: boolean
-  /** Called at the client when the reply is there. */
-  done(): void
+  /** Where its client sent it, and when; it is noted here for the same reason as `visit`. */
+  line?: ClientLine | undefined
+  sentNs?: number
+  /** Called with it at the client when the reply is there. */
+  readonly done: (rpc: Rpc) => void
 }
 
 /** An OST or an MDT as clients see it. */
@@ -27,6 +32,19 @@ export interface RpcTarget {
   readonly cpts: number
   /** Locks on the objects of an OST. */
   readonly extents?: ExtentLocks
-  /** Takes an RPC off the network on a CPT; `reply` is called when its service ends. */
-  receive(rpc: Rpc, cpt: number, reply: () => void): void
+  /** Takes an RPC off the network on a CPT; `reply` is called with it when its service ends. */
+  receive(rpc: Rpc, cpt: number, reply: (rpc: Rpc) => void): void
+}
+
+/** What a client has under way to one target. */
+export interface ClientLine {
+  inFlight: number
+  readonly waiting: Ring<Rpc>
+  readonly urgent: Ring<Rpc>
+  /** max_rpcs_in_flight of this connection. */
+  slots: number
+  /** RPCs under way by what they are. */
+  readonly underWay: Record<RpcKind, number>
+  /** `osc.*.rpc_stats`, `mdc.*.rpc_stats`. */
+  readonly histograms: RpcHistograms
 }

@@ -42,3 +42,19 @@ export function offsetOfAlias(document: Document.Parsed): number {
   })
   return (found.find((a) => !a.isKnown) ?? found[0])?.offset ?? 0
 }
+
+/** Offsets of keys that stand a second time in their map. */
+export function offsetsOfTwins(document: Document.Parsed): number[] {
+  const twins: number[] = []
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) twins.push(key.range?.[0] ?? 0)
+        seen.add(key.value)
+      }
+    },
+  })
+  return twins
+}

@@ -250,6 +250,13 @@ describe('parseScenario', () => {
     expect(failureOf('title: Two jobs\n', `title: x\n${bomb}`)).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 3 })
   })
 
+  it('names a key that stands twice in its place, and reads a map of any length', () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1\n`).join('')
+    expect(parseScenario(`${keys}k7: { a: 1, a: 2 }\n`)).toMatchObject({
+      error: { code: 'SCENARIO_SYNTAX', line: 20_001, column: 1, why: 'Map keys must be unique (and 1 more)' },
+    })
+  })
+
   it('answers any text with a scenario or a place in it', () => {
     for (const text of [
       '',

@@ -20,7 +20,7 @@ import { checkFaults, faults } from './scenario-faults.ts'
 import { fork } from './scenario-fork.ts'
 import { job } from './scenario-jobs.ts'
 import { metadata } from './scenario-metadata.ts'
-import { offsetInText, offsetOf, offsetOfAlias } from './scenario-place.ts'
+import { offsetInText, offsetOf, offsetOfAlias, offsetsOfTwins } from './scenario-place.ts'
 import { checkHaechi, haechi } from './scenario-haechi.ts'
 import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
 import { checkRules, rules } from './scenario-rules.ts'
@@ -214,14 +214,19 @@ export interface TextFault {
 /** A scenario, or all that is wrong with the text; what only a whole scenario can be asked is asked last. */
 export function readScenarioText(text: string): Result<Scenario, readonly TextFault[]> {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true })
+  // The reader of YAML holds every key of a map against every other: minutes for a long map.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false })
   const at = (offset: number, code: TextFault['code'], message: string): TextFault => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col, code, message }
   }
-  if (document.errors.length > 0) {
-    const plain = (m: string): string => (m.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
-    return fail(document.errors.map((e) => at(e.pos[0], 'SCENARIO_SYNTAX', plain(e.message))))
+  const plainOf = (m: string): string => (m.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
+  const errors = [
+    ...document.errors.map((e) => ({ offset: e.pos[0], message: plainOf(e.message) })),
+    ...offsetsOfTwins(document).map((offset) => ({ offset, message: 'Map keys must be unique' })),
+  ]
+  if (errors.length > 0) {
+    return fail(errors.sort((a, b) => a.offset - b.offset).map((e) => at(e.offset, 'SCENARIO_SYNTAX', e.message)))
   }
   let plain: unknown
   try {

@@ -80,8 +80,8 @@ export class SharedRange {
   #flush(isForced: boolean, then: () => void): void {
     const { client, rpc } = this.#dirty as CachedWrite
     this.#dirty = undefined
-    const done = (): void => {
-      rpc.done()
+    const done = (sent: Rpc): void => {
+      rpc.done(sent)
       then()
     }
     client.issue({ ...rpc, isForced, done })

@@ -9,7 +9,7 @@ import { randomStream, type RandomStream } from '../base/random.ts'
 import { KIB, NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { Tally } from '../sim/statistics.ts'
-import { Ring } from '../tbf/ring.ts'
+import { Ring } from '../base/ring.ts'
 import type { EmulatedClient } from './client.ts'
 import { isData, opcodeOf, type Operation } from './operations.ts'
 import type { Rpc, RpcTarget } from './rpc.ts'
@@ -109,6 +109,20 @@ class Round<T> {
   }
 }
 
+/** An RPC of a process. */
+interface OwnRpc extends Rpc {
+  readonly wishedNs: number
+  /** Of its process when it was issued. */
+  readonly life: number
+}
+
+/** Open arrivals of one life, before an instant. */
+interface Arrivals {
+  readonly meanNs: number
+  readonly endNs: number
+  readonly life: number
+}
+
 class Process {
   readonly #sim: Simulation
   readonly #job: EmulatedJob
@@ -163,7 +177,7 @@ class Process {
     this.#staged?.begin()
     if (pattern.kind === 'continuous') for (let i = 0; i < outstanding; i++) this.#think(this.#life)
     else if (pattern.kind === 'bursts') this.#burst(pattern.rpcs, sToNs(pattern.every_s), pattern.jitter, this.#life)
-    else this.#arrive(NS_PER_S / pattern.rate, Infinity, this.#life)
+    else this.#arrive({ meanNs: NS_PER_S / pattern.rate, endNs: Infinity, life: this.#life })
   }
 
   /** What it had under way goes on to the server and comes back to nobody. */
@@ -188,7 +202,7 @@ class Process {
     if (this.#mayEnd) return this.#endIfIdle()
     this.#staged?.begin()
     const meanNs = NS_PER_S / phase.rate
-    this.#sim.after(this.#random.exponential(meanNs), () => this.#arrive(meanNs, endNs, life))
+    this.#sim.after(this.#random.exponential(meanNs), this.#arrive, { meanNs, endNs, life })
   }
 
   #finish(): void {
@@ -207,9 +221,11 @@ class Process {
     const { pattern } = this.#job.scenario
     const meanMs = pattern.kind === 'continuous' ? pattern.think_ms : 0
     if (meanMs === 0) return this.#continue()
-    this.#sim.after(this.#random.exponential(meanMs * NS_PER_MS), () => {
-      if (life === this.#life) this.#continue()
-    })
+    this.#sim.after(this.#random.exponential(meanMs * NS_PER_MS), this.#thought, life)
+  }
+
+  readonly #thought = (life: number): void => {
+    if (life === this.#life) this.#continue()
   }
 
   #continue(): void {
@@ -226,11 +242,11 @@ class Process {
     this.#sim.after(everyNs, () => this.#burst(rpcs, everyNs, jitter, life))
   }
 
-  /** Arrivals before `endNs`. */
-  #arrive(meanNs: number, endNs: number, life: number): void {
+  readonly #arrive = (arrivals: Arrivals): void => {
+    const { meanNs, endNs, life } = arrivals
     if (!this.#job.running || this.#sim.now >= endNs || life !== this.#life) return
     this.#wish()
-    this.#sim.after(this.#random.exponential(meanNs), () => this.#arrive(meanNs, endNs, life))
+    this.#sim.after(this.#random.exponential(meanNs), this.#arrive, arrivals)
   }
 
   #wish(): void {
@@ -250,23 +266,27 @@ class Process {
     this.#underWay++
     const op = this.#operations.next()
     const bytes = isData(op) ? this.#job.bytes : 0
-    const life = this.#life
+    const rpc = this.#rpc(op, bytes, wishedNs)
     if (this.#range) {
-      const rpc = this.#rpc(op, bytes, () => this.#job.served(bytes))
+      const { life } = rpc
       this.#range.write({ client: this.#client, rpc, cached: () => this.#ended(wishedNs, life) })
       return
     }
-    const rpc = this.#rpc(op, bytes, () => {
-      this.#job.served(bytes)
-      if (this.#staged && life === this.#life) this.#staged.answered(op)
-      this.#ended(wishedNs, life)
-    })
     if (!this.#staged) return this.#client.issue(rpc)
     const askedNs = this.#sim.now
     this.#staged.pass(op, bytes, () => {
       this.#job.held.add(this.#sim.now - askedNs)
       this.#client.issue(rpc)
     })
+  }
+
+  /** An RPC came back. What goes through a cache was over for the process when it was there. */
+  readonly #answered = (rpc: Rpc): void => {
+    this.#job.served(rpc.bytes)
+    if (this.#range) return
+    const { wishedNs, life } = rpc as OwnRpc
+    if (this.#staged && life === this.#life) this.#staged.answered(rpc.op)
+    this.#ended(wishedNs, life)
   }
 
   #ended(wishedNs: number, life: number): void {
@@ -277,7 +297,7 @@ class Process {
     if (this.#staged) this.#endIfIdle()
   }
 
-  #rpc(op: Operation, bytes: number, done: () => void): Rpc {
+  #rpc(op: Operation, bytes: number, wishedNs: number): OwnRpc {
     const { id, uid, gid, projid } = this.#job.scenario
     const to = isData(op) ? this.#osts.next() : this.#mdts.next()
     const offset = this.#offset
@@ -298,8 +318,12 @@ class Process {
       offset,
       to,
       sender: this.#sender,
-      done,
-      arrival: undefined,
+      done: this.#answered,
+      wishedNs,
+      life: this.#life,
+      line: undefined,
+      sentNs: 0,
+      visit: undefined,
     }
   }
 }

@@ -113,6 +113,29 @@ describe('a comparison', () => {
     expect(known.jobs.colour).toEqual([5, 0])
   })
 
+  it('names as the victim a job that nobody answered, by the time that it starved', () => {
+    const unserved = (variant: number, seed: number): RunDigest =>
+      digest(
+        { table: ['0.job', '1.job', '2.job'], chart: [] },
+        {
+          ...{ variant, seed, bytes: [], figures: { throughputBps: 2, throughputRpcs: 2, jain: 0.4 + variant / 2 } },
+          jobs: [
+            { fairRpcs: 40, servedRpcs: 90, servedBytes: 90, waitP95Ms: 20 },
+            { fairRpcs: 30, servedRpcs: 10, servedBytes: 10, waitP95Ms: 2100 },
+            variant === 0
+              ? { fairRpcs: 30, servedRpcs: 0, servedBytes: 0, waitP95Ms: NaN, starvedS: 59 }
+              : { fairRpcs: 30, servedRpcs: 30, servedBytes: 30, waitP95Ms: 50, starvedS: 0 },
+          ],
+        },
+      )
+    const { jobs, verdict } = aggregate({
+      ...{ scenario: scenarioOf(3), variants, plan: { table: ['0.job', '1.job', '2.job'], chart: [] } },
+      runs: [unserved(0, 1), unserved(1, 1)],
+    })
+    expect(jobs.jobId.filter((_, i) => jobs.role[i] === 'victim')).toEqual(['2.job'])
+    expect(verdict.parts.map((p) => p.text).join('')).toContain('p95 wait not served → 50 ms')
+  })
+
   it('does not depend on the order of the runs', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(runs, { minLength: runs.length }), (shuffled) => {

@@ -36,13 +36,18 @@ const UNKNOWN: Omit<JobFacts, 'jobId'> = { user: '', nodes: 1, isData: true }
 
 function rolesIn(baseline: Runs, plan: DigestPlan, facts: ReadonlyMap<string, JobFacts>): Roles {
   const median = (column: Column, row: number): number => medianOf(cells(baseline, column, row))
+  // A job that nobody answered has no p95, and has waited for as long as it starved.
+  const waited = ({ jobs, thinning }: RunDigest, row: number): number => {
+    const [p95, starvedS] = [jobs.waitP95Ms[row] ?? NaN, jobs.starvedS[row] ?? 0]
+    return Number.isNaN(p95) && starvedS > 0 ? (starvedS / thinning) * 1000 : p95
+  }
   return rolesOf(
     plan.table.map((jobId, row) => ({
       ...(facts.get(jobId) ?? UNKNOWN),
       jobId,
       servedRpcs: median('servedRpcs', row),
       fairRpcs: median('fairRpcs', row),
-      waitP95Ms: median('waitP95Ms', row),
+      waitP95Ms: medianOf(baseline.map((r) => waited(r, row))),
     })),
   )
 }
@@ -101,10 +106,11 @@ function chartOf(
   }
 }
 
-function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles): SeedFigures {
+function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles, movesBytes: boolean): SeedFigures {
   const rowOf = (jobId: string | undefined): number => (jobId === undefined ? -1 : plan.table.indexOf(jobId))
   const [hogRow, victimRow] = [rowOf(hog), rowOf(victim)]
-  const movesBytes = runs.some((r) => r.figures.throughputBps > 0)
+  const rates = (row: number): Float64Array =>
+    Float64Array.from(runs, (r) => (r.jobs[movesBytes ? 'servedBytes' : 'servedRpcs'][row] ?? NaN) / r.seconds)
   const of = (metric: MetricName): Float64Array => {
     if (metric === 'victimP95Ms') return Float64Array.from(cells(runs, 'waitP95Ms', victimRow))
     if (metric === 'victimP99Ms') return Float64Array.from(cells(runs, 'waitP99Ms', victimRow))
@@ -113,10 +119,8 @@ function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles): Seed
   return {
     seeds: runs.map((r) => r.seed),
     metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, of(m)])) as Record<MetricName, Float64Array>,
-    hogRate: Float64Array.from(
-      runs,
-      (r) => (r.jobs[movesBytes ? 'servedBytes' : 'servedRpcs'][hogRow] ?? NaN) / r.seconds,
-    ),
+    hogRate: rates(hogRow),
+    victimRate: rates(victimRow),
   }
 }
 
@@ -174,7 +178,9 @@ export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }
   const roles = rolesIn(baseline, plan, facts)
   const order = rowOrder(baseline, plan, roles)
   const inkOf = inks(plan.chart, colourOf)
-  const figures = byVariant.map((of) => seedFigures(of, plan, roles))
+  // One unit for all variants, also for one under which nothing moves.
+  const movesBytes = runs.some((r) => r.figures.throughputBps > 0)
+  const figures = byVariant.map((of) => seedFigures(of, plan, roles, movesBytes))
   const jobs: JobTable = { jobId: [], user: [], nodes: [], colour: [], role: [] }
   for (const row of order) {
     const jobId = plan.table[row] as string

@@ -61,4 +61,6 @@ export interface SeedFigures {
   readonly metrics: Readonly<Record<MetricName, Float64Array>>
   /** Of the hog, 1/s; bytes where the scenario moves any, else RPCs. */
   readonly hogRate: Float64Array
+  /** Of the victim, in the same unit. */
+  readonly victimRate: Float64Array
 }

@@ -4,6 +4,9 @@ import type { ForkJob } from './fork-inputs.ts'
 import { weightOf } from './fork-jobs.ts'
 import { sum } from './fork-series.ts'
 
+/** Accounts that are told apart among what is added up; beyond them all is one. */
+export const ACCOUNTS_MAX = 200
+
 export interface Folded {
   /** Largest first; what was added up comes last. */
   readonly jobs: readonly ForkJob[]
@@ -28,6 +31,17 @@ export function fold(all: readonly ForkJob[], most: number): Folded {
     const list = byAccount.get(j.account)
     if (list) list.push(j)
     else byAccount.set(j.account, [j])
+  }
+  if (byAccount.size > ACCOUNTS_MAX) {
+    const sizes = [...byAccount].map(([account, jobs]) => ({
+      account,
+      rate: jobs.reduce((n, j) => n + weightOf(j), 0),
+    }))
+    sizes.sort((a, b) => b.rate - a.rate)
+    const small = sizes.slice(ACCOUNTS_MAX - 1).map((s) => s.account)
+    const jobs = small.flatMap((account) => byAccount.get(account) ?? [])
+    for (const account of small) byAccount.delete(account)
+    byAccount.set('', [...(byAccount.get('') ?? []), ...jobs])
   }
   const taken = new Set(kept.map((j) => j.jobId))
   const others = [...byAccount].map(([account, jobs]) => addUp(account, jobs, taken))

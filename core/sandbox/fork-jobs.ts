@@ -40,6 +40,8 @@ const PHASES_MAX = 64
 const OUTSTANDING_MAX = 256
 const PROCESSES_MAX = 4096
 const SIZE_MAX_KIB = 65_536
+const NAME_MAX = 64
+const THINK_MAX_MS = 1e9
 /** Held back by its rule for at least this part of the time: its demand is larger than what was served. */
 const HELD = 0.5
 /** A job that began or ended so long inside a stretch began or ended there, s. */
@@ -91,6 +93,9 @@ function shared(underWay: number, clients: number): { processes: number; outstan
   return { processes, outstanding: Math.min(OUTSTANDING_MAX, Math.ceil(n / processes)) }
 }
 
+/** As long as a scenario takes it; a character is whole or not there. */
+const cut = (name: string): string => name.slice(0, NAME_MAX).replace(/[\ud800-\udbff]$/, '')
+
 export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targets: readonly string[]): JobText {
   const rates = ratesOf(job)
   const { clients } = place
@@ -98,8 +103,8 @@ export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targe
   const hasData = ops.includes('read') || ops.includes('write')
   const base = {
     id: job.jobId,
-    ...(job.user === '' ? {} : { user: job.user.slice(0, 64) }),
-    ...(job.account === '' ? {} : { account: job.account.slice(0, 64) }),
+    ...(job.user === '' ? {} : { user: cut(job.user) }),
+    ...(job.account === '' ? {} : { account: cut(job.account) }),
     clients,
     ...(job.nodes === null ? { in_slurm: false as const } : {}),
     op: ops,
@@ -174,7 +179,9 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   const slots = processes * outstanding
   const thinkS = isHeld || meanRate === 0 ? 0 : Math.max(0, slots / meanRate - waitS)
   const pattern: Pattern =
-    thinkS * 1000 < 0.01 ? { kind: 'continuous' } : { kind: 'continuous', think_ms: round3(thinkS * 1000) }
+    thinkS * 1000 < 0.01
+      ? { kind: 'continuous' }
+      : { kind: 'continuous', think_ms: Math.min(THINK_MAX_MS, round3(thinkS * 1000)) }
   return { processes, outstanding, pattern, ...(isReplay ? lifeOf(rates, binS) : {}) }
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
 import { findBursts } from './fork-bursts.ts'
 import { fitDevice } from './fork-device.ts'
-import { isJobId } from './fork-fold.ts'
+import { ACCOUNTS_MAX, isJobId } from './fork-fold.ts'
 import type { ForkInputs, ForkJob, ForkTarget } from './fork-inputs.ts'
 import { roundOf } from './fork-operations.ts'
 import { forkScenario, RPC_BUDGET, type Fork } from './fork.ts'
@@ -110,6 +110,19 @@ describe('a fork', () => {
         .sort(),
     ).toEqual(['other.acc0', 'other.acc1', 'other.acc2'])
     expect(scenario.fork?.unknown.join(' ')).toContain('smallest 40 jobs')
+  })
+
+  it('stays bounded where everybody has an account of their own', () => {
+    const many = Array.from({ length: 1500 }, (_, i) => job(`${i}.x.u${i}`, 1 + i / 1500, { account: `acc${i}` }))
+    const { scenario } = fork(inputs(many), { jobsMax: 10 })
+    expect(scenario.jobs.length).toBe(10 + ACCOUNTS_MAX)
+    expect(scenario.jobs.filter((j) => j.id === 'other')).toHaveLength(1)
+  })
+
+  it('takes a job that hardly ever does anything, one that nothing can serve, and names that are cut', () => {
+    const rare = fork(inputs([job('1.a', 1e-9, { user: `${'x'.repeat(63)}😀` })])).scenario.jobs[0]!
+    expect(rare).toMatchObject({ pattern: { kind: 'continuous', think_ms: 1e9 }, user: 'x'.repeat(63) })
+    expect(fork(inputs([job('1.a', 1e9)])).thinning).toBe(1e6)
   })
 
   it('names what it does not know, with its figures', () => {

@@ -25,6 +25,8 @@ const RUN_S = 60
 const JOBS_MAX = 2_000
 const NETWORK_MB_S = 2_500
 const SLOTS = { least: 8, open: 64, most: 256 } as const
+/** As a scenario takes it. */
+const THINNING_MAX = 1e6
 const PERIOD_MS = { least: 50, most: 10_000 } as const
 
 export interface Fork {
@@ -84,7 +86,8 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   const rules = takenRules(inputs, names)
   const rate = folded.jobs.reduce((n, j) => n + weightOf(j), 0)
   const lengthS = inputs.binAtS.length * inputs.binS
-  const thinning = Math.max(1, Math.ceil((rate * (inputs.isReplay ? lengthS : RUN_S)) / RPC_BUDGET))
+  const wanted = Math.ceil((rate * (inputs.isReplay ? lengthS : RUN_S)) / RPC_BUDGET)
+  const thinning = Math.min(THINNING_MAX, Math.max(1, wanted))
   const known = knowledgeOf(inputs, {
     ...{ devices, folded, thinning, sections: sections.said },
     refusedRules: inputs.rules.length - rules.length,

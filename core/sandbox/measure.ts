@@ -89,7 +89,8 @@ export class Measures {
       throughputBps: sum(jobs.map((j) => j.servedBytes)) / seconds,
       jain: this.#shares.jain,
       starvedS: sum(jobs.map((j) => j.starvedS)),
-      sloMisses: jobs.filter((j) => j.waitP95Ms > sloWaitMs).length,
+      // A job that nobody answered has no p95, and has waited for as long as it starved.
+      sloMisses: jobs.filter((j) => (j.servedRpcs > 0 ? j.waitP95Ms : (j.starvedS / k) * 1000) > sloWaitMs).length,
       utilisation: targets.length === 0 ? 0 : sum(targets.map((t) => t.utilisation)) / targets.length,
       planes: planeFigures(this.#cluster, seconds / k),
     }

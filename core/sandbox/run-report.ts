@@ -61,7 +61,7 @@ export interface RunReport {
   readonly jain: number
   /** Job-seconds. */
   readonly starvedS: number
-  /** Jobs whose p95 wait is longer than the objective. */
+  /** Jobs whose p95 wait is longer than the objective, and those that starved for longer without any answer. */
   readonly sloMisses: number
   /** Mean over the targets, 0..1. */
   readonly utilisation: number

@@ -57,6 +57,11 @@ describe('runVariant', () => {
     // From 2 s to 5 s nothing comes back: three whole seconds.
     expect(runOf(one).starvedS).toBe(3)
     expect(runOf(SMALL, {}, { sloWaitMs: 1e9 }).sloMisses).toBe(0)
+    // Nobody is answered: no wait was measured, and everybody waits for longer than the objective.
+    const stopped = scenarioOf(HOG_AND_OTHERS, {
+      rest: `faults: [${[0, 1, 2, 3].map((n) => `{ what: disk-stops, target: s-OST000${n}, at_s: 0 }`).join(',')}]`,
+    })
+    expect(runOf(stopped, {}, { sloWaitMs: 1000 })).toMatchObject({ sloMisses: 3, throughputRpcs: 0, jain: NaN })
     const held = runOf(SMALL, { rules }, { sloWaitMs: 1000 })
     expect(held.jobs.filter((j) => j.waitP95Ms > 1000).map((j) => j.jobId)).toEqual(['1.hog.u1'])
     expect(held.sloMisses).toBe(1)

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parseScenario } from '../emulator/scenario.ts'
+import { parsePolicies } from '../padll/rules/policy-schedule.ts'
 import { HOG_AND_OTHERS, runOf, scenarioOf } from './small-run.ts'
 import { thinned, thinnedVariant } from './thinning.ts'
 import { AS_IT_IS } from './small-run.ts'
@@ -57,6 +60,24 @@ describe('thinning', () => {
     expect(late.servedRpcs).toBeGreaterThan(400 * 0.6)
     expect(late.servedRpcs).toBeLessThan(400 * 1.4)
     expect(r.jobs[2]!.servedRpcs).toBe(400)
+  })
+
+  it('squeezes the steps of policies', () => {
+    const file = new URL('../../resources/scenarios/paper-padll-four-jobs.yaml', import.meta.url)
+    const text = readFileSync(file, 'utf8')
+    const last = '4 0 demand job4 meta_op 400\n'
+    const steps = ['20 demand job1 meta_op 900', '22 demand job1 meta_op 800', '41 job job2 open 90']
+    const read = parseScenario(text.replace(last, `${last}${steps.map((s, i) => `    ${i + 5} ${s}\n`).join('')}`))
+    if (!read.ok) throw new Error(read.error.why)
+    const { padll } = thinned(read.value, 4)
+    const { policies, faults } = parsePolicies(padll?.policies ?? '')
+    expect(faults).toEqual([])
+    expect(policies.slice(-2).map((p) => [p.atS, p.kind, p.job, p.scope, p.value])).toEqual([
+      [5, 'demand', 'job1', 'meta_op', 800],
+      [10, 'limit', 'job2', 'open', 90],
+    ])
+    expect(policies.slice(0, -2).map((p) => [p.atS, p.value])).toEqual([150, 250, 300, 400].map((v) => [0, v]))
+    expect(runOf({ ...read.value, thinning: 4 }, {}, { seconds: 8 }).throughputRpcs).toBeGreaterThan(0)
   })
 
   it('keeps the load of bursts that have few RPCs', () => {

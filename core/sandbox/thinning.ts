@@ -2,7 +2,7 @@
  * Time compression: a scenario whose slow clocks run k times as fast, so that a k-th of the time shows all of it.
  *
  * Requests, networks, disks and rates stay as they are. Divided by k are phases, intervals between bursts (and the RPCs of a
- * burst, so that the load stays), starts and stops, faults, control periods, leases and intervals of PADLL, changes
+ * burst, so that the load stays), starts and stops, faults, control periods, leases, intervals and timed policies of PADLL, changes
  * of data nodes, and what a job has to do in all. Periods of data nodes are what their tokens are counted in, and stay. A run of seconds / k then shows the same queueing, rates and shares, and each
  * of its RPCs stands for k: counts and series are stretched back by k, waits are not.
  *
@@ -13,6 +13,9 @@
 import type { JobScenario, Scenario } from '../emulator/scenario.ts'
 import { PERIOD_MIN_NS } from '../adaptbf/period.ts'
 import { NS_PER_MS } from '../base/units.ts'
+import { parsePolicies } from '../padll/rules/policy-schedule.ts'
+import type { Policy } from '../padll/rules/policy.ts'
+import { printPolicyYaml } from '../padll/rules/policy-yaml.ts'
 import type { Variant } from './variant.ts'
 
 /** Shortest phase that a scenario may have, s. */
@@ -89,9 +92,22 @@ function thinnedPadll(padll: NonNullable<Scenario['padll']>, k: number): NonNull
   return {
     ...padll,
     interval_ms: Math.max(50, Math.round(padll.interval_ms / k)),
+    policies: thinnedPolicies(padll.policies, k),
     lease: { ...padll.lease, seconds: Math.max(1, padll.lease.seconds / k) },
     faults: padll.faults.map((f) => ({ ...f, ...window('for_s' in f ? f : { at_s: f.at_s }, k) })),
   }
+}
+
+/** Steps of policies at a k-th of their seconds; of steps that meet in one second the last is in force. */
+function thinnedPolicies(text: string, k: number): string {
+  const { policies } = parsePolicies(text)
+  if (policies.every((p) => p.atS === 0)) return text
+  const squeezed = new Map<string, Policy>()
+  for (const p of policies.toSorted((a, b) => a.atS - b.atS)) {
+    const step = { ...p, atS: Math.floor(p.atS / k) }
+    squeezed.set(JSON.stringify([step.kind, step.job, step.scope, step.atS]), step)
+  }
+  return printPolicyYaml([...squeezed.values()])
 }
 
 function thinnedCcpfs(ccpfs: NonNullable<Scenario['ccpfs']>, k: number): NonNullable<Scenario['ccpfs']> {

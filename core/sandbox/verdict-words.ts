@@ -26,10 +26,10 @@ const significant = (v: number): string => {
   return v >= 1 ? v.toFixed(1) : v === 0 ? '0' : String(Number(v.toPrecision(1)))
 }
 
-/** Two waits in one unit. */
+/** Two waits in one unit; what is not finite was not served. */
 export function waitPair(beforeMs: number, nowMs: number): string {
-  const isSeconds = Math.max(beforeMs, nowMs) >= 1000
+  const isSeconds = [beforeMs, nowMs].some((v) => Number.isFinite(v) && v >= 1000)
   const one = (v: number): string =>
-    Number.isNaN(v) ? 'not served' : isSeconds ? `${significant(v / 1000)} s` : `${significant(v)} ms`
+    !Number.isFinite(v) ? 'not served' : isSeconds ? `${significant(v / 1000)} s` : `${significant(v)} ms`
   return `${one(beforeMs)} → ${one(nowMs)}`
 }

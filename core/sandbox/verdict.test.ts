@@ -8,7 +8,7 @@ const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** A little scatter, the same for every variant. */
 const scatter = (seed: number): number => 1 + ((seed * 7) % 11) / 1000
 
-type Medians = Partial<Record<MetricName, number>> & { readonly hogRate?: number }
+type Medians = Partial<Record<MetricName, number>> & { readonly hogRate?: number; readonly victimRate?: number }
 
 const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
   seeds,
@@ -16,6 +16,7 @@ const figures = (of: Medians, seeds = SEEDS, by = scatter): SeedFigures => ({
     METRIC_NAMES.map((m) => [m, Float64Array.from(seeds, (s) => (of[m] ?? NaN) * by(s))]),
   ) as SeedFigures['metrics'],
   hogRate: Float64Array.from(seeds, (s) => (of.hogRate ?? NaN) * by(s)),
+  victimRate: Float64Array.from(seeds, (s) => (of.victimRate ?? NaN) * by(s)),
 })
 
 const ROLES = { hog: '4690.python.u1021', victim: '4711.cfd_solve.u884' }
@@ -52,6 +53,52 @@ describe('the verdict', () => {
   it('does not choose one under which the victim is not served at all', () => {
     const starving = figures({ throughputBps: 26e9, jain: 0.99, hogRate: 1e9 })
     expect(verdictOf([baseline, starving], ROLES).best).toBeNull()
+  })
+
+  it('does not choose one that holds the victim back, however short the waits of what it lets through', () => {
+    const base = figures({ throughputBps: 26e9, jain: 0.41, victimP95Ms: 34, victimRate: 240 })
+    const held = figures({ throughputBps: 26e9, jain: 0.94, victimP95Ms: 27, victimRate: 98 })
+    const verdict = verdictOf([base, held], ROLES)
+    expect([verdict.best, text(verdict.parts)]).toEqual([
+      ...[null, 'No variant is better than the baseline; under A 4711 is served 59 % less.'],
+    ])
+  })
+
+  it('counts runs that do not serve the victim as endless waits, on either side', () => {
+    const some = (served: number, ms: number): SeedFigures => {
+      const of = figures({ throughputBps: 26e9, jain: 0.5, victimP95Ms: ms })
+      of.metrics.victimP95Ms.fill(NaN, served)
+      return of
+    }
+    expect(verdictOf([some(20, 900), some(1, 20)], ROLES).best).toBeNull()
+    const freed = verdictOf([some(1, 20), some(20, 900)], ROLES)
+    expect([freed.best, text(freed.parts)]).toEqual([...[1, 'Victim 4711 p95 wait not served → 905 ms; total ±0 %.']])
+  })
+
+  it('says nothing of fairness where a job runs alone', () => {
+    const verdict = verdictOf([figures({ throughputBps: 20e9 }), figures({ throughputBps: 26e9 })], {
+      ...{ hog: undefined, victim: undefined },
+    })
+    expect([verdict.best, text(verdict.parts)]).toEqual([1, 'Total +30 %.'])
+    expect(verdict.detail).toMatch(/\. A beats the baseline on total throughput in 20 of 20 runs\.$/)
+  })
+
+  it('speaks of no scatter where nothing gains, and where one seed was run', () => {
+    const worse = figures({ throughputBps: 26.1e9, jain: 0.2, victimP95Ms: 2100, hogRate: 10e9 })
+    expect(text(verdictOf([baseline, worse], ROLES).parts)).toBe(
+      'No variant is better than the baseline: none gains more than the scatter of the seeds.',
+    )
+    const one = figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3])
+    expect(text(verdictOf([one, one], ROLES).parts)).toBe(
+      'No variant is better than the baseline: none gains as much as counts.',
+    )
+  })
+
+  it('names the price of a gain that is less fair', () => {
+    const unfair = figures({ throughputBps: 30e9, jain: 0.2, victimP95Ms: 900, hogRate: 10e9 })
+    expect(text(verdictOf([baseline, unfair], ROLES).parts)).toBe(
+      'No variant is better than the baseline; A lowers fairness to 0.20.',
+    )
   })
 
   it('asks for more than the scatter of the baseline', () => {

@@ -1,8 +1,9 @@
 /**
  * Which variant is best, and the sentence that says so.
  *
- * A variant may win when it keeps at least nine tenths of the baseline's total throughput and does not lengthen the victim's p95
- * wait (medians over the seeds). Of these wins the one with the largest median of Jain's index, if that lies above the baseline's
+ * A variant may win when it keeps at least nine tenths of the baseline's total throughput and of what the victim is served, and does
+ * not lengthen the victim's p95 wait (medians over the seeds; a run that does not serve the victim counts as an endless wait). The
+ * p95 alone would not do: it is of what was answered, and a job that is held back for good has few answers. Of these wins the one with the largest median of Jain's index, if that lies above the baseline's
  * band by at least 0.01. Where none gains fairness, the one with the shortest wait of the victim, if that lies 5 % below the
  * baseline's band and fairness did not fall below its band; where none shortens the wait, the one with the largest throughput, if
  * that lies 1 % above the band and fairness did not fall. Otherwise none is better than the baseline.
@@ -15,7 +16,7 @@ import type { Roles } from './roles.ts'
 import { letterOf } from './variant-words.ts'
 import { change, jobWords, percent, waitPair } from './verdict-words.ts'
 
-/** Part of the baseline's throughput that a winner keeps. */
+/** Part of the baseline's throughput that a winner keeps, in all and for the victim. */
 export const THROUGHPUT_KEPT = 0.9
 /** Gains that count, beyond the baseline's band. */
 export const JAIN_GAIN = 0.01
@@ -28,20 +29,30 @@ type Totals = 'throughputBps' | 'throughputRpcs'
 interface Weighed {
   readonly index: number
   readonly jain: number
+  /** Infinity: most runs do not serve the victim. NaN: there is no victim. */
   readonly wait: number
   readonly throughput: number
   readonly hogRate: number
+  readonly victimRate: number
 }
 
 const medianIn = (values: Float64Array): number => bandOf(values)?.median ?? NaN
 
-const weigh = (figures: readonly SeedFigures[], total: Totals): Weighed[] =>
-  figures.map(({ metrics, hogRate }, index) => ({
+/** Median of waits of which those that are not there never ended. */
+function endlessMedian(values: Float64Array): number {
+  const sorted = Float64Array.from(values, (v) => (Number.isNaN(v) ? Infinity : v)).sort()
+  const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return below === undefined || above === undefined ? NaN : (below + above) / 2
+}
+
+const weigh = (figures: readonly SeedFigures[], total: Totals, { victim }: Roles): Weighed[] =>
+  figures.map(({ metrics, hogRate, victimRate }, index) => ({
     index,
     jain: medianIn(metrics.jain),
-    wait: medianIn(metrics.victimP95Ms),
+    wait: victim === undefined ? NaN : endlessMedian(metrics.victimP95Ms),
     throughput: medianIn(metrics[total]),
     hogRate: medianIn(hogRate),
+    victimRate: medianIn(victimRate),
   }))
 
 /** NaN never precedes a figure. */
@@ -63,10 +74,21 @@ function excluded(w: Weighed, base: Weighed, victim: string | undefined): string
     return `${name} loses ${percent(1 - w.throughput / base.throughput)} of total throughput`
   }
   if (victim !== undefined && !(w.wait <= base.wait)) {
-    const waits = Number.isNaN(w.wait) ? 'is not served at all' : `waits ${percent(w.wait / base.wait - 1)} longer`
+    const waits = Number.isFinite(w.wait) ? `waits ${percent(w.wait / base.wait - 1)} longer` : 'is not served at all'
     return `under ${name} ${jobWords(victim)} ${waits}`
   }
+  if (victim !== undefined && w.victimRate < THROUGHPUT_KEPT * base.victimRate) {
+    return `under ${name} ${jobWords(victim)} is served ${percent(1 - w.victimRate / base.victimRate)} less`
+  }
   return undefined
+}
+
+/** What is said of a variant that gains at the cost of fairness. */
+function lessFair(w: Weighed, base: Weighed, jain: Band | null): string | undefined {
+  const gains = w.wait < base.wait * (1 - WAIT_GAIN) || w.throughput > base.throughput * (1 + THROUGHPUT_GAIN)
+  return gains && jain !== null && w.jain < jain.low
+    ? `${letterOf(w.index)} lowers fairness to ${w.jain.toFixed(2)}`
+    : undefined
 }
 
 interface Choice {
@@ -77,6 +99,7 @@ interface Choice {
 
 function choose(
   able: readonly Weighed[],
+  base: Weighed,
   band: (m: 'jain' | 'victimP95Ms' | 'total') => Band | null,
 ): Choice | undefined {
   const [jain, wait, total] = [band('jain'), band('victimP95Ms'), band('total')]
@@ -84,7 +107,11 @@ function choose(
   if (fairest && jain && fairest.jain >= jain.high + JAIN_GAIN) return { best: fairest, by: 'fairness' }
   const asFair = able.filter((w) => jain === null || w.jain >= jain.low)
   const quickest = asFair.toSorted(byMerit((w) => -w.wait))[0]
-  if (quickest && wait && quickest.wait < wait.low * (1 - WAIT_GAIN)) return { best: quickest, by: 'wait' }
+  const isQuicker =
+    base.wait === Infinity
+      ? quickest !== undefined && Number.isFinite(quickest.wait)
+      : quickest && wait && quickest.wait < wait.low * (1 - WAIT_GAIN)
+  if (quickest && isQuicker) return { best: quickest, by: 'wait' }
   const largest = asFair.toSorted(byMerit((w) => w.throughput))[0]
   if (largest && total && largest.throughput > total.high * (1 + THROUGHPUT_GAIN)) {
     return { best: largest, by: 'throughput' }
@@ -103,18 +130,28 @@ function sentence(best: Weighed, base: Weighed, roles: Roles): Parts {
     parts.push(plain('Victim '), strong(jobWords(roles.victim)), plain(' p95 wait '))
     parts.push(strong(waitPair(base.wait, best.wait)), plain('; '))
   }
-  if (roles.hog !== undefined) {
+  if (roles.hog !== undefined && Number.isFinite(best.hogRate / base.hogRate)) {
     parts.push(plain(parts.length > 0 ? 'hog ' : 'Hog '))
     parts.push(strong(`${jobWords(roles.hog)} ${change(best.hogRate, base.hogRate)}`), plain(' throughput; '))
   }
-  if (parts.length === 0) parts.push(plain(`Fairness ${base.jain.toFixed(2)} → ${best.jain.toFixed(2)}; `))
-  return [...parts, plain('total '), strong(change(best.throughput, base.throughput)), plain('.')]
+  if (parts.length === 0 && !Number.isNaN(base.jain + best.jain)) {
+    parts.push(plain(`Fairness ${base.jain.toFixed(2)} → ${best.jain.toFixed(2)}; `))
+  }
+  return [
+    ...parts,
+    plain(parts.length > 0 ? 'total ' : 'Total '),
+    strong(change(best.throughput, base.throughput)),
+    plain('.'),
+  ]
 }
 
-/** Runs, paired by seed, in which one variant has more of something than another. */
-function wins(a: SeedFigures, b: SeedFigures, metric: MetricName): number {
+/** Runs, paired by seed, in which one variant has more of something than another, of those that measured it in both. */
+function wins(a: SeedFigures, b: SeedFigures, metric: MetricName): { readonly won: number; readonly of: number } {
   const other = new Map(b.seeds.map((seed, i) => [seed, b.metrics[metric][i] as number]))
-  return a.seeds.filter((seed, i) => (a.metrics[metric][i] as number) > (other.get(seed) ?? NaN)).length
+  const gains = a.seeds
+    .map((seed, i) => (a.metrics[metric][i] as number) - (other.get(seed) ?? NaN))
+    .filter((gain) => !Number.isNaN(gain))
+  return { won: gains.filter((gain) => gain > 0).length, of: gains.length }
 }
 
 function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed, total: Totals): string {
@@ -130,9 +167,13 @@ function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed,
   const seeds = `${n} ${n === 1 ? 'seed, so the scatter is not known' : 'seeds'}`
   const head = n === 1 || bands.length === 0 ? seeds : `${seeds}, band ${bands.join(' and ')}`
   const against = rival.index === 0 ? 'the baseline' : letterOf(rival.index)
-  const fair = wins(own, other, 'jain')
-  const more = wins(own, other, total)
-  return `${head}. ${letterOf(best.index)} beats ${against} on fairness in ${fair} of ${n} runs and on total throughput in ${more}.`
+  const ofRuns = ({ won, of }: ReturnType<typeof wins>): string => `${won} of ${of} ${of === 1 ? 'run' : 'runs'}`
+  const [fair, more] = [wins(own, other, 'jain'), wins(own, other, total)]
+  const beats = [
+    ...(fair.of > 0 ? [`on fairness in ${ofRuns(fair)}`] : []),
+    `on total throughput in ${fair.of === more.of ? more.won : ofRuns(more)}`,
+  ]
+  return `${head}. ${letterOf(best.index)} beats ${against} ${beats.join(' and ')}.`
 }
 
 function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], whys: readonly string[]): Verdict {
@@ -142,7 +183,8 @@ function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], wh
   const jain = bandOf(figures[0]?.metrics.jain ?? [])
   const band = jain === null ? '' : `, baseline fairness ${jain.low.toFixed(2)} to ${jain.high.toFixed(2)}`
   const why = whys.length > 0 ? `; ${whys.join('; ')}` : ''
-  const within = whys.length === weighed.length - 1 ? '' : ': the difference is within the scatter of the seeds'
+  const beyond = n === 1 ? 'none gains as much as counts' : 'none gains more than the scatter of the seeds'
+  const within = whys.length === weighed.length - 1 ? '' : `: ${beyond}`
   return {
     best: null,
     parts: [strong('No variant is better than the baseline'), plain(`${within}${why}.`)],
@@ -158,18 +200,19 @@ function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], wh
 export function verdictOf(figures: readonly SeedFigures[], roles: Roles): Verdict {
   const movesBytes = figures.some((f) => (bandOf(f.metrics.throughputBps)?.high ?? 0) > 0)
   const total: Totals = movesBytes ? 'throughputBps' : 'throughputRpcs'
-  const weighed = weigh(figures, total)
+  const weighed = weigh(figures, total, roles)
   const [base, ...others] = weighed
   const baseline = figures[0]
   if (!base || !baseline) return { best: null, parts: [plain('Nothing was run.')], detail: '' }
   const whys = others.map((w) => excluded(w, base, roles.victim))
   const able = others.filter((_, i) => whys[i] === undefined)
-  const choice = choose(able, (m) => bandOf(baseline.metrics[m === 'total' ? total : m]))
+  const choice = choose(able, base, (m) => bandOf(baseline.metrics[m === 'total' ? total : m]))
   if (!choice) {
+    const jain = bandOf(baseline.metrics.jain)
     return nobody(
       figures,
       weighed,
-      whys.filter((w) => w !== undefined),
+      others.flatMap((w, i) => whys[i] ?? lessFair(w, base, jain) ?? []),
     )
   }
   const { best } = choice

@@ -1,5 +1,6 @@
 /** A storage device: a fixed cost per operation plus bytes at its bandwidth, with as many operations at once as it has channels. */
 import { NS_PER_S } from '../base/units.ts'
+import type { ActionOn } from './event-queue.ts'
 import { FifoServer } from './fifo-server.ts'
 import type { Simulation } from './simulation.ts'
 
@@ -27,8 +28,10 @@ export class Disk {
     return this.#station
   }
 
-  /** Reads or writes `bytes`; `done` is called when they are on (or off) the device. */
-  transfer(bytes: number, done: () => void): void {
-    this.#station.submit(this.#perOpNs + bytes * this.#nsPerByte, done)
+  /** Reads or writes `bytes`; `done` is called, with `of`, when they are on (or off) the device. */
+  transfer(bytes: number, done: () => void): void
+  transfer<T>(bytes: number, done: ActionOn<T>, of: T): void
+  transfer(bytes: number, done: ActionOn<unknown>, of?: unknown): void {
+    this.#station.submit(this.#perOpNs + bytes * this.#nsPerByte, done, of)
   }
 }

@@ -8,17 +8,21 @@
 import { invariant } from '../base/result.ts'
 
 export type Action = () => void
+/** An action on something: one function then serves all events of a kind, where a closure would be made for each. */
+export type ActionOn<T> = (of: T) => void
 
 export class EventQueue {
   #at = new Float64Array(1024)
   #order = new Float64Array(1024)
   #slot = new Int32Array(1024)
   /** By slot. */
-  readonly #actions: (Action | undefined)[] = []
+  readonly #actions: (ActionOn<never> | undefined)[] = []
+  readonly #subjects: unknown[] = []
   /** Slots that are not in use: the first `#actions.length - #size` of these. */
   #free = new Int32Array(1024)
   #size = 0
   #scheduled = 0
+  #subject: unknown = undefined
 
   get size(): number {
     return this.#size
@@ -33,15 +37,18 @@ export class EventQueue {
    * Adds an event.
    *
    * @param at  integer ns.
+   * @param of  what the action is called with.
    * @complexity O(log n).
    */
-  push(at: number, action: Action): void {
+  push(at: number, action: Action): void
+  push<T>(at: number, action: ActionOn<T>, of: T): void
+  push(at: number, action: ActionOn<never>, of?: unknown): void {
     if (this.#size === this.#at.length) this.#grow()
     const keys = this.#at
     const orders = this.#order
     const slots = this.#slot
     const order = this.#scheduled++
-    const slot = this.#put(action)
+    const slot = this.#put(action, of)
     let i = this.#size++
     while (i > 0) {
       const parent = (i - 1) >> 1
@@ -58,13 +65,18 @@ export class EventQueue {
     slots[i] = slot
   }
 
+  /** What the action that was popped last is called with. */
+  get subject(): unknown {
+    return this.#subject
+  }
+
   /**
-   * Removes and returns the earliest action.
+   * Removes and returns the earliest action; it is to be called with `subject`.
    *
    * @throws InvariantError when the queue is empty.
    * @complexity O(log n).
    */
-  pop(): Action {
+  pop(): ActionOn<unknown> & Action {
     invariant(this.#size > 0, 'an event is popped only from a queue that has one')
     const keys = this.#at
     const orders = this.#order
@@ -99,17 +111,20 @@ export class EventQueue {
   }
 
   /** Puts an action into a free slot, before it is counted. */
-  #put(action: Action): number {
+  #put(action: ActionOn<never>, of: unknown): number {
     const spare = this.#actions.length - this.#size
     const slot = spare > 0 ? (this.#free[spare - 1] as number) : this.#actions.length
     this.#actions[slot] = action
+    this.#subjects[slot] = of
     return slot
   }
 
   /** Takes an action out of its slot, while it is still counted. */
-  #take(slot: number): Action {
-    const action = this.#actions[slot] as Action
+  #take(slot: number): ActionOn<unknown> & Action {
+    const action = this.#actions[slot] as ActionOn<unknown> & Action
+    this.#subject = this.#subjects[slot]
     this.#actions[slot] = undefined
+    this.#subjects[slot] = undefined
     this.#free[this.#actions.length - this.#size] = slot
     return action
   }

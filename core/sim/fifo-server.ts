@@ -2,20 +2,22 @@
  * A FIFO station with c equal servers: service threads, a disk, a network port. The caller hands in the service time.
  */
 import { invariant } from '../base/result.ts'
+import { Ring } from '../base/ring.ts'
+import type { ActionOn } from './event-queue.ts'
 import type { Simulation } from './simulation.ts'
 import { TimeWeighted } from './statistics.ts'
 
-interface Waiting {
+interface Customer {
   readonly serviceNs: number
-  readonly done: () => void
+  readonly done: ActionOn<unknown>
+  readonly of: unknown
 }
 
 export class FifoServer {
   readonly #sim: Simulation
   /** Number of equal servers. */
   readonly servers: number
-  #queue: Waiting[] = []
-  #head = 0
+  readonly #queue = new Ring<Customer>()
   #busy = 0
   #slowness = 1
   /** Busy servers over time; mean / servers = utilisation. */
@@ -32,7 +34,7 @@ export class FifoServer {
 
   /** Customers waiting, those in service not counted. */
   get queued(): number {
-    return this.#queue.length - this.#head
+    return this.#queue.size
   }
 
   get busy(): number {
@@ -52,44 +54,37 @@ export class FifoServer {
     invariant(times > 0, 'a station is slower by a factor above 0')
     this.#slowness = times
     while (times < Infinity && this.#busy < this.servers) {
-      const next = this.#take()
+      const next = this.#queue.shift()
       if (!next) break
-      this.#begin(next.serviceNs, next.done)
+      this.#begin(next)
     }
   }
 
   /**
-   * Submits one customer; `done` is called when its service ends.
+   * Submits one customer; `done` is called, with `of`, when its service ends.
    *
    * @param serviceNs  >= 0; rounded up to whole ns.
    */
-  submit(serviceNs: number, done: () => void): void {
-    if (this.#busy < this.servers && this.#slowness < Infinity) this.#begin(serviceNs, done)
-    else this.#queue.push({ serviceNs, done })
+  submit(serviceNs: number, done: () => void): void
+  submit<T>(serviceNs: number, done: ActionOn<T>, of: T): void
+  submit(serviceNs: number, done: ActionOn<unknown>, of?: unknown): void {
+    const customer = { serviceNs, done, of }
+    if (this.#busy < this.servers && this.#slowness < Infinity) this.#begin(customer)
+    else this.#queue.push(customer)
   }
 
-  #begin(serviceNs: number, done: () => void): void {
+  #begin(customer: Customer): void {
     this.#busy++
     this.occupancy.set(this.#sim.now, this.#busy)
-    this.#sim.after(serviceNs * this.#slowness, () => {
-      this.#busy--
-      this.#completed++
-      const next = this.#slowness < Infinity ? this.#take() : undefined
-      if (next) this.#begin(next.serviceNs, next.done)
-      else this.occupancy.set(this.#sim.now, this.#busy)
-      done()
-    })
+    this.#sim.after(customer.serviceNs * this.#slowness, this.#end, customer)
   }
 
-  #take(): Waiting | undefined {
-    const next = this.#queue[this.#head]
-    if (!next) return undefined
-    this.#head++
-    // Shifting an array is O(n); the spent half is dropped once it dominates.
-    if (this.#head > 64 && this.#head * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#head = 0
-    }
-    return next
+  readonly #end = ({ done, of }: Customer): void => {
+    this.#busy--
+    this.#completed++
+    const next = this.#slowness < Infinity ? this.#queue.shift() : undefined
+    if (next) this.#begin(next)
+    else this.occupancy.set(this.#sim.now, this.#busy)
+    done(of)
   }
 }

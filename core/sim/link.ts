@@ -5,7 +5,9 @@
  * message waits for it.
  */
 import { invariant } from '../base/result.ts'
+import { Ring } from '../base/ring.ts'
 import { NS_PER_S } from '../base/units.ts'
+import type { ActionOn } from './event-queue.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface LinkParameters {
@@ -17,16 +19,15 @@ export interface LinkParameters {
 
 interface Message {
   readonly bytes: number
-  readonly arrived: () => void
+  readonly arrived: ActionOn<unknown>
+  readonly of: unknown
 }
 
 export class Link {
   readonly #sim: Simulation
   readonly #nsPerByte: number
   readonly #latencyNs: number
-  #waiting: Message[] = []
-  /** The message of `#waiting` that goes next. */
-  #head = 0
+  readonly #waiting = new Ring<Message>()
   #slowness = 1
   /** When the port has sent what it sends now. */
   #freeNs = 0
@@ -56,23 +57,25 @@ export class Link {
     this.#arm()
   }
 
-  /** Sends `bytes`; `arrived` is called when the last byte is at the other end. */
-  send(bytes: number, arrived: () => void): void {
-    const isFree = this.#sim.now >= this.#freeNs && this.#head === this.#waiting.length && this.#slowness < Infinity
-    if (isFree) return this.#begin(bytes, arrived)
-    this.#waiting.push({ bytes, arrived })
+  /** Sends `bytes`; `arrived` is called, with `of`, when the last byte is at the other end. */
+  send(bytes: number, arrived: () => void): void
+  send<T>(bytes: number, arrived: ActionOn<T>, of: T): void
+  send(bytes: number, arrived: ActionOn<unknown>, of?: unknown): void {
+    const isFree = this.#sim.now >= this.#freeNs && this.#waiting.size === 0 && this.#slowness < Infinity
+    if (isFree) return this.#begin(bytes, arrived, of)
+    this.#waiting.push({ bytes, arrived, of })
     this.#arm()
   }
 
-  #begin(bytes: number, arrived: () => void): void {
+  #begin(bytes: number, arrived: ActionOn<unknown>, of: unknown): void {
     const tookNs = Math.ceil(bytes * this.#nsPerByte * this.#slowness)
     this.#sentNs += tookNs
     this.#freeNs = this.#sim.now + tookNs
-    this.#sim.at(this.#freeNs + this.#latencyNs, arrived)
+    this.#sim.at(this.#freeNs + this.#latencyNs, arrived, of)
   }
 
   #arm(): void {
-    if (this.#isArmed || this.#head === this.#waiting.length || this.#slowness === Infinity) return
+    if (this.#isArmed || this.#waiting.size === 0 || this.#slowness === Infinity) return
     this.#isArmed = true
     this.#sim.at(Math.max(this.#sim.now, this.#freeNs), this.#next)
   }
@@ -80,12 +83,8 @@ export class Link {
   readonly #next = (): void => {
     this.#isArmed = false
     if (this.#slowness === Infinity) return
-    const next = this.#waiting[this.#head++] as Message
-    if (this.#head > 64 && this.#head * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#head)
-      this.#head = 0
-    }
-    this.#begin(next.bytes, next.arrived)
+    const next = this.#waiting.shift() as Message
+    this.#begin(next.bytes, next.arrived, next.of)
     this.#arm()
   }
 }

@@ -5,7 +5,7 @@
  * the pace never reaches the model.
  */
 import { invariant } from '../base/result.ts'
-import { EventQueue, type Action } from './event-queue.ts'
+import { EventQueue, type Action, type ActionOn } from './event-queue.ts'
 
 export class Simulation {
   #now = 0
@@ -31,19 +31,24 @@ export class Simulation {
    * Schedules an action.
    *
    * @param at  integer ns, not before now.
+   * @param of  what it is called with.
    * @throws InvariantError when the instant lies in the past or is not an integer.
    */
-  at(at: number, action: Action): void {
+  at(at: number, action: Action): void
+  at<T>(at: number, action: ActionOn<T>, of: T): void
+  at(at: number, action: ActionOn<unknown>, of?: unknown): void {
     invariant(
       at >= this.#now && Number.isSafeInteger(at),
       'events are scheduled at integer instants, never in the past',
     )
-    this.#events.push(at, action)
+    this.#events.push(at, action, of)
   }
 
   /** Schedules an action `delay` ns from now; fractions of a ns are rounded up so that no event fires early. */
-  after(delay: number, action: Action): void {
-    this.at(this.#now + Math.ceil(delay), action)
+  after(delay: number, action: Action): void
+  after<T>(delay: number, action: ActionOn<T>, of: T): void
+  after(delay: number, action: ActionOn<unknown>, of?: unknown): void {
+    this.at(this.#now + Math.ceil(delay), action, of)
   }
 
   /**
@@ -55,11 +60,13 @@ export class Simulation {
    */
   runUntil(until: number, budget = Infinity): boolean {
     let left = budget
-    while (this.#events.size > 0 && this.#events.nextAt <= until) {
+    const events = this.#events
+    for (let at = events.nextAt; at <= until && events.size > 0; at = events.nextAt) {
       if (left-- <= 0) return false
-      this.#now = this.#events.nextAt
+      this.#now = at
       this.#executed++
-      this.#events.pop()()
+      const action = events.pop()
+      action(events.subject)
     }
     if (until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
     return true

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { IdleList } from './idle-list.ts'
-import { Ring } from './ring.ts'
+import { Ring } from '../base/ring.ts'
 
 describe('Ring', () => {
   it('gives back what it was given, in order', () => {

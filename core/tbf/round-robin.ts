@@ -4,7 +4,7 @@
  * Source: spec/lustre 3.3. A turn is at most a quantum of RPCs. Deviation: RPCs of a turn leave in the order of their
  * arrival; servers order those of an object by offset.
  */
-import { Ring } from './ring.ts'
+import { Ring } from '../base/ring.ts'
 import type { ScheduledRequest, Scheduler } from './scheduler.ts'
 
 /** Which RPCs `orr` and `trr` take; the others go to the fallback. */

@@ -23,6 +23,8 @@ export interface Rule {
   stopped: boolean
   /** What its classes run at since its last change; made when the first one asks. */
   terms: RuleTerms | undefined
+  /** Rules that come earlier in the list have smaller ones. */
+  place: number
 }
 
 /** A rule's setting as it was at one of its generations. */
@@ -46,21 +48,23 @@ export interface RuleDefaults {
 
 export const LUSTRE_DEFAULTS: RuleDefaults = { rate: 10_000, depth: 3 }
 
-const NEW = { generation: 0, ref: 0, stopped: false, terms: undefined }
+const NEW = { generation: 0, ref: 0, stopped: false, terms: undefined, place: 0 }
 
 /** Bytes of a name that are kept; only releases that do not check names are handed longer ones. */
 const NAME_KEPT = 15
 
-/** The list as `match` looks at it: rules that name single jobs by those, and the others in order. */
+/** The list as `match` looks at it: for each job the first rule that names it alone, and the rules that match by more in order. */
 interface MatchIndex {
-  readonly byJob: ReadonlyMap<string, number>
-  readonly others: readonly number[]
+  readonly byJob: Map<string, Rule>
+  readonly others: readonly Rule[]
+  /** Whether a rule stands behind another one that names a job of it. */
+  hasHidden: boolean
 }
 
 export class RuleList {
   readonly #defaults: RuleDefaults
   readonly #fallback: Rule
-  #rules: Rule[]
+  readonly #rules: Rule[]
   #sequence = 0
   #index: MatchIndex | undefined
   readonly #byName = new Map<string, Rule>()
@@ -100,30 +104,52 @@ export class RuleList {
    */
   match(request: RequestKey): Rule {
     const { byJob, others } = (this.#index ??= this.#makeIndex())
-    const named = byJob.get(request.jobId) ?? this.#rules.length
-    for (const at of others) {
-      if (at > named) break
-      const rule = this.#rules[at] as Rule
+    const named = byJob.get(request.jobId)
+    for (const rule of others) {
+      if (named && rule.place > named.place) break
       if (rule.conditions.matches(request)) return rule
     }
-    return this.#rules[named] ?? this.#fallback
+    return named ?? this.#fallback
   }
 
   #makeIndex(): MatchIndex {
-    const byJob = new Map<string, number>()
-    const others: number[] = []
-    for (const [at, rule] of this.#rules.entries()) {
+    const index = { byJob: new Map<string, Rule>(), others: [] as Rule[], hasHidden: false }
+    for (const [place, rule] of this.#rules.entries()) {
+      rule.place = place
       const { jobIds } = rule.conditions
       if (rule === this.#fallback) continue
-      if (!jobIds) others.push(at)
-      else for (const id of jobIds) if (!byJob.has(id)) byJob.set(id, at)
+      if (!jobIds) index.others.push(rule)
+      else
+        for (const id of jobIds)
+          if (index.byJob.has(id)) index.hasHidden = true
+          else index.byJob.set(id, rule)
     }
-    return { byJob, others }
+    return index
   }
 
-  #setRules(rules: Rule[]): void {
-    this.#rules = rules
-    this.#index = undefined
+  /** Puts a rule into the list; the index follows where the rule goes first and names single jobs. */
+  #insert(at: number, rule: Rule): void {
+    const first = this.#rules[0] as Rule
+    this.#rules.splice(at, 0, rule)
+    const index = this.#index
+    const { jobIds } = rule.conditions
+    if (!index || at !== 0 || !jobIds) {
+      this.#index = undefined
+      return
+    }
+    rule.place = first.place - 1
+    for (const id of jobIds) {
+      index.hasHidden ||= index.byJob.has(id)
+      index.byJob.set(id, rule)
+    }
+  }
+
+  /** Takes a rule out of the list; the index follows where it names single jobs and hides no other one. */
+  #remove(rule: Rule): void {
+    this.#rules.splice(this.#rules.indexOf(rule), 1)
+    const { jobIds } = rule.conditions
+    if (this.#index?.hasHidden || !jobIds) this.#index = undefined
+    else for (const id of jobIds) this.#index?.byJob.delete(id)
   }
 
   /** Places a new rule at the head, or right before `rank`. Errors: EEXIST, ENOENT (rank unknown). */
@@ -138,7 +164,7 @@ export class RuleList {
     const rule = this.#make(name, conditions, options.rate ?? this.#defaults.rate, options.realtime ?? false)
     this.#hasTwins ||= this.#byName.has(rule.name)
     this.#byName.set(rule.name, rule)
-    this.#setRules(this.#rules.toSpliced(at, 0, rule))
+    this.#insert(at, rule)
     this.#sequence++
     return ok(rule)
   }
@@ -153,9 +179,11 @@ export class RuleList {
     }
     if (options.rank !== undefined && options.rank !== name) {
       if (!this.find(options.rank)) return fail('ENOENT')
-      const others = this.#rules.filter((r) => r !== rule)
-      const at = others.findIndex((r) => r.name === options.rank)
-      this.#setRules(others.toSpliced(at, 0, rule))
+      this.#remove(rule)
+      this.#insert(
+        this.#rules.findIndex((r) => r.name === options.rank),
+        rule,
+      )
     }
     return ok(rule)
   }
@@ -167,7 +195,7 @@ export class RuleList {
     if (rule) {
       rule.stopped = true
       this.#byName.delete(name)
-      this.#setRules(this.#rules.filter((r) => r !== rule))
+      this.#remove(rule)
     }
     return ok(undefined)
   }

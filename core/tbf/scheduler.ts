@@ -1,6 +1,6 @@
 /** What a policy needs of the room that holds its RPCs. */
 import type { RequestKey } from './request-key.ts'
-import { Ring } from './ring.ts'
+import { Ring } from '../base/ring.ts'
 
 /** An RPC with what the policies beside TBF look at. */
 export interface ScheduledRequest extends RequestKey {

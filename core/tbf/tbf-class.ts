@@ -1,6 +1,6 @@
 /** One class ("client" in the kernel): a bucket with the RPCs of one key, under the terms of its rule. */
 import { TokenBucket } from './bucket.ts'
-import { Ring } from './ring.ts'
+import { Ring } from '../base/ring.ts'
 import type { RuleTerms } from './rule-list.ts'
 
 // It is a bucket rather than has one, and shares its terms: with thousands of classes, every cache line of one counts.

@@ -11,12 +11,11 @@ import { History } from '../history/history.ts'
 import { verifyFile } from './audit.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const cache = tempFolder()
 let folder: string
 let file: string
 
 function sluice(...args: string[]): { code: number | null; stdout: string; stderr: string } {
-  const env = { ...process.env, NODE_COMPILE_CACHE: cache, SLUICE_DATA: folder }
+  const env = { ...process.env, SLUICE_DATA: folder }
   const r = spawnSync(process.execPath, [LAUNCHER, 'audit', ...args], { encoding: 'utf8', cwd: folder, env })
   return { code: r.status, stdout: r.stdout, stderr: r.stderr }
 }

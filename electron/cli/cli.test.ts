@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-// Every test starts the program anew; compiled once is enough for all of them.
-const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
+const { env } = process
 
 interface Ended {
   readonly code: number | null

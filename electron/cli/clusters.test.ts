@@ -11,7 +11,7 @@ import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { makeKey, noSshd } from '../ssh/testing/sshd.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder(), SSH_AUTH_SOCK: '' }
+const env = { ...process.env, SSH_AUTH_SOCK: '' }
 const HOG = '4690.python.u1021'
 
 interface Ended {

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tempFolder } from '../../tests/node/temp-folder.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
+const { env } = process
 
 async function papers(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [LAUNCHER, 'papers', ...args], { stdio: 'pipe', env })

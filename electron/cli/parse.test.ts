@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const env = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
+const { env } = process
 
 const start = (args: readonly string[], options = ''): ChildProcessWithoutNullStreams =>
   spawn(process.execPath, [LAUNCHER, 'parse', ...args], {

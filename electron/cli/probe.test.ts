@@ -9,7 +9,7 @@ import { fingerprint, makeKey, me, noSshd } from '../ssh/testing/sshd.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
 const home = tempFolder()
-const env = { ...process.env, HOME: home, NODE_COMPILE_CACHE: tempFolder(), SSH_AUTH_SOCK: '' }
+const env = { ...process.env, HOME: home, SSH_AUTH_SOCK: '' }
 
 async function sluice(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [LAUNCHER, 'probe', ...args], { stdio: 'pipe', cwd: home, env })

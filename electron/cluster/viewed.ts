@@ -42,6 +42,8 @@ export interface RulesRead {
   readonly policy: string
   /** The same taken apart, where it was kept so. */
   readonly lines?: readonly RuleLine[] | undefined
+  /** The same object for lists that differ in rates only: which rule a job falls under is the same, too. */
+  readonly shape?: object | undefined
 }
 
 export interface RecentRead {

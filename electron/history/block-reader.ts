@@ -23,6 +23,7 @@ const whole = (ms: number): number =>
 
 export class BlockReader {
   readonly #cluster: number
+  readonly #isForeign: boolean
   readonly #first: Statement<number[]>
   readonly #last: Statement<number[]>
   readonly #one: Statement<number[]>
@@ -35,8 +36,10 @@ export class BlockReader {
   readonly #before: Statement<number[]>
   readonly #after: Statement<number[]>
 
-  constructor(db: Database, cluster: number) {
+  /** @param isForeign  the file may hold what no Sluice wrote: values that are none are gaps, blocks out of order are none. */
+  constructor(db: Database, cluster: number, isForeign = false) {
     this.#cluster = cluster
+    this.#isForeign = isForeign
     const prepare = (sql: string): Statement<number[]> => db.prepare(sql)
     const instants = 'FROM instant WHERE cluster = ? AND tier = ?'
     this.#first = prepare(`SELECT at_ms ${instants} ORDER BY at_ms LIMIT 1`).pluck()
@@ -100,7 +103,7 @@ export class BlockReader {
 
   one(kind: Exclude<Kind, 2>, tier: number, atMs: number): Block | undefined {
     const row = this.#one.get(this.#cluster, kind, tier, whole(atMs)) as Row | undefined
-    return row && blockOf(kind, row)
+    return row && this.#blockOf(kind, row)
   }
 
   /** Blocks in [fromMs, toMs], oldest first, a few held at once; the caller may write to the file between two of them. */
@@ -110,7 +113,7 @@ export class BlockReader {
     for (let from = whole(fromMs); ;) {
       const rows = page.all(...of, from, whole(toMs)) as Row[]
       for (const row of rows) {
-        const block = blockOf(kind, row)
+        const block = this.#blockOf(kind, row)
         if (block) yield block
       }
       const last = rows.at(-1)
@@ -129,6 +132,7 @@ export class BlockReader {
     const rows = this.#lead.iterate(this.#cluster, KINDS.jobs, tier, whole(fromMs), whole(toMs))
     for (const [atMs, n, lead] of rows as Iterable<[number, number, Buffer]>) {
       const head = unpackLead(n, lead)
+      if (head && this.#isForeign && !isSound(head.keys, [head.first])) continue
       if (head) take(atMs, head.keys, head.first)
     }
   }
@@ -137,12 +141,32 @@ export class BlockReader {
   eachSums(tier: number, fromMs: number, toMs: number, take: (atMs: number, data: Buffer) => void): void {
     const rows = this.#sums.iterate(this.#cluster, tier, whole(fromMs), whole(toMs))
     for (const [atMs, data] of rows as Iterable<[number, Buffer]>) {
-      if (data.length === SUMS_BYTES) take(atMs, data)
+      if (data.length !== SUMS_BYTES) continue
+      if (this.#isForeign) {
+        for (let c = 0; c < CLUSTER_COLUMNS.length; c++) if (!isValue(sumOf(data, c))) data.writeFloatLE(NaN, 4 * c)
+      }
+      take(atMs, data)
     }
+  }
+
+  #blockOf(kind: Kind, [atMs, n, lead, rest]: Row): Block | undefined {
+    const block = unpack(kind, atMs, { n, lead, rest })
+    return block && this.#isForeign && !isSound(block.keys, block.columns) ? undefined : block
   }
 }
 
-const blockOf = (kind: Kind, [atMs, n, lead, rest]: Row): Block | undefined => unpack(kind, atMs, { n, lead, rest })
+/** Beyond this nothing is measured, and sums of it would no longer be whole numbers. */
+const VALUE_MAX = 2 ** 52
+const isValue = (v: number): boolean => Math.abs(v) <= VALUE_MAX
+
+/** Whether keys ascend; makes gaps of values that none are, in place. */
+function isSound(keys: Uint32Array, columns: readonly Float32Array[]): boolean {
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as number) >= (keys[i] as number)) return false
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) if (!isValue(column[i] as number)) column[i] = NaN
+  }
+  return true
+}
 
 /** One column of the sums. */
 export const sumOf = (data: Buffer, column: number): number => data.readFloatLE(4 * column)

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
 import { csvParts, csvText, textCell } from './csv.ts'
 import type { History } from './history.ts'
+import { openRecording } from './open-recording.ts'
 import { facts, job, newFile, NOW, openAt, target } from './testing/samples.ts'
 
 const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
@@ -144,4 +145,32 @@ it('quotes only what must be', () => {
   expect(['a', 'a b', 'a,b', 'a"b', ' a', '', '=a', 'a=b'].map(textCell)).toEqual([
     ...['a', 'a b', '"a,b"', '"a""b"', '" a"', '', "'=a", 'a=b'],
   ])
+})
+
+it('without a resolution named it is of the finest that is kept, with every instant of it', () => {
+  const file = newFile()
+  const history = openAt(file)
+  history.beginSource('LIVE', 'c', '', NOW)
+  for (let s = 0; s < 300; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', 1)], facts, { rpcs: s })
+  history.close()
+  const opened = openRecording(file)
+  if (!opened.ok) throw new Error(opened.error.what)
+  const reader = opened.value
+  expect(reader.tierFor(NOW, NOW + 300_000, Infinity)).toBe('raw')
+  expect(reader.tierFor(NOW, NOW + 300_000, 100)).not.toBe('raw')
+  for (const what of ['jobs', 'targets', 'cluster'] as const) {
+    const text = [...csvText(reader, query(what))].map((p) => p.text).join('')
+    expect(text).toBe([...csvText(reader, query(what, { tier: 'raw' }))].map((p) => p.text).join(''))
+    expect(parse(text), what).toHaveLength(1 + 300)
+  }
+  reader.close()
+})
+
+it('of a stretch that is nearly all empty takes no longer than what is in it', () => {
+  const history = openAt(newFile())
+  history.beginSource('LIVE', 'c', '', NOW)
+  for (const at of [NOW, NOW + 1000]) history.record(at, [job('1.a.u1', 1)], [target('t', 1)], facts, { rpcs: 1 })
+  const rows = parse(textOf(history, query('cluster', { fromMs: 0, toMs: 8.64e15, tier: 'raw' })))
+  expect(rows.slice(1).map((r) => r[0])).toEqual([NOW, NOW + 1000].map((at) => new Date(at).toISOString()))
+  history.close()
 })

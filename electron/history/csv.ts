@@ -123,8 +123,13 @@ function* targetRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
 }
 
 function* clusterRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
-  for (let from = q.fromMs; from < q.toMs; from += HOUR_MS) {
-    const { t, columns } = reader.clusterBetween(tier, from, Math.min(from + HOUR_MS, q.toMs) - 1)
+  let width = HOUR_MS
+  for (let from = q.fromMs; from < q.toMs;) {
+    const to = Math.min(from + width, q.toMs)
+    const { t, columns } = reader.clusterBetween(tier, from, to - 1)
+    from = to
+    // A stretch of years without samples is passed over in a few steps.
+    width = t.length === 0 ? width * 2 : HOUR_MS
     for (let i = 0; i < t.length; i++) yield [isoOf(t[i] as number), ...columns.map((c) => measured(c[i]))]
   }
 }

@@ -13,6 +13,9 @@ import { moversOf, topOf } from './top.ts'
 
 /** Jobs held in memory; an owner may be named later, so those without one are read again. */
 const JOBS_MAX = 50_000
+const NAME_MAX = 256
+const TARGETS_MAX = 20_000
+const TARGET = `id AS key, substr(name, 1, ${NAME_MAX}) AS target, substr(node, 1, ${NAME_MAX}) AS node FROM target`
 
 interface JobRow {
   id: number
@@ -36,13 +39,13 @@ export class FileReader implements HistoryReader {
   readonly #jobByName: Statement<(number | string)[]>
   readonly #frame: Statement<(number | string)[]>
 
-  /** @param of  name of the cluster, and whether closing this closes the file. */
+  /** @param of  name of the cluster, and whether closing this closes the file: then it is one of others. */
   constructor(db: Database, id: number, of: { readonly name: string; readonly isOwner: boolean }) {
     this.#db = db
     this.#id = id
     this.cluster = of.name
     this.#isOwner = of.isOwner
-    this.#blocks = new BlockReader(db, id)
+    this.#blocks = new BlockReader(db, id, of.isOwner)
     this.#marks = new Marks(db, id)
     const job = 'SELECT id, job_id, user, account, exe, nodes, first_ms FROM job WHERE cluster = ?'
     this.#job = db.prepare(`${job} AND id = ?`)
@@ -115,14 +118,13 @@ export class FileReader implements HistoryReader {
   }
 
   target(key: number): KeptTarget | undefined {
-    return this.#db
-      .prepare('SELECT id AS key, name AS target, node FROM target WHERE cluster = ? AND id = ?')
-      .get(this.#id, key) as KeptTarget | undefined
+    return this.#db.prepare(`SELECT ${TARGET} WHERE cluster = ? AND id = ?`).get(this.#id, key) as
+      KeptTarget | undefined
   }
 
   allTargets(): readonly KeptTarget[] {
     return this.#db
-      .prepare('SELECT id AS key, name AS target, node FROM target WHERE cluster = ? ORDER BY name')
+      .prepare(`SELECT ${TARGET} WHERE cluster = ? ORDER BY name LIMIT ${TARGETS_MAX}`)
       .all(this.#id) as KeptTarget[]
   }
 
@@ -169,8 +171,12 @@ export class FileReader implements HistoryReader {
   }
 }
 
+/** Names as long as they are written; a file of others may hold longer ones. */
+const short = (name: string): string => name.slice(0, NAME_MAX)
+
 const keptJob = (r: JobRow | undefined): KeptJob | undefined =>
   r && {
-    ...{ key: r.id, jobId: r.job_id, user: r.user, account: r.account, exe: r.exe, nodes: r.nodes },
+    ...{ key: r.id, jobId: short(r.job_id), user: short(r.user), account: short(r.account), exe: short(r.exe) },
+    nodes: r.nodes,
     firstMs: r.first_ms,
   }

@@ -54,6 +54,7 @@ interface Present {
   readonly cluster: number
   readonly name: string
   readonly kind: 'LIVE' | 'EMULATED'
+  readonly startedMs: number
   readonly names: SeriesNames
   readonly samples: SampleWriter
   readonly rules: RuleFollower
@@ -123,6 +124,10 @@ export class History implements Writer {
     return this.#newestMs
   }
 
+  get atMs(): number {
+    return this.#newestMs ?? this.#present?.startedMs ?? 0
+  }
+
   /** Everything recorded from now on belongs to this source. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
     this.#present?.samples.endSecond()
@@ -140,7 +145,7 @@ export class History implements Writer {
       const source = Number(this.#sql.source.run(kind, cluster, detail, at, id).lastInsertRowid)
       const names = new SeriesNames(db, id, freeKeys, (write) => this.#pending.name(write))
       return {
-        ...{ id: source, cluster: id, name: cluster, kind, names },
+        ...{ id: source, cluster: id, name: cluster, kind, startedMs: at, names },
         samples: new SampleWriter(id, names, (block) => this.#pending.block(block)),
         rules: new RuleFollower(db, source),
       }

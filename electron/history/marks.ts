@@ -3,9 +3,15 @@ import type { Database, Statement } from 'better-sqlite3'
 import { mark, type Mark } from '#core/api/history.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import type { KeptRule } from './reader.ts'
+import { stoodWithin } from './rule-lengths.ts'
 
 const RULES_MAX = 100_000
 const TEXT_MAX = 2000
+/** Of a rule, whose conditions are no longer than the command that made it. */
+const RULE_TEXT_MAX = 65_536
+const NAME_MAX = 512
+const CPT_MAX = 65_535
+const QUEUES: ReadonlySet<unknown> = new Set<Queue>(['reg', 'hp'])
 
 const whole = (ms: number): number =>
   Math.round(Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, ms)))
@@ -36,8 +42,8 @@ export class Marks {
   readonly #events: Statement<number[]>
   readonly #next: Statement<number[]>
   readonly #previous: Statement<number[]>
-  readonly #rulesAt: Statement<number[]>
-  readonly #rulesBetween: Statement<number[]>
+  readonly #rulesAt: Statement<Record<string, number>[]>
+  readonly #rulesBetween: Statement<Record<string, number>[]>
 
   constructor(db: Database, cluster: number) {
     this.#cluster = cluster
@@ -46,13 +52,11 @@ export class Marks {
     this.#events = db.prepare(`${event} AND at_ms > ? AND at_ms <= ? ORDER BY at_ms DESC, id DESC LIMIT ?`)
     this.#next = db.prepare(`SELECT min(at_ms) FROM event WHERE ${sources} AND at_ms > ?`).pluck()
     this.#previous = db.prepare(`SELECT max(at_ms) FROM event WHERE ${sources} AND at_ms < ?`).pluck()
-    const rule = `SELECT server, queue, cpt, position, name, conditions, rate, from_ms, to_ms FROM rule WHERE ${sources}`
+    const rule = `SELECT server, queue, cpt, position, name, conditions, rate, from_ms, to_ms FROM rule WHERE ${stoodWithin('source IN (SELECT id FROM source WHERE cluster_id = :cluster)')}`
     this.#rulesAt = db.prepare(
-      `${rule} AND from_ms <= ? AND (to_ms IS NULL OR to_ms > ?) ORDER BY server, queue DESC, cpt, position LIMIT ${RULES_MAX}`,
+      `${rule} AND (to_ms IS NULL OR to_ms > :from) ORDER BY server, queue DESC, cpt, position LIMIT ${RULES_MAX}`,
     )
-    this.#rulesBetween = db.prepare(
-      `${rule} AND from_ms <= ? AND (to_ms IS NULL OR to_ms >= ?) ORDER BY from_ms, server, position LIMIT ${RULES_MAX}`,
-    )
+    this.#rulesBetween = db.prepare(`${rule} ORDER BY from_ms, server, position LIMIT ${RULES_MAX}`)
   }
 
   events(fromMs: number, toMs: number, limit: number): Mark[] {
@@ -72,14 +76,25 @@ export class Marks {
   }
 
   rulesAt(atMs: number): KeptRule[] {
-    return this.#rules(this.#rulesAt.all(this.#cluster, whole(atMs), whole(atMs)))
+    return this.#rules(this.#rulesAt.all({ cluster: this.#cluster, from: whole(atMs), to: whole(atMs) }))
   }
 
   rulesBetween(fromMs: number, toMs: number): KeptRule[] {
-    return this.#rules(this.#rulesBetween.all(this.#cluster, whole(toMs), whole(fromMs)))
+    return this.#rules(this.#rulesBetween.all({ cluster: this.#cluster, from: whole(fromMs), to: whole(toMs) }))
   }
 
   #rules(rows: unknown[]): KeptRule[] {
-    return (rows as RuleRow[]).map(({ from_ms: fromMs, to_ms: toMs, ...r }) => ({ ...r, ref: 0, fromMs, toMs }))
+    return (rows as RuleRow[])
+      .filter(isRule)
+      .map(({ from_ms: fromMs, to_ms: toMs, ...r }) => ({ ...r, ref: 0, fromMs, toMs }))
   }
 }
+
+const isRule = (r: RuleRow): boolean =>
+  QUEUES.has(r.queue) &&
+  r.cpt >= 0 &&
+  r.cpt <= CPT_MAX &&
+  r.rate >= 0 &&
+  Number.isSafeInteger(r.rate) &&
+  r.server.length + r.name.length <= NAME_MAX &&
+  r.conditions.length <= RULE_TEXT_MAX

@@ -1,5 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { findDamage } from './open.ts'
+import { windowOf } from './schema-4.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 import { HOUR_MS, newFile, NOW, openAt } from './testing/samples.ts'
 
@@ -80,3 +82,33 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
 })
 
 const facts0 = (jobId: string) => ({ jobId, user: '', account: '', nodes: null })
+
+it('a large file of version 3 is looked through although it has no blocks yet', () => {
+  const db = new Database(version3())
+  expect(findDamage(db, 2 ** 30)).toBeUndefined()
+  db.close()
+})
+
+it('what is held of an old file at once is bounded however many jobs were sampled, and no window is empty', () => {
+  const rows = (series: number, tier: number): number =>
+    (windowOf(series, tier) / 1000) * series * (tier === 0 ? 10 : 1)
+  for (const series of [1, 200, 10_000, 100_000]) {
+    for (const tier of [0, 1]) {
+      expect(windowOf(series, tier)).toBeGreaterThanOrEqual(1000)
+      expect(rows(series, tier)).toBeLessThanOrEqual(Math.max(200_000, series * (tier === 0 ? 10 : 1)))
+    }
+  }
+})
+
+it('samples that lie further apart than one window are all carried over', () => {
+  const file = version3()
+  const db = new Database(file)
+  const insert = db.prepare('INSERT INTO job_sample VALUES (0, 4, ?, 1, 1, 1, 0, NULL)')
+  const at = Array.from({ length: 9 }, (_, i) => NOW + 1000 + i * 299_999)
+  for (const ms of at) insert.run(ms)
+  db.close()
+  const history = openAt(file, NOW + HOUR_MS)
+  history.beginSource('LIVE', 'prod', '', NOW + HOUR_MS)
+  expect(history.jobSeries('=1+1', 0, NOW + 1000, Infinity).map((r) => r.atMs)).toEqual(at)
+  history.close()
+})

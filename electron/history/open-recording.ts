@@ -31,11 +31,22 @@ function ownTables(): ReadonlyMap<string, string> {
 }
 
 function tablesOf(db: Database.Database): Map<string, string> {
-  const sql = "SELECT type || ' ' || name, ifnull(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+  const sql = "SELECT type || ' ' || name, ifnull(sql, '') FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'"
   return new Map(db.prepare(sql).raw().all() as [string, string][])
 }
 
-const factsSchema = z.object({ cluster: z.string(), kind: z.string(), fromMs: z.number(), toMs: z.number() })
+/** The last instant that a date can name. */
+const LAST_MS = 8.64e15
+const NAME_MAX = 256
+const instant = z.number().min(0).max(LAST_MS)
+const factsSchema = z.object({
+  ...{ cluster: z.string().max(NAME_MAX), kind: z.string().max(NAME_MAX), fromMs: instant, toMs: instant },
+})
+/** Columns of instants that are read. */
+const TIMES = [
+  ...['instant.at_ms', 'block.at_ms', 'event.at_ms', 'kept_frame.at_ms', 'rule.from_ms', 'rule.to_ms'],
+  'job.first_ms',
+] as const
 
 /** What a recording is of; undefined for a history. */
 function factsOf(db: Database.Database): RecordingFacts | undefined {
@@ -76,9 +87,23 @@ function check(file: string, db: Database.Database, bytes: number): Failure | un
   const tables = tablesOf(db)
   for (const [name, sql] of ownTables()) {
     if (tables.get(name) !== sql) return failure(damaged(file, `${name} is not as Sluice makes it`))
+    tables.delete(name)
   }
+  // Whatever else is in it could only be there to be run, or to take time.
+  if (tables.size > 0) return failure(damaged(file, 'there is more in it than Sluice keeps'))
   const damage = findDamage(db, bytes)
-  return damage === undefined ? undefined : failure(damaged(file, damage))
+  if (damage !== undefined) return failure(damaged(file, damage))
+  const isOff = TIMES.some((name) => {
+    const [table = '', column = ''] = name.split('.')
+    return db.prepare(`SELECT 1 FROM ${table} WHERE ${column} NOT BETWEEN 0 AND ${LAST_MS} LIMIT 1`).get() !== undefined
+  })
+  return isOff ? failure(damaged(file, 'it names instants that no clock has')) : undefined
+}
+
+/** Reading from a pipe or a device could wait for ever. */
+function fileOf(file: string): { readonly size: number; readonly isFile: boolean } {
+  const stat = statSync(file)
+  return { size: stat.size, isFile: stat.isFile() }
 }
 
 /** Opens a file for reading. Failures: RECORDING_GONE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE. */
@@ -86,7 +111,8 @@ export function openFile(file: string): Result<OpenedFile> {
   if (!existsSync(file)) return refused(file, 'RECORDING_GONE', 'there is no such file', 'Name another one.')
   let db: Database.Database | undefined
   try {
-    const bytes = statSync(file).size
+    const { size: bytes, isFile } = fileOf(file)
+    if (!isFile) return refused(file, 'RECORDING_UNREADABLE', 'it is no file', 'Name another one.')
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: 500 })
     db.pragma('trusted_schema = OFF')
     db.pragma('cell_size_check = ON')
@@ -95,7 +121,9 @@ export function openFile(file: string): Result<OpenedFile> {
       db.close()
       return fail(failure)
     }
-    const clusters = db.prepare('SELECT id, kind, name FROM cluster ORDER BY id').all() as OpenedFile['clusters']
+    const clusters = db
+      .prepare(`SELECT id, kind, substr(name, 1, ${NAME_MAX}) AS name FROM cluster ORDER BY id`)
+      .all() as OpenedFile['clusters']
     return ok({ db, bytes, facts: factsOf(db), clusters })
   } catch (e) {
     db?.close()

@@ -167,3 +167,78 @@ it('has a name that is no path', () => {
   expect(recordings.list()).toEqual([])
   expect(existsSync('/data/recordings')).toBe(false)
 })
+
+it('of a file of others nothing but tables like ours is opened, and values that are none are gaps', async () => {
+  const history = openAt(newFile())
+  filled(history)
+  const folder = history.recordings?.folder ?? ''
+  const file = (name: string): string => join(folder, `${name}.qosrec`)
+  await history.writeRecording(SPAN, file('whole'))
+  history.close()
+  const whole = readFileSync(file('whole'))
+  const altered = (change: (db: Database.Database) => void): ReturnType<typeof openRecording> => {
+    writeFileSync(file('x'), whole)
+    const db = new Database(file('x'))
+    db.pragma('synchronous = OFF')
+    db.transaction(() => change(db))()
+    db.close()
+    return openRecording(file('x'))
+  }
+  for (const sql of [
+    'CREATE TRIGGER t AFTER INSERT ON job BEGIN DELETE FROM job; END',
+    'CREATE VIEW sqlite0 AS SELECT 1',
+    'CREATE TABLE more (a CHECK (length(zeroblob(a)) > 0))',
+    'UPDATE instant SET at_ms = at_ms + 9000000000000000 WHERE tier = 3',
+    'UPDATE event SET at_ms = -1',
+    'UPDATE rule SET to_ms = 9223372036854775807',
+  ]) {
+    const opened = altered((db) => db.exec(sql))
+    expect(opened, sql).toMatchObject({ ok: false, error: { code: 'RECORDING_DAMAGED' } })
+  }
+  const far = JSON.stringify({ cluster: 'c', kind: 'LIVE', fromMs: 1e300, toMs: 1e300 })
+  const named = altered((db) => db.prepare("UPDATE setting SET value = ? WHERE name = 'recording'").run(far))
+  if (named.ok) named.value.close()
+  expect(new Recordings(folder).list().find((r) => r.name === 'x')?.fault).toBe('it is a history, not a recording')
+
+  const opened = altered((db) => {
+    type Row = { id: number; n: number; at_ms: number; lead: Buffer; rest: Buffer }
+    for (const { id, n, at_ms, lead, rest } of db.prepare('SELECT * FROM block').all() as Row[]) {
+      for (let i = 0; i < n; i++) lead.writeFloatLE(i % 2 ? Infinity : 3e38, 4 * n + 4 * i)
+      for (let i = 0; i < rest.length; i += 4) rest.writeFloatLE(-Infinity, i)
+      // Keys from the largest to the smallest.
+      const keys = Array.from({ length: n }, (_, i) => lead.readUInt32LE(4 * i)).reverse()
+      if (at_ms === SPAN.fromMs) keys.forEach((key, i) => lead.writeUInt32LE(key, 4 * i))
+      db.prepare('UPDATE block SET lead = ?, rest = ? WHERE id = ?').run(lead, rest, id)
+    }
+    db.exec(`UPDATE instant SET data = x'${'0000807f'.repeat(8)}'`)
+    db.exec(`UPDATE job SET job_id = job_id || hex(zeroblob(1000)); UPDATE target SET name = hex(zeroblob(1000))`)
+    db.exec("UPDATE rule SET queue = 'none'")
+  })
+  if (!opened.ok) throw new Error(opened.error.why)
+  const reader = opened.value
+  const second = reader.jobs('raw', SPAN.fromMs + 1000)
+  expect(second?.columns.every((c) => c.every((v) => Number.isNaN(v) || v === 0))).toBe(true)
+  expect(second?.columns[0]?.every(Number.isNaN)).toBe(true)
+  expect(reader.jobs('raw', SPAN.fromMs)).toBeUndefined()
+  expect(reader.line('rpcs', SPAN, 50).values.every((v) => v === null)).toBe(true)
+  expect(reader.top(SPAN, 'job', 5, 50).series.every((s) => s.mean === 0)).toBe(true)
+  expect(reader.job(second?.keys[0] ?? 0)?.jobId).toHaveLength(256)
+  expect(reader.allTargets()[0]?.target).toHaveLength(256)
+  expect(reader.rulesBetween(0, Infinity)).toEqual([])
+  reader.close()
+})
+
+it('a file of others is looked through once, and again when it has changed', async () => {
+  const history = openAt(newFile())
+  filled(history)
+  const { recordings } = history
+  const path = recordings?.pathOf('a')
+  if (!recordings || !path?.ok) throw new Error('no path')
+  await history.writeRecording(SPAN, path.value)
+  const [row] = recordings.list()
+  expect(row?.fault).toBe('')
+  expect(recordings.list()[0]).toBe(row)
+  writeFileSync(path.value, 'no database')
+  expect(recordings.list()[0]?.fault).toBe('it is not a database')
+  history.close()
+})

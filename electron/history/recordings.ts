@@ -1,5 +1,5 @@
 /** The folder of recordings: what is in it, and which names a recording may have. */
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HistoryFrame } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -15,6 +15,14 @@ const LISTED_MAX = 500
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
 /** Names that Windows gives to devices. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+
+/** What was found in a file, by its path: it is looked through once, and again when it has changed. */
+const looked = new Map<string, { readonly stamp: string; readonly row: RecordingRow }>()
+
+function stampOf(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
+}
 
 export class Recordings {
   readonly folder: string
@@ -77,9 +85,22 @@ export class Recordings {
   }
 
   #row(name: string): RecordingRow {
-    const none = { name, cluster: '', fromMs: 0, toMs: 0, bytes: 0 }
     const path = this.pathOf(name)
-    const opened = path.ok ? openFile(path.value) : path
+    if (!path.ok) return { name, cluster: '', fromMs: 0, toMs: 0, bytes: 0, fault: path.error.why ?? path.error.what }
+    const stamp = stampOf(path.value)
+    const known = looked.get(path.value)
+    if (stamp !== undefined && known?.stamp === stamp) return known.row
+    const opened = openFile(path.value)
+    const row = this.#found(name, opened)
+    if (looked.size >= 2 * LISTED_MAX) looked.clear()
+    // What somebody else is using may be free the next time.
+    const isLasting = opened.ok || opened.error.code !== 'RECORDING_IN_USE'
+    if (stamp !== undefined && isLasting) looked.set(path.value, { stamp, row })
+    return row
+  }
+
+  #found(name: string, opened: ReturnType<typeof openFile>): RecordingRow {
+    const none = { name, cluster: '', fromMs: 0, toMs: 0, bytes: 0 }
     if (!opened.ok) return { ...none, fault: opened.error.why ?? opened.error.what }
     const { db, bytes, facts } = opened.value
     db.close()

@@ -128,3 +128,30 @@ it('of a record beyond what a Float32 holds is exact', () => {
   expect(JOB_COLUMNS).toContain('recordRest')
   history.close()
 })
+
+it('after a clock that was set back between two starts the coarser tiers are made of what is sampled now', () => {
+  const file = newFile()
+  const run = (history: History, fromMs: number, seconds: number, rpcs: number): void => {
+    for (let i = 0; i < seconds; i += 5)
+      history.record(fromMs + i * 1000, [job('1.a.u1', rpcs)], [target('t', 1)], facts)
+  }
+  const wrong = openAt(file)
+  wrong.beginSource('LIVE', 'c', '', NOW + 24 * HOUR_MS)
+  run(wrong, NOW + 24 * HOUR_MS, 130, 1)
+  wrong.settle()
+  wrong.close()
+  const history = openAt(file)
+  history.beginSource('LIVE', 'c', '', NOW)
+  // The background has its turn before the first sample, and between them.
+  history.settle()
+  for (let minute = 0; minute < 5; minute++) {
+    run(history, NOW + minute * MINUTE_MS, 60, 7)
+    history.settle()
+  }
+  const reader = history.reader()
+  expect(reader.instants('10s', NOW, NOW + HOUR_MS)).toHaveLength(29)
+  expect([...reader.instants('1min', NOW, NOW + HOUR_MS)]).toEqual([0, 1, 2, 3].map((m) => NOW + m * MINUTE_MS))
+  expect(reader.jobs('1min', NOW)?.columns[0]?.[0]).toBe(7)
+  expect(reader.instants('1min', NOW + 24 * HOUR_MS, Infinity)).toHaveLength(2)
+  history.close()
+})

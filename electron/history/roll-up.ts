@@ -54,10 +54,12 @@ export class RollUp {
   /**
    * Makes the next intervals of a tier, as many as one piece of work allows; in the transaction of the caller.
    *
+   * @param until  the newest sample of who writes now: after a clock that was set back it is not the newest that is kept, and what
+   *               lies beyond it is made again when it gets there. undefined: nobody writes.
    * @param hasEnded  no sample of the present interval will follow: it is made as it stands.
    * @returns         whether there may be more to do.
    */
-  advance(cluster: number, tier: number, hasEnded: boolean): boolean {
+  advance(cluster: number, tier: number, until: number | undefined, hasEnded: boolean): boolean {
     const [step, finer] = [stepOf(tier), tier - 1]
     const newest = this.#blocks.last(cluster, finer)
     if (newest === undefined) return false
@@ -65,7 +67,7 @@ export class RollUp {
     const first = this.#from.get(cluster, finer, rolled ?? 0) as number | undefined
     if (first === undefined) return false
     const from = floorTo(first, step)
-    const end = hasEnded ? floorTo(newest, step) + step : floorTo(this.#doneTo(cluster, finer), step)
+    const end = hasEnded ? floorTo(newest, step) + step : floorTo(this.#doneTo(cluster, finer, until), step)
     const most = Math.max(1, Math.floor((INSTANTS_AT_ONCE * Math.max(stepOf(finer), 100)) / step))
     const to = Math.min(end, from + most * step)
     if (to <= from) return false
@@ -85,10 +87,11 @@ export class RollUp {
   }
 
   /** Before this instant nothing of a tier will come any more. */
-  #doneTo(cluster: number, tier: number): number {
+  #doneTo(cluster: number, tier: number, until: number | undefined): number {
     if (tier !== SECOND) return this.rolledTo(cluster, tier) ?? -Infinity
     // A second is written with the first sample after it.
-    return floorTo(this.#blocks.last(cluster, RAW) ?? this.#blocks.last(cluster, SECOND) ?? -Infinity, 1000)
+    const newest = this.#blocks.last(cluster, RAW) ?? this.#blocks.last(cluster, SECOND) ?? -Infinity
+    return floorTo(Math.min(newest, until ?? Infinity), 1000)
   }
 
   #make(cluster: number, kind: Kind, tier: number, fromMs: number, toMs: number): void {

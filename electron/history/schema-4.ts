@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3'
 import { BlockTable } from './block-table.ts'
 import { KINDS, pack, recordParts } from './block.ts'
 import { exeOf } from './exe.ts'
+import { RULE_LENGTH } from './rule-lengths.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS } from './reader.ts'
 
 export const VERSION_4 = `
@@ -92,6 +93,7 @@ export const VERSION_4 = `
     id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, cluster INTEGER NOT NULL REFERENCES cluster, tier INTEGER NOT NULL,
     from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, samples INTEGER NOT NULL, reason TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX rule_by_length ON rule (source, (${RULE_LENGTH}), from_ms);
   CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `
 
@@ -107,20 +109,32 @@ const AFTER = `
   ALTER TABLE target_4 RENAME TO target;
 `
 
-/** What is held of version 3's samples at once. */
+/** Stretch of version 3's samples that is held at once, and about how many rows of it: of many jobs the stretch is shorter. */
 const WINDOW_MS = 300_000
+const WINDOW_ROWS = 200_000
+/** Rows of a series in a second at most: those of raw samples were taken ten times a second. */
+const RAW_PER_S = 10
+
+export const windowOf = (series: number, tier: number): number =>
+  Math.max(1000, Math.min(WINDOW_MS, Math.floor(WINDOW_ROWS / (series * (tier === 0 ? RAW_PER_S : 1) + 1)) * 1000))
 
 /** Numbers of one instant: key, then a value a column. */
 type Rows = number[][]
 
 /** Of a series that two starts of the console sampled at one instant, the later one's. */
 function blockOf(all: Rows, width: number): { n: number; keys: Uint32Array; columns: Float32Array[] } {
-  const rows = [...new Map(all.map((r) => [r[0], r])).values()]
-  return {
-    n: rows.length,
-    keys: Uint32Array.from(rows, (r) => r[0] as number),
-    columns: Array.from({ length: width }, (_, c) => Float32Array.from(rows, (r) => r[c + 1] ?? NaN)),
+  const latest = new Map<number, number[]>()
+  for (const r of all) latest.set(r[0] as number, r)
+  const n = latest.size
+  const keys = new Uint32Array(n)
+  const columns = Array.from({ length: width }, () => new Float32Array(n))
+  let i = 0
+  for (const [key, row] of latest) {
+    keys[i] = key
+    for (let c = 0; c < width; c++) (columns[c] as Float32Array)[i] = row[c + 1] ?? NaN
+    i++
   }
+  return { n, keys, columns }
 }
 
 /** Sums that follow from targets and jobs; a total of which a part is not known is a gap. */
@@ -162,22 +176,33 @@ export function carryOver(db: Database): void {
          (SELECT max(at_ms) FROM target_sample WHERE tier = :t AND target = old) FROM target_now
      ) WHERE a IS NOT NULL GROUP BY cluster`,
   )
-  const series = (table: string, cluster: number): number[][] =>
-    db.prepare(`SELECT old, now FROM ${table} WHERE cluster = ?`).raw().all(cluster) as number[][]
+  /** Series with samples in a tier, and from when to when. */
+  const series = (kind: 'job' | 'target', tier: number, cluster: number): number[][] =>
+    db
+      .prepare(
+        `SELECT * FROM (SELECT old, now, (SELECT min(at_ms) FROM ${kind}_sample WHERE tier = :tier AND ${kind} = old) AS a,
+           (SELECT max(at_ms) FROM ${kind}_sample WHERE tier = :tier AND ${kind} = old) AS b
+         FROM ${kind}_now WHERE cluster = :cluster) WHERE a IS NOT NULL`,
+      )
+      .raw()
+      .all({ tier, cluster }) as number[][]
+  const within = (all: number[][], from: number, to: number): number[][] =>
+    all.filter(([, , first, last]) => (first as number) < to && (last as number) >= from)
   for (const tier of [0, 1]) {
     for (const { cluster, a, b } of spans.all({ t: tier }) as { cluster: number; a: number; b: number }[]) {
-      const [jobsOf, targetsOf] = [series('job_now', cluster), series('target_now', cluster)]
-      for (let from = a; from <= b; from += WINDOW_MS) {
+      const [jobsOf, targetsOf] = [series('job', tier, cluster), series('target', tier, cluster)]
+      const windowMs = windowOf(jobsOf.length + targetsOf.length, tier)
+      for (let from = a; from <= b; from += windowMs) {
         const [jobs, targets] = [new Map<number, Rows>(), new Map<number, Rows>()]
-        for (const [old, now] of jobsOf) {
-          for (const [at, ...v] of ofJob.all(tier, old, from, from + WINDOW_MS) as unknown[][]) {
+        for (const [old, now] of within(jobsOf, from, from + windowMs)) {
+          for (const [at, ...v] of ofJob.all(tier, old, from, from + windowMs) as unknown[][]) {
             const [rpcs, read, write, throttled, record] = v.map(value) as [number, number, number, number, number]
             const [lead, rest] = recordParts(record)
             into(jobs, value(at)).push([now as number, rpcs, read, write, throttled, lead, NaN, rest])
           }
         }
-        for (const [old, now] of targetsOf) {
-          for (const [at, ...v] of ofTarget.all(tier, old, from, from + WINDOW_MS) as unknown[][]) {
+        for (const [old, now] of within(targetsOf, from, from + windowMs)) {
+          for (const [at, ...v] of ofTarget.all(tier, old, from, from + windowMs) as unknown[][]) {
             into(targets, value(at)).push([now as number, ...v.map(value)])
           }
         }

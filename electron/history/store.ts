@@ -29,8 +29,8 @@ export type StoreUsage = Omit<HistoryFrame['store'], 'evictions'>
 export interface Writer {
   readonly cluster: number
   readonly source: number
-  /** Its newest sample. */
-  readonly newestMs: number | undefined
+  /** Its newest sample, before the first one its beginning. */
+  readonly atMs: number
   /** Writes what waits. @throws when the disk does not take it. */
   flush(): void
 }
@@ -177,7 +177,7 @@ export class HistoryStore {
 
   #clock(cluster: number): { nowMs: number; isLive: boolean } {
     for (const w of this.#writers) {
-      if (w.cluster === cluster && w.newestMs !== undefined) return { nowMs: w.newestMs, isLive: true }
+      if (w.cluster === cluster) return { nowMs: w.atMs, isLive: true }
     }
     return { nowMs: this.nowMs, isLive: false }
   }

@@ -11,11 +11,15 @@ const MEAN_POINTS = 1500
 const HELD_MAX = 48 * 2 ** 20
 const PAGE_BITS = 12
 const PAGE = 1 << PAGE_BITS
+/** Keys of a file of others may lie anywhere: with this many pages the rest is looked up one by one. */
+const PAGES_MAX = 4096
 
 /** Finds the group of a key: pages of keys that lie together, as the keys of a span do. */
 class GroupOfKey {
   readonly #pages: (Int32Array | undefined)[] = []
   readonly #find: (key: number) => number
+  readonly #others = new Map<number, number>()
+  #count = 0
 
   constructor(find: (key: number) => number) {
     this.#find = find
@@ -23,9 +27,22 @@ class GroupOfKey {
 
   of(key: number): number {
     const number = key >>> PAGE_BITS
-    const page = (this.#pages[number] ??= new Int32Array(PAGE).fill(-1))
+    const page = this.#pages[number] ?? this.#page(number)
+    if (!page) return this.#other(key)
     const known = page[key & (PAGE - 1)] as number
     return known >= 0 ? known : (page[key & (PAGE - 1)] = this.#find(key))
+  }
+
+  #page(number: number): Int32Array | undefined {
+    if (this.#count >= PAGES_MAX) return undefined
+    this.#count++
+    return (this.#pages[number] = new Int32Array(PAGE).fill(-1))
+  }
+
+  #other(key: number): number {
+    let slot = this.#others.get(key)
+    if (slot === undefined) this.#others.set(key, (slot = this.#find(key)))
+    return slot
   }
 }
 

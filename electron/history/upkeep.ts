@@ -112,7 +112,10 @@ export class Upkeep {
     for (const cluster of all) {
       for (let tier = SECOND + 1; tier < TIER_COUNT; tier++) {
         let goesOn = true
-        while (goesOn && isTime()) goesOn = work(() => this.rollUp.advance(cluster, tier, this.#hasEnded(cluster)))
+        const { nowMs, isLive } = this.#parts.clock(cluster)
+        const until = isLive ? nowMs : undefined
+        while (goesOn && isTime())
+          goesOn = work(() => this.rollUp.advance(cluster, tier, until, this.#hasEnded(cluster)))
         hasMore ||= goesOn
       }
     }

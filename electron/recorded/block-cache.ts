@@ -12,7 +12,10 @@ const rowsOf = (block: Block | undefined): number => 1 + (block?.keys.length ?? 
 
 export class BlockCache {
   readonly reader: HistoryReader
-  readonly #held = new Map<string, Map<number, Block | undefined>>()
+  readonly #held: Readonly<Record<BlockKind, Map<TierId, Map<number, Block | undefined>>>> = {
+    jobs: new Map(),
+    targets: new Map(),
+  }
   #rows = 0
   readonly #most: number
 
@@ -54,9 +57,9 @@ export class BlockCache {
   }
 
   #of(kind: BlockKind, tier: TierId): Map<number, Block | undefined> {
-    const name = `${kind} ${tier}`
-    let held = this.#held.get(name)
-    if (!held) this.#held.set(name, (held = new Map<number, Block | undefined>()))
+    const ofKind = this.#held[kind]
+    let held = ofKind.get(tier)
+    if (!held) ofKind.set(tier, (held = new Map<number, Block | undefined>()))
     return held
   }
 
@@ -65,7 +68,8 @@ export class BlockCache {
     this.#rows += rowsOf(block)
     // Those read first go first, of the tier that holds most.
     while (this.#rows > this.#most) {
-      const largest = [...this.#held.values()].reduce((a, b) => (b.size > a.size ? b : a))
+      const all = [...this.#held.jobs.values(), ...this.#held.targets.values()]
+      const largest = all.reduce((a, b) => (b.size > a.size ? b : a))
       const first = largest.entries().next().value
       if (!first || (largest === held && first[0] === atMs)) return
       largest.delete(first[0])

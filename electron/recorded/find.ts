@@ -5,7 +5,7 @@ import type { KeptTier } from './tiers.ts'
 
 /** Samples that can be stepped through on either side without opening another stretch. */
 const SAMPLES = 30_000
-/** A jump may land this far beside where it aimed, ms. */
+/** What is asked for where nothing is kept is the nearest that is, this far beside it at most; the answer says where it is. */
 export const NEAR_MS = 600_000
 
 export interface Place {
@@ -50,7 +50,7 @@ export const clusterAt = (past: Past, { tier, atMs }: Place): RecordedCluster =>
   return new RecordedCluster(past, tier, { fromMs: atMs - half, toMs: atMs + half })
 }
 
-/** Pictures at instants asked for now and then: the last ones are held. */
+/** Pictures at instants asked for now and then, found like those that the cursor goes to: the last ones are held. */
 export class Pictures {
   readonly #past: () => Past | undefined
   #held: RecordedCluster[] = []
@@ -59,10 +59,10 @@ export class Pictures {
     this.#past = past
   }
 
-  /** The sample of an instant; undefined where nothing is kept of it. */
+  /** The sample of an instant, or the nearest one within `NEAR_MS`; undefined where nothing is kept near it. */
   at(atMs: number): { readonly viewed: RecordedCluster; readonly sample: number; readonly atMs: number } | undefined {
     const past = this.#past()
-    const place = past && placeAt(past, atMs, 0)
+    const place = past && placeAt(past, atMs, NEAR_MS)
     if (!past || !place) return undefined
     let viewed = this.#held.find(
       (v) => v.tierId === place.tier.id && v.axis.atMs(v.nearest(place.atMs)) === place.atMs && hasRoom(v, place.atMs),

@@ -5,11 +5,13 @@
 import type { SeriesRead } from '../cluster/viewed.ts'
 import type { Block } from '../history/reader.ts'
 import { positionOf, type BlockCache } from './block-cache.ts'
+import type { Grid } from './grid-slots.ts'
 import type { JobBook } from './job-book.ts'
+import { ReadValues } from './read-values.ts'
+import type { SlidingSums } from './sliding-sums.ts'
 import { recordIn, type Stand } from './standing.ts'
-import { JOB_AT, type Axis } from './sample-table.ts'
+import { JOB_AT } from './sample-table.ts'
 import { JOB_COLUMNS as LIVE_JOB } from '../cluster/recent.ts'
-import type { KeptTier } from './tiers.ts'
 import { TOTAL_AT, type Totals } from './totals.ts'
 
 const RECORD = LIVE_JOB.indexOf('record')
@@ -18,40 +20,6 @@ const RECORD = LIVE_JOB.indexOf('record')
 export interface Tail {
   job(name: string, column: number, fromMs: number, toMs: number): number
   total(column: number, fromMs: number, toMs: number): number
-}
-
-/** Intervals of a tier as numbers. */
-export class Grid {
-  readonly tier: KeptTier
-  /** Instants of raw samples, which lie on no grid of their own. */
-  readonly #axis: Axis | undefined
-  readonly #zeroMs: number
-
-  constructor(tier: KeptTier, axis?: Axis) {
-    this.tier = tier
-    this.#axis = tier.id === 'raw' ? axis : undefined
-    this.#zeroMs = tier.id === 'raw' ? tier.fromMs : 0
-  }
-
-  /** The interval that an instant is in; of raw samples the nearest one. */
-  slotOf(atMs: number): number {
-    const at = (atMs - this.#zeroMs) / this.tier.stepMs
-    return this.#axis ? Math.round(at) + 1 : Math.floor(at)
-  }
-
-  /** Instant of the sample of a slot, of its beginning where it has none. */
-  atMs(slot: number): number {
-    const at = this.#zeroMs + (this.#axis ? slot - 1 : slot) * this.tier.stepMs
-    if (!this.#axis) return at
-    const near = this.#axis.sampleAt(at - this.tier.stepMs / 2)
-    const found = this.#axis.atMs(near)
-    return Math.abs(found - at) <= 0.75 * this.tier.stepMs ? found : at
-  }
-
-  /** Last slot that is over at an instant: a picture of the past never holds what came after it. */
-  lastBefore(atMs: number): number {
-    return this.#axis ? this.slotOf(atMs) : this.slotOf(atMs + 1) - 1
-  }
 }
 
 abstract class GridTable implements SeriesRead {
@@ -115,6 +83,8 @@ export class GridTotals extends GridTable {
   readonly names: Iterable<string> = []
   readonly #totals: Totals
   readonly #tail: Tail | undefined
+  /** Rows of slots already looked up by this window. */
+  readonly #rows = new Map<number, readonly number[]>()
 
   constructor(grid: Grid, newest: number, totals: Totals, tail?: Tail) {
     super(grid, newest)
@@ -126,71 +96,18 @@ export class GridTotals extends GridTable {
     const { tier } = this.grid
     const at = TOTAL_AT[column] ?? -1
     return (slot) => {
+      const known = this.#rows.get(slot)
+      if (known) return known[at] ?? NaN
       const atMs = this.atMs(slot)
       if (atMs > tier.toMs) return this.#tail?.total(column, atMs, atMs + tier.stepMs) ?? NaN
-      return this.#totals.at(tier.id, atMs)?.[at] ?? NaN
+      const row = this.#totals.at(tier.id, atMs)
+      if (row) this.#rows.set(slot, row)
+      return row?.[at] ?? NaN
     }
   }
 }
 
-/** Sums of one column over a run of slots, moved along with the window instead of being added up anew. */
-interface Sums {
-  from: number
-  to: number
-  moves: number
-  readonly sums: Float64Array
-  readonly gaps: Float64Array
-}
-
-/** Sums of the same columns and lengths are asked for frame after frame. */
-export class SlidingSums {
-  readonly #held = new Map<string, Sums>()
-  readonly #cache: BlockCache
-  readonly #book: JobBook
-  readonly #grid: Grid
-
-  constructor(cache: BlockCache, book: JobBook, grid: Grid) {
-    this.#cache = cache
-    this.#book = book
-    this.#grid = grid
-  }
-
-  /** @returns  by slot of the book: the sum of what is named in [from, to], and the gaps among it. */
-  over(column: number, from: number, to: number): Sums {
-    const name = `${column} ${to - from}`
-    let held = this.#held.get(name)
-    const isNear = held && Math.abs(held.to - to) <= (to - from) / 4 && held.moves < 1000
-    if (!held || !isNear || held.sums.length < this.#book.size) {
-      const room = Math.ceil(this.#book.size * 1.25) + 64
-      held = { from, to: from - 1, moves: 0, sums: new Float64Array(room), gaps: new Float64Array(room) }
-    }
-    while (held.to < to) this.#add(held, column, ++held.to, 1)
-    while (held.to > to) this.#add(held, column, held.to--, -1)
-    while (held.from < from) this.#add(held, column, held.from++, -1)
-    while (held.from > from) this.#add(held, column, --held.from, 1)
-    // A job met while it was added up had no room.
-    if (held.sums.length < this.#book.size) return this.over(column, from, to)
-    this.#held.delete(name)
-    this.#held.set(name, held)
-    if (this.#held.size > 24) this.#held.delete(this.#held.keys().next().value as string)
-    return held
-  }
-
-  #add(held: Sums, column: number, slot: number, sign: 1 | -1): void {
-    held.moves++
-    const block = this.#cache.block('jobs', this.#grid.tier.id, this.#grid.atMs(slot))
-    const values = block?.columns[column]
-    if (!block || !values) return
-    const of = this.#book.slotsIn(block)
-    const { sums, gaps } = held
-    for (let i = 0; i < of.length; i++) {
-      const v = values[i] as number
-      const at = of[i] as number
-      if (v === v) sums[at] = (sums[at] as number) + sign * v
-      else gaps[at] = (gaps[at] as number) + sign
-    }
-  }
-}
+const NOTHING = new Float64Array()
 
 export class GridJobs extends GridTable {
   readonly #cache: BlockCache
@@ -198,12 +115,11 @@ export class GridJobs extends GridTable {
   readonly #sums: SlidingSums
   readonly #first: number
   readonly #tail: Tail | undefined
-  /** Blocks of slots already looked up by this window. */
-  readonly #blocks = new Map<number, Block | undefined>()
   readonly #records: ((atMs: number) => Stand['records'] | undefined) | undefined
   #isFilled = false
-  /** Instants of the window's slots, from the first on. */
+  /** Instants of the window's slots, from the first on, and their blocks. */
   #times: readonly number[] = []
+  #blocks: readonly (Block | undefined)[] = []
 
   /** @param first  slot that the window begins in. */
   constructor(
@@ -238,23 +154,53 @@ export class GridJobs extends GridTable {
     const instants = times.filter((t) => t <= tier.toMs)
     this.#cache.fill('jobs', tier.id, instants)
     this.#times = times
-    for (let s = this.#first; s <= this.newest; s++) this.#meet(this.#block(s))
+    this.#blocks = times.map((t) => (t <= tier.toMs ? this.#cache.block('jobs', tier.id, t) : undefined))
+    for (const block of this.#blocks) if (block) this.#book.slotsIn(block)
   }
 
   override atMs(slot: number): number {
     return this.#times[slot - this.#first] ?? super.atMs(slot)
   }
 
-  #meet(block: Block | undefined): void {
-    if (block) this.#book.slotsIn(block)
+  #block(slot: number): Block | undefined {
+    const i = slot - this.#first
+    if (i >= 0 && i < this.#blocks.length) return this.#blocks[i]
+    const atMs = this.atMs(slot)
+    return atMs > this.grid.tier.toMs ? undefined : this.#cache.block('jobs', this.grid.tier.id, atMs)
   }
 
-  #block(slot: number): Block | undefined {
-    if (this.#blocks.has(slot)) return this.#blocks.get(slot)
-    const atMs = this.atMs(slot)
-    const block = atMs > this.grid.tier.toMs ? undefined : this.#cache.block('jobs', this.grid.tier.id, atMs)
-    this.#blocks.set(slot, block)
-    return block
+  override downsample(name: string, column: number, from: number, to: number, step: number): (number | null)[] {
+    const at = JOB_AT[column] ?? -1
+    const job = at < 0 || column === RECORD || this.#tail ? undefined : this.#book.jobs[this.#book.slotOf(name)]
+    if (!job) return super.downsample(name, column, from, to, step)
+    this.#fill()
+    const { tier } = this.grid
+    const bornMs = job.firstSeenMs - (tier.id === 'raw' ? 0 : tier.stepMs)
+    const { slots, values } = this.#sums.values.of(job.key * JOB_AT.length + column)
+    let guess = 0
+    const out: (number | null)[] = []
+    for (let a = from; a <= to; a += step) {
+      let [sum, count] = [0, 0]
+      for (let s = a; s < Math.min(a + step, to + 1); s++) {
+        const place = ReadValues.placeOf(s)
+        let v = values[place] as number
+        if (slots[place] !== s) {
+          const block = this.#block(s)
+          // It may still come.
+          if (!block) continue
+          const i = positionOf(block.keys, job.key, guess)
+          if (i >= 0) guess = i
+          v = this.atMs(s) <= bornMs - 0.5 ? NaN : i < 0 ? 0 : (block.columns[at]?.[i] ?? NaN)
+          slots[place] = s
+          values[place] = v
+        }
+        if (v !== v) continue
+        sum += v
+        count++
+      }
+      out.push(count === 0 ? null : sum / count)
+    }
+    return out
   }
 
   protected reader(name: string, column: number): (slot: number) => number {
@@ -295,7 +241,17 @@ export class GridJobs extends GridTable {
     const out = new Float64Array(names.length)
     const slack = tier.id === 'raw' ? 0 : tier.stepMs
     const births = this.#book.firstMs
-    for (let k = 0; k < names.length; k++) {
+    const { sums, gaps } = held ?? { sums: NOTHING, gaps: NOTHING }
+    const isJoined = this.#tail !== undefined && slot > last
+    const isPlain = held?.gapped === 0 && there.length > 0 && this.#book.latestOf(names) - slack <= firstMs
+    if (isPlain && !isJoined) {
+      for (let k = 0; k < out.length; k++) {
+        const sum = sums[slots[k] as number] as number
+        out[k] = sum > 0 ? sum / there.length : 0
+      }
+      return out
+    }
+    for (let k = 0; k < out.length; k++) {
       const of = slots[k] as number
       if (of < 0) {
         out[k] = this.#tail ? this.#withTail(names[k] as string, column, last + 1, slot, 0, 0) : NaN
@@ -304,11 +260,11 @@ export class GridJobs extends GridTable {
       const bornMs = (births[of] as number) - slack
       let count = there.length
       if (bornMs > firstMs) count = there.filter((t) => t > bornMs - 0.5).length
-      count -= held?.gaps[of] ?? 0
-      const sum = held?.sums[of] ?? 0
-      if (this.#tail && slot > last) out[k] = this.#withTail(names[k] as string, column, last + 1, slot, sum, count)
+      if (of < gaps.length) count -= gaps[of] as number
+      const sum = of < sums.length ? (sums[of] as number) : 0
+      if (isJoined) out[k] = this.#withTail(names[k] as string, column, last + 1, slot, sum, count)
       // What was added and taken away again leaves a trace of rounding, nothing less.
-      else out[k] = count > 0 ? Math.max(0, sum) / count : NaN
+      else out[k] = count > 0 ? (sum > 0 ? sum / count : 0) : NaN
     }
     return out
   }

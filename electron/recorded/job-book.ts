@@ -40,6 +40,7 @@ export class JobBook {
   readonly #sparse = new Map<number, number>()
   #names: readonly string[] = []
   readonly #slots = new WeakMap<readonly string[], Int32Array>()
+  readonly #latest = new WeakMap<readonly string[], number>()
   readonly #ofBlocks = new WeakMap<Block, Int32Array>()
   /** Keys and slots of the block before: nearly every block has the same series as its neighbour. */
   #last: { readonly keys: Uint32Array; readonly slots: Int32Array } = {
@@ -88,6 +89,18 @@ export class JobBook {
       this.#slots.set(names, slots)
     }
     return slots
+  }
+
+  /** When the last of the jobs of a list came; Infinity where one of them is not kept. */
+  latestOf(names: readonly string[]): number {
+    let latest = this.#latest.get(names)
+    if (latest === undefined) {
+      latest = -Infinity
+      for (const slot of this.slotsOf(names))
+        latest = Math.max(latest, slot < 0 ? Infinity : (this.firstMs[slot] as number))
+      this.#latest.set(names, latest)
+    }
+    return latest
   }
 
   /** Slots of the series of a block; whoever is new in it is met. */

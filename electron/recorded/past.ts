@@ -1,9 +1,10 @@
 /** One cluster's past as it is read here: what was read of it once serves every picture that is made of it. */
 import type { HistoryReader } from '../history/reader.ts'
 import { BlockCache } from './block-cache.ts'
-import { Grid, SlidingSums } from './grid.ts'
+import { Grid } from './grid-slots.ts'
 import { JobBook } from './job-book.ts'
 import type { Axis } from './sample-table.ts'
+import { SlidingSums } from './sliding-sums.ts'
 import { keptTiers, type KeptTier } from './tiers.ts'
 import { Totals } from './totals.ts'
 
@@ -14,6 +15,7 @@ export class Past {
   readonly totals: Totals
   #tiers: readonly KeptTier[] | undefined
   readonly #sums = new Map<string, SlidingSums>()
+  readonly #grids = new WeakMap<KeptTier, Grid>()
 
   constructor(reader: HistoryReader, inkOf?: (jobId: string) => number) {
     this.reader = reader
@@ -32,8 +34,13 @@ export class Past {
     this.#tiers = undefined
   }
 
+  /** @param axis  of the samples, where the tier is that of raw ones. */
   grid(tier: KeptTier, axis?: Axis): Grid {
-    return new Grid(tier, axis)
+    const known = this.#grids.get(tier)
+    if (known && (tier.id !== 'raw' || known.axis === axis)) return known
+    const grid = new Grid(tier, axis)
+    this.#grids.set(tier, grid)
+    return grid
   }
 
   sums(grid: Grid): SlidingSums {

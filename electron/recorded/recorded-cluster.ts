@@ -58,14 +58,10 @@ export class RecordedCluster implements Viewed {
     this.#rules = new RecordedRules(reader)
     this.jobs = new RecordedJobs(book, (atMs) => this.#standAt(this.#nearest(atMs)).known)
     const kept = reader.allTargets()
-    const nodes = [...new Set(kept.map((t) => t.node))].sort(byCodeUnit)
-    this.servers = nodes
-    this.targets = nodes.flatMap((node) =>
-      kept
-        .filter((t) => t.node === node)
-        .map((t) => ({ target: t.target, node }))
-        .sort((a, b) => byCodeUnit(a.target, b.target)),
-    )
+    this.servers = [...new Set(kept.map((t) => t.node))].sort(byCodeUnit)
+    this.targets = kept
+      .map(({ target, node }) => ({ target, node }))
+      .sort((a, b) => byCodeUnit(a.node, b.node) || byCodeUnit(a.target, b.target))
     const keys = new Map(kept.map((t) => [t.target, t.key]))
     const none = new SeriesTable(1, [])
     this.recent = {

@@ -15,10 +15,12 @@ const MANY = 100_000
 class KeptRules implements RulesRead {
   readonly policy = ''
   readonly lines: readonly RuleLine[]
+  readonly shape: object
   #text: string | undefined
 
-  constructor(lines: readonly RuleLine[]) {
+  constructor(lines: readonly RuleLine[], shape: object) {
     this.lines = lines
+    this.shape = shape
   }
 
   get text(): string {
@@ -39,24 +41,26 @@ function printed(lines: readonly RuleLine[]): string {
   return text
 }
 
-const isSame = (a: readonly RuleLine[], b: readonly RuleLine[]): boolean =>
-  a.length === b.length &&
-  a.every((x, i) => {
-    const y = b[i] as RuleLine
-    return (
-      x.name === y.name &&
-      x.rate === y.rate &&
-      x.conditions === y.conditions &&
-      x.queue === y.queue &&
-      x.cpt === y.cpt &&
-      x.ref === y.ref
-    )
-  })
+const isAlike = (x: RuleLine, y: RuleLine): boolean =>
+  x === y || (x.name === y.name && x.conditions === y.conditions && x.queue === y.queue && x.cpt === y.cpt)
+
+/** The list as it stood before, its shape alone, or neither. */
+function listLike(last: KeptRules | undefined, list: readonly RuleLine[]): KeptRules {
+  const before = last?.lines
+  if (!last || before?.length !== list.length) return new KeptRules(list, {})
+  let isSame = true
+  for (let i = 0; i < list.length; i++) {
+    const [x, y] = [before[i] as RuleLine, list[i] as RuleLine]
+    if (!isAlike(x, y)) return new KeptRules(list, {})
+    isSame &&= x.rate === y.rate && x.ref === y.ref
+  }
+  return isSame ? last : new KeptRules(list, last.shape)
+}
 
 export class RecordedRules {
   readonly #reader: HistoryReader
   readonly #held = new Map<number, ReadonlyMap<string, RulesRead>>()
-  readonly #stretches = new Map<number, readonly KeptRule[]>()
+  readonly #stretches = new Map<number, Stretch | 'many'>()
   /** The last list of each place: while it stands, what was made of it stays. */
   readonly #last = new Map<string, KeptRules>()
 
@@ -75,33 +79,41 @@ export class RecordedRules {
   }
 
   #read(atMs: number): ReadonlyMap<string, RulesRead> {
-    const byPlace = new Map<string, KeptRule[]>()
-    for (const rule of this.#standing(atMs)) {
-      const list = byPlace.get(rule.server)
-      if (list) list.push(rule)
-      else byPlace.set(rule.server, [rule])
-    }
     const out = new Map<string, RulesRead>()
-    for (const [place, list] of byPlace) {
-      list.sort((a, b) => a.position - b.position)
-      const last = this.#last.get(place)
-      const rules = last && isSame(last.lines, list) ? last : new KeptRules(list)
+    for (const [place, all] of this.#around(atMs)) {
+      const list = all.filter((r) => r.fromMs <= atMs && (r.toMs === null || r.toMs > atMs))
+      if (list.length === 0) continue
+      const rules = listLike(this.#last.get(place), list)
       this.#last.set(place, rules)
       out.set(place, rules)
     }
     return out
   }
 
-  #standing(atMs: number): readonly KeptRule[] {
+  /** Rules that stand at an instant, and others. */
+  #around(atMs: number): Stretch {
     const begin = Math.floor(atMs / STRETCH_MS) * STRETCH_MS
-    let rules = this.#stretches.get(begin)
-    if (!rules) {
+    let stretch = this.#stretches.get(begin)
+    if (!stretch) {
       // Those that ended where it begins stand no more.
-      rules = this.#reader.rulesBetween(begin, begin + STRETCH_MS)
-      this.#stretches.set(begin, rules)
+      const rules = this.#reader.rulesBetween(begin, begin + STRETCH_MS)
+      this.#stretches.set(begin, (stretch = rules.length >= MANY ? 'many' : placed(rules)))
       if (this.#stretches.size > STRETCHES) this.#stretches.delete(this.#stretches.keys().next().value as number)
     }
-    if (rules.length >= MANY) return this.#reader.rulesAt(atMs)
-    return rules.filter((r) => r.fromMs <= atMs && (r.toMs === null || r.toMs > atMs))
+    return stretch === 'many' ? placed(this.#reader.rulesAt(atMs)) : stretch
   }
+}
+
+/** By place, each list in match order. */
+type Stretch = ReadonlyMap<string, readonly KeptRule[]>
+
+function placed(rules: readonly KeptRule[]): Stretch {
+  const out = new Map<string, KeptRule[]>()
+  for (const rule of rules) {
+    const list = out.get(rule.server)
+    if (list) list.push(rule)
+    else out.set(rule.server, [rule])
+  }
+  for (const list of out.values()) list.sort((a, b) => a.position - b.position)
+  return out
 }

@@ -4,13 +4,13 @@ import type { SeriesAt } from '../cluster/viewed.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type Block } from '../history/reader.ts'
 import { positionOf, type BlockCache, type BlockKind } from './block-cache.ts'
 import type { JobBook } from './job-book.ts'
-import { recordIn } from './standing.ts'
 import type { KeptTier } from './tiers.ts'
 
 /** Column of a block for each column in memory; -1: not kept. */
 export const JOB_AT: readonly number[] = LIVE_JOB.map((c) => (JOB_COLUMNS as readonly string[]).indexOf(c))
 export const TARGET_AT: readonly number[] = LIVE_TARGET.map((c) => (TARGET_COLUMNS as readonly string[]).indexOf(c))
 const RECORD = LIVE_JOB.indexOf('record')
+const RECORD_AT = JOB_COLUMNS.indexOf('record')
 
 /** Instants of samples, and how far back `n` of them reach: never over a gap. */
 export class Axis {
@@ -133,6 +133,9 @@ export class TargetSamples extends SampleTable {
 export class JobSamples extends SampleTable {
   readonly #book: JobBook
   readonly #recordsAt: (sample: number) => Float64Array
+  /** By slot, used anew by every column. */
+  #sums = new Float64Array()
+  #gaps = new Uint16Array()
 
   constructor(
     axis: Axis,
@@ -152,31 +155,52 @@ export class JobSamples extends SampleTable {
     const slots = this.#book.slotsOf(names)
     if (column === RECORD) return this.#records(slots, sample)
     const blocks = this.blocks(sample, n)
-    for (const block of blocks) this.#book.slotsIn(block)
-    const size = this.#book.size
-    const [sums, gaps] = [new Float64Array(size), new Uint16Array(size)]
-    for (const block of blocks) {
-      const values = block.columns[at] as Float32Array
-      const of = this.#book.slotsIn(block)
+    const parts = blocks.map((b) => ({ of: this.#book.slotsIn(b), values: b.columns[at] as Float32Array }))
+    const { sums, gaps, hasGaps } = this.#added(parts)
+    const all = blocks.length
+    const firstMs = blocks[0]?.atMs ?? Infinity
+    const births = this.#book.firstMs
+    const out = new Float64Array(names.length)
+    if (!hasGaps && all > 0 && this.#book.latestOf(names) <= firstMs) {
+      for (let k = 0; k < out.length; k++) out[k] = (sums[slots[k] as number] as number) / all
+      return out
+    }
+    for (let k = 0; k < out.length; k++) {
+      const slot = slots[k] as number
+      if (slot < 0) {
+        out[k] = NaN
+        continue
+      }
+      // Before its first sample a job is not idle, it is not there.
+      const bornMs = births[slot] as number
+      const there = bornMs <= firstMs ? all : blocks.filter((b) => b.atMs >= bornMs).length
+      const count = there - (gaps[slot] as number)
+      out[k] = count > 0 ? (sums[slot] as number) / count : NaN
+    }
+    return out
+  }
+
+  /** By slot: the sum of what is named, and the gaps among it. */
+  #added(parts: readonly { of: Int32Array; values: Float32Array }[]) {
+    const { size } = this.#book
+    if (this.#sums.length < size) {
+      this.#sums = new Float64Array(Math.ceil(size * 1.25))
+      this.#gaps = new Uint16Array(this.#sums.length)
+    }
+    const [sums, gaps] = [this.#sums.fill(0), this.#gaps.fill(0)]
+    let hasGaps = false
+    for (const { of, values } of parts) {
       for (let i = 0; i < of.length; i++) {
         const v = values[i] as number
         const slot = of[i] as number
         if (v === v) sums[slot] = (sums[slot] as number) + v
-        else gaps[slot] = (gaps[slot] as number) + 1
+        else {
+          gaps[slot] = (gaps[slot] as number) + 1
+          hasGaps = true
+        }
       }
     }
-    const firstMs = blocks[0]?.atMs ?? Infinity
-    const births = this.#book.firstMs
-    const out = new Float64Array(names.length)
-    for (let k = 0; k < names.length; k++) {
-      const slot = slots[k] as number
-      // Before its first sample a job is not idle, it is not there.
-      const bornMs = slot < 0 ? Infinity : (births[slot] as number)
-      const there = bornMs <= firstMs ? blocks.length : blocks.filter((b) => b.atMs >= bornMs).length
-      const count = there - (slot < 0 ? 0 : (gaps[slot] as number))
-      out[k] = count > 0 ? (sums[slot] as number) / count : NaN
-    }
-    return out
+    return { sums, gaps, hasGaps }
   }
 
   /** Records at one sample: as named there, a gap included, else as they stand. */
@@ -189,7 +213,8 @@ export class JobSamples extends SampleTable {
     // Whatever is named with a record is in `standing` already.
     const gaps = new Set<number>()
     const of = this.#book.slotsIn(block)
-    for (let i = 0; i < of.length; i++) if (Number.isNaN(recordIn(block, i))) gaps.add(of[i] as number)
+    const records = block.columns[RECORD_AT] as Float32Array
+    for (let i = 0; i < of.length; i++) if (Number.isNaN(records[i])) gaps.add(of[i] as number)
     if (gaps.size > 0) for (let k = 0; k < slots.length; k++) if (gaps.has(slots[k] as number)) out[k] = NaN
     return out
   }

@@ -19,8 +19,10 @@ export const recordIn = (block: Block, i: number): number => {
   return (block.columns[RECORD]?.[i] ?? NaN) + (rest === rest ? rest : 0)
 }
 
-/** Samples between a state that is held and the instant first asked for. */
+/** Samples before an instant whose states are made with its own: steps back find theirs. */
 const BACK = 16
+/** States that are held at once. */
+const HELD = 2 * BACK
 
 interface State {
   /** When a slot was last named; -Infinity: not in the hour. */
@@ -45,7 +47,8 @@ export class Standing {
   readonly #times: Float64Array
   /** States at the beginning of a minute, the newest used last. */
   readonly #minutes = new Map<number, State>()
-  #checked: { readonly index: number; readonly state: State | undefined } = { index: -1, state: undefined }
+  /** States after samples, by the index of the sample, those used last at the end; they change no more. */
+  readonly #held = new Map<number, State>()
   #known: { readonly slots: Int32Array; readonly known: KnownJobs } = {
     slots: new Int32Array(),
     known: { jobs: [], names: [] },
@@ -62,22 +65,39 @@ export class Standing {
   /** @param index  of the instant in `times`. */
   at(index: number): Stand {
     const atMs = this.#times[index] as number
-    const state = copied(this.#near(index))
-    this.#applySamples(state, this.#checked.index + 1, index)
+    const state = this.#stateAt(index)
     return { known: this.#knownOf(state, atMs), records: this.#fitted(state).records }
   }
 
-  /** The state a few samples before an instant: steps to and fro begin there. */
-  #near(index: number): State {
-    const checked = this.#checked
-    if (checked.state && checked.index <= index && index - checked.index <= 2 * BACK) return checked.state
+  #stateAt(index: number): State {
+    let [near, state] = this.#near(index)
+    while (near < index) {
+      this.#keep(near, state)
+      state = copied(state)
+      this.#applySamples(state, ++near, near)
+    }
+    this.#keep(index, state)
+    return state
+  }
+
+  #keep(index: number, state: State): void {
+    this.#held.delete(index)
+    this.#held.set(index, state)
+    if (this.#held.size > HELD) this.#held.delete(this.#held.keys().next().value as number)
+  }
+
+  /** The state that is held at or shortly before an instant, else one that is made. */
+  #near(index: number): [index: number, state: State] {
+    for (let i = index; i >= Math.max(0, index - BACK); i--) {
+      const held = this.#held.get(i)
+      if (held) return [i, held]
+    }
     const minute = Math.floor((this.#times[index] as number) / MINUTE_MS) * MINUTE_MS
     const first = this.#before(minute - 0.5)
     const before = Math.max(first, index - BACK)
     const state = copied(this.#atMinute(minute))
     if (before > first) this.#apply(state, minute, this.#times[before] as number, before)
-    this.#checked = { index: before, state }
-    return state
+    return [before, state]
   }
 
   #atMinute(minute: number): State {

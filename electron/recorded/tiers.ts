@@ -13,7 +13,12 @@ export interface KeptTier {
   readonly toMs: number
   /** Time between two samples; of raw samples the usual one. */
   readonly stepMs: number
+  /** The source was sampled less often than this: most of its intervals are empty, which is no gap. */
+  readonly isSparse?: boolean
 }
+
+/** Intervals that are looked at for whether most are empty. */
+const INTERVALS = 120
 
 /** The middle of the distances between instants; undefined for fewer than two. */
 export function usualStep(instants: Float64Array): number | undefined {
@@ -30,21 +35,25 @@ export function keptTiers(reader: HistoryReader): KeptTier[] {
   return TIERS.flatMap((id) => {
     const kept = reader.keptOf(id)
     if (!kept) return []
-    const stepMs = id === 'raw' ? (usualStep(reader.instants('raw', kept.toMs - 60_000, kept.toMs)) ?? 1000) : STEPS[id]
-    return [{ id, ...kept, stepMs }]
+    const usual = (spanMs: number): number | undefined => usualStep(reader.instants(id, kept.toMs - spanMs, kept.toMs))
+    if (id === 'raw') return [{ id, ...kept, stepMs: usual(60_000) ?? 1000 }]
+    const stepMs = STEPS[id]
+    return [{ id, ...kept, stepMs, isSparse: (usual(INTERVALS * stepMs) ?? stepMs) > stepMs }]
   })
 }
 
 /**
- * The finest tier that knows as much of [fromMs, toMs] as any coarser one does and has at most `points` samples in it; the coarsest
+ * Of those that are not sparse, the finest tier that knows as much of [fromMs, toMs] as any coarser one does and has at most `points` samples in it; the coarsest
  * where all have more.
  */
 export function tierOfWindow(
-  tiers: readonly KeptTier[],
+  kept: readonly KeptTier[],
   fromMs: number,
   toMs: number,
   points: number,
 ): KeptTier | undefined {
+  const dense = kept.filter((t) => t.isSparse !== true)
+  const tiers = dense.length > 0 ? dense : kept
   return (
     tiers.find((t, i) => {
       // The interval of a coarser one may begin before the first sample that is in it.

@@ -50,7 +50,7 @@ export class Totals {
       ),
     )
     const keptTo = this.#reader.keptOf(tier)?.toMs ?? -Infinity
-    return { rows, isWhole: keptTo >= end, toMs: t.at(-1) ?? -Infinity }
+    return { rows, isWhole: keptTo >= end, toMs: keptTo }
   }
 }
 

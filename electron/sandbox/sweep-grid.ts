@@ -88,6 +88,14 @@ function deadEnd(contents: unknown, path: readonly string[]): string | undefined
   return undefined
 }
 
+let last: { readonly text: string; readonly read: ReturnType<typeof parseScenario> } | undefined
+
+/** The scenario as it is in the file: the same for thousands of points. */
+function parsed(text: string): ReturnType<typeof parseScenario> {
+  if (last?.text !== text) last = { text, read: parseScenario(text) }
+  return last.read
+}
+
 /**
  * The scenario at a point. Failures: those of `parseScenario`, and SWEEP_PATH where a place is not there; each names the point.
  */
@@ -96,7 +104,7 @@ export function scenarioAt(text: string, axes: readonly Axis[], point: Point): R
   const told = (f: Failure): Result<never> =>
     fail({ ...f, what: `At ${where}: ${f.what}`, unaffected: 'Nothing was run.' })
   if (axes.length === 0) return parseScenario(text)
-  const plain = parseScenario(text)
+  const plain = parsed(text)
   if (!plain.ok) return plain
   const document = parseDocument(text)
   for (const [i, { path }] of axes.entries()) {

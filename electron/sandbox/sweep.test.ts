@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sluiceHere, type Ended } from '../cli/testing/in-process.ts'
 import { noSlurm, startSlurm } from '../../tests/lab/slurm.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
@@ -12,32 +13,17 @@ import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
 import { HOSTILE, SMALL } from './testing/small-scenario.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
-const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: tempFolder() }
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function sluice(
-  args: readonly string[],
-  more: NodeJS.ProcessEnv = {},
-  looks?: (pid: number) => void,
-): Promise<Ended> {
-  const child = spawn(process.execPath, [LAUNCHER, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, ...more },
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  const looking = looks && setInterval(() => looks(child.pid as number), 5)
+/** The command as a process that is killed as soon as `isTime`. @returns its exit code: null, killed. */
+async function killed(args: readonly string[], isTime: () => boolean): Promise<number | null> {
+  const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: 'ignore' })
+  const looking = setInterval(() => isTime() && child.kill('SIGKILL'), 5)
   const [code] = (await once(child, 'close')) as [number | null]
   clearInterval(looking)
-  return { code, stdout, stderr }
+  return code
 }
+
+const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => sluiceHere(args, env)
 
 const VARIANTS = `
 - { name: Baseline, controller: none }
@@ -59,8 +45,19 @@ function folder(scenario = SMALL): { scenario: string; variants: string; out: st
     '--variants',
     variants,
   ]
-  return { scenario: file, variants, out, args: [...args, '--seeds', '2', '--until', '1', '--out', out] }
+  return {
+    scenario: file,
+    variants,
+    out,
+    args: [...args, '--seeds', '2', '--until', '1', '--workers', '1', '--out', out],
+  }
 }
+
+/** The first place of the grid alone: two chunks. */
+const onePoint = (args: readonly string[]): string[] =>
+  args.map((a) =>
+    a.replace('control.max_rate=300,500', 'control.max_rate=300').replace('clients.count=4,5', 'clients.count=4'),
+  )
 
 const results = (out: string): string[] => readdirSync(join(out, 'results')).filter((f) => f.endsWith('.json'))
 const stamps = (out: string): Map<string, number> =>
@@ -163,11 +160,8 @@ describe('sluice sweep', () => {
 
   it('goes on where kill -9 ended it', async () => {
     const { out, args } = folder()
-    const long = args.map((a, i) => (args[i - 1] === '--until' ? '20' : a))
-    const killed = await sluice(long, {}, (pid) => {
-      if (existsSync(join(out, 'results')) && results(out).length >= 2) process.kill(pid, 'SIGKILL')
-    })
-    expect(killed.code).toBeNull()
+    const long = args.map((a, i) => (args[i - 1] === '--until' ? '8' : a))
+    expect(await killed(long, () => existsSync(join(out, 'results')) && results(out).length >= 2)).toBeNull()
     const found = readSweep(out)
     if (!found.ok) throw new Error(found.error.why)
     const before = stamps(out)
@@ -181,9 +175,7 @@ describe('sluice sweep', () => {
 
   it('refuses a folder with another sweep or other files, a newer sweep, and one that was changed', async () => {
     const { scenario, out, args } = folder()
-    const small = args
-      .map((a) => (a === 'control.max_rate=300,500' ? 'control.max_rate=300' : a))
-      .map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+    const small = onePoint(args)
     expect((await sluice(small)).code).toBe(0)
     expect(await sluice(args)).toMatchObject({ code: 2, stderr: expect.stringContaining('grid differs') as string })
     writeFileSync(scenario, SMALL.replace('threads: 16', 'threads: 8'))
@@ -237,23 +229,23 @@ echo '77;cluster'
 
   it('is written, submitted and collected; a second submission waits for the first', async () => {
     const bin = fakeSlurm()
-    const PATH = `${bin}${delimiter}${env['PATH'] ?? ''}`
+    const PATH = `${bin}${delimiter}${process.env['PATH'] ?? ''}`
     const { out, args } = folder()
-    const few = args.map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+    const few = onePoint(args)
     const sent = await sluice([...few, '--slurm', '--partition', 'main', '--time', '10', '--at-once', '3', '--json'], {
       PATH,
     })
     expect(sent.code).toBe(0)
-    expect(JSON.parse(sent.stdout)).toMatchObject({ job: '77', array: '0-3%3', chunks: 4, done: 0 })
+    expect(JSON.parse(sent.stdout)).toMatchObject({ job: '77', array: '0-1%3', chunks: 2, done: 0 })
     const script = readFileSync(join(out, 'sweep.sbatch'), 'utf8')
     expect(script).toContain('#SBATCH --partition=main\n#SBATCH --time=10\n')
     const collected = await sluice(['sweep', 'collect', out, '--json'])
-    expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 4, done: 4 })
-    expect(results(out)).toHaveLength(4)
+    expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 2, done: 2 })
+    expect(results(out)).toHaveLength(2)
     rmSync(chunkPath(out, 0))
     writeFileSync(join(bin, 'squeue.left'), '77_0 RUNNING\n')
     const status = await sluice(['sweep', 'status', out], { PATH })
-    expect(status.stdout).toContain('3 of 4 chunks done')
+    expect(status.stdout).toContain('1 of 2 chunks done')
     expect(status.stdout).toContain('77_0 RUNNING')
     const again = await sluice([...few, '--slurm'], { PATH })
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('job 77 has tasks left') as string })
@@ -271,7 +263,7 @@ echo '77;cluster'
     const slurm = await startSlurm()
     try {
       const { out, args } = folder()
-      const few = args.map((a) => (a === 'clients.count=4,5' ? 'clients.count=4' : a))
+      const few = onePoint(args)
       const sent = await sluice([...few, '--slurm', '--partition', 'main', '--time', '10', '--json'], slurm.env)
       expect(sent).toMatchObject({ code: 0 })
       const { job } = JSON.parse(sent.stdout) as { job: string }
@@ -282,7 +274,7 @@ echo '77;cluster'
       const logs = readdirSync(join(out, 'logs')).map((f) => readFileSync(join(out, 'logs', f), 'utf8'))
       expect(logs.join('')).toContain('1 of 1 chunks run')
       const collected = await sluice(['sweep', 'collect', out, '--json'])
-      expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 4, done: 4 })
+      expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 2, done: 2 })
     } finally {
       await slurm.stop()
     }

@@ -7,7 +7,7 @@ import '../theme/tokens.css'
 import '../theme/base.css'
 import App from './App.vue'
 import { connect } from './connect.ts'
-import { router } from './router.ts'
+import { loadViewsWhenIdle, router } from './router.ts'
 
 const app = createApp(App)
 app.use(createPinia())
@@ -15,3 +15,4 @@ useSettingsStore() // the theme is set before the first paint
 connect(useConnectionStore())
 app.use(router)
 app.mount('#app')
+loadViewsWhenIdle()

@@ -6,9 +6,13 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const STEPS = [
+  ...[1000, 2000, 5000],
   ...[10_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
   ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
 ]
+
+/** Smallest of the clock's round steps that gives at most `most` ticks. */
+export const clockStep = ({ min, max }: Ends, most: number): number => STEPS.find((s) => (max - min) / s <= most) ?? DAY
 
 export interface ClockTick {
   readonly at: number
@@ -19,7 +23,7 @@ export interface ClockTick {
 /** @param most  about as many ticks as there is room for. */
 export function clockTicks({ min, max }: Ends, most = 9): ClockTick[] {
   if (!(max > min)) return []
-  const step = STEPS.find((s) => (max - min) / s <= most) ?? DAY
+  const step = clockStep({ min, max }, most)
   const edge = (max - min) * 0.03
   const ticks: ClockTick[] = []
   for (let at = Math.ceil(min / step) * step; at <= max && ticks.length < 60; at += step) {

@@ -1,5 +1,4 @@
 /** Parts every chart shares: ground, time axis, value axis, hatched gaps; all inks from the palette. */
-import { hatchTile, runs } from '../widgets/canvas.ts'
 import { formatClock, formatTick } from '../widgets/units.ts'
 import type { Palette } from '../theme/palette.ts'
 
@@ -59,22 +58,6 @@ export function ground(p: Palette, t: readonly number[], ends: ValueEnds, diviso
   }
 }
 
-/** Hatched areas over the gaps of a series, for its `markArea`. */
-export function gapAreas(p: Palette, t: readonly number[], values: readonly (number | null)[]) {
-  const areas: [{ xAxis: number }, { xAxis: number }][] = []
-  let last = 0
-  for (const [from, to] of [...runs(values), [values.length, values.length] as const]) {
-    if (from > last) areas.push([{ xAxis: t[Math.max(0, last - 1)] ?? 0 }, { xAxis: t[from] ?? t.at(-1) ?? 0 }])
-    last = to + 1
-  }
-  const image = areas.length > 0 ? hatchTile(p['gap-hatch']) : null
-  return {
-    silent: true,
-    data: areas,
-    itemStyle: { color: image ? { image, repeat: 'repeat' } : p['gap-hatch'], opacity: 1 },
-  }
-}
-
 /** Points of a line on the time axis, x and y in turn; a gap is NaN. Typed, because a list of pairs is copied pair by pair. */
 export function points(t: readonly number[], values: readonly (number | null)[]): Float64Array {
   const flat = new Float64Array(t.length * 2)
@@ -83,22 +66,4 @@ export function points(t: readonly number[], values: readonly (number | null)[])
     flat[2 * i + 1] = values[i] ?? NaN
   }
   return flat
-}
-
-/** A of a comparison: dashed, the same ink at 60 %, over B's solid line. */
-export function overlayLine(ink: string, t: readonly number[], values: readonly (number | null)[]) {
-  return {
-    id: 'a',
-    type: 'line',
-    showSymbol: false,
-    silent: true,
-    connectNulls: false,
-    z: 4,
-    data: points(t, values),
-    lineStyle: { width: 1.3, color: ink, opacity: 0.6, type: [4, 3] },
-    itemStyle: { color: ink },
-    areaStyle: { opacity: 0 },
-    emphasis: { disabled: true },
-    markArea: { data: [] },
-  }
 }

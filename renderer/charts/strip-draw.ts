@@ -89,7 +89,7 @@ export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: Strip
 
   c.font = `600 9px ${p['font-ui']}`
   c.textAlign = 'left'
-  for (const group of picture.groups) {
+  picture.groups.forEach((group, i) => {
     const shape = markShapes[group.kind]
     c.save()
     c.translate(markX(picture, group), LANE)
@@ -97,12 +97,16 @@ export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: Strip
     c.lineWidth = 1.6
     if (shape.isStroke) c.stroke(new Path2D(shape.path))
     else c.fill(new Path2D(shape.path))
-    if (group.marks.length > 1) {
+    // A number that the next mark would cover is left to the tip.
+    const words = group.marks.length > 99 ? '99+' : String(group.marks.length)
+    const next = picture.groups[i + 1]
+    const room = (next ? markX(picture, next) - 4 : width) - markX(picture, group) - 5.5
+    if (group.marks.length > 1 && words.length * 5.4 <= room) {
       c.fillStyle = p['text-3']
-      c.fillText(group.marks.length > 99 ? '99+' : String(group.marks.length), 5.5, 3)
+      c.fillText(words, 5.5, 3)
     }
     c.restore()
-  }
+  })
   const step = labelStep(picture.toMs - picture.fromMs)
   c.fillStyle = p['text-3']
   c.font = `10px ${p['font-ui']}`

@@ -51,6 +51,18 @@ describe('beyond the memory', () => {
     expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
   })
 
+  it('stays where the host stood last when what was wanted meanwhile is refused', async () => {
+    const time = useTimeStore()
+    time.goToTime(10_000)
+    time.goToTime(-9e9)
+    await host.answer({ sample: 9, atMs: 10_000, recorded: true, turn: 1 })
+    expect(asked()).toEqual([10_000, -9e9])
+    await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
+    apply(playback())
+    expect([time.at, time.atMs, time.isElsewhere, time.isGoing]).toEqual([9, 10_000, false, false])
+    expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
+  })
+
   it('comes back towards live beyond the newest of what is kept', async () => {
     const time = await intoThePast()
     apply(playback())
@@ -87,14 +99,18 @@ describe('beyond the memory', () => {
     expect([time.at, time.said]).toEqual([8, ''])
   })
 
-  it('reckons where the host cannot say, and tells of what lies beyond it', async () => {
+  it('reckons where the host cannot say; far from what is there it stays and says why', async () => {
     const time = useTimeStore()
     time.goToTime(60_400)
     await host.answer(refuse('NOT_YET', 'This is not there yet'))
     expect([time.at, useSourceStore().notices]).toEqual([60, []])
     time.goToTime(10_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
-    expect([time.at, useSourceStore().notices.length]).toEqual([50, 1])
+    expect([time.at, time.said, useSourceStore().notices.length]).toEqual([50, 'nothing is kept further back', 0])
+    time.goTo(70)
+    time.goToTime(-60_000)
+    await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
+    expect([time.at, useSourceStore().notices.length]).toEqual([70, 1])
   })
 })
 

@@ -11,6 +11,7 @@ import { refusal } from './refusal.ts'
 import { useSourceStore } from './source.ts'
 
 const MINUTE_MS = 60_000
+const [FURTHER_BACK, FURTHER_ON] = ['nothing is kept further back', 'nothing is kept further on']
 /** Least width of a window, ms; a day is the most. */
 const LEAST_MS = 10_000
 const MOST_MS = 86_400_000
@@ -123,23 +124,36 @@ export const useTimeStore = defineStore('time', () => {
       isGoing.value = false
     }
   }
+  type Stood = { readonly sample: number; readonly atMs: number; readonly turn?: number | undefined }
+  /** Where the host stood meanwhile, on the way to what is wanted now: there it stays when that is refused. */
+  let passed: Stood | null = null
+  function standAt({ turn, sample: sampleThere, atMs: ms }: Stood): void {
+    if (turn === undefined || turn === source.turn) return arrive(sampleThere, ms)
+    ahead.value = { turn, sample: sampleThere, atMs: ms }
+    source.look()
+  }
   async function ask(ms: number): Promise<void> {
     const { host } = connection
     turnAsked.value = source.turn
     try {
       const stood = await host?.api.history.goTo({ atMs: ms })
-      if (!stood || wantedMs !== null) return
-      if (stood.turn === undefined || stood.turn === source.turn) arrive(stood.sample, stood.atMs)
-      else {
-        ahead.value = { turn: stood.turn, sample: stood.sample, atMs: stood.atMs }
-        source.look()
-      }
+      passed = wantedMs === null ? null : (stood ?? passed)
+      if (stood && wantedMs === null) standAt(stood)
     } catch (error) {
+      const there = passed
+      if (wantedMs === null || connection.host !== host) passed = null
       if (connection.host !== host) return
+      if (there && wantedMs === null) {
+        standAt(there)
+        return source.tell(refusal(`The cursor did not go to ${formatClock(ms)}`, error))
+      }
       const nearest = reckon(ms)
-      if (!isRecorded.value) goTo(nearest)
-      if (nearest < oldest.value || nearest > newest.value + 1)
-        source.tell(refusal(`The cursor did not go to ${formatClock(ms)}`, error))
+      const beyondMs = Math.max(oldest.value - nearest, nearest - newest.value - 1) * intervalMs.value
+      // A step too far ends at the last sample there is; far from anything that is kept the cursor stays where it was.
+      if (!isRecorded.value && beyondMs <= MINUTE_MS) {
+        goTo(nearest)
+        if (beyondMs > 0) said.value = nearest < oldest.value ? FURTHER_BACK : FURTHER_ON
+      } else source.tell(refusal(`The cursor did not go to ${formatClock(ms)}`, error))
     }
   }
 
@@ -180,7 +194,7 @@ export const useTimeStore = defineStore('time', () => {
   async function travelOn(fromMs: number, by: number): Promise<void> {
     await travel(fromMs + by * intervalMs.value)
     const there = ahead.value?.atMs ?? atMs.value
-    if (there === fromMs) said.value = by > 0 ? 'nothing is kept further on' : 'nothing is kept further back'
+    if (there === fromMs) said.value = by > 0 ? FURTHER_ON : FURTHER_BACK
   }
   function stepMinutes(by: number): void {
     const from = wantedMs ?? (isGoing.value || ahead.value ? askedMs : atMs.value)

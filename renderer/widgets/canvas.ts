@@ -34,6 +34,32 @@ export function drawLater(draw: () => void): void {
   })
 }
 
+const soon = new Set<() => void>()
+let isAsked = false
+/** What all pictures of one frame may take before the rest has to wait, ms. */
+const SHARE_MS = 6
+
+function drawDue(): void {
+  isAsked = false
+  const began = performance.now()
+  for (const draw of soon) {
+    soon.delete(draw)
+    draw()
+    if (soon.size > 0 && performance.now() - began > SHARE_MS) {
+      setTimeout(drawDue)
+      isAsked = true
+      return
+    }
+  }
+}
+/** Calls `draw` after the page has its numbers, in the same frame while there is time in it: one paint shows both. */
+export function drawSoon(draw: () => void): void {
+  soon.add(draw)
+  if (isAsked) return
+  isAsked = true
+  queueMicrotask(drawDue)
+}
+
 /** Runs of indices without a gap: what may be joined by a line. */
 export function runs(values: readonly (number | null)[]): [from: number, to: number][] {
   const found: [number, number][] = []

@@ -74,7 +74,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
     lab = await startStillLab({ servers: 1, jobs: COUNT, ids, moves: true })
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
     await live.show(3)
-  }, 90_000)
+  }, 180_000)
   afterAll(async () => {
     await live?.close()
     lab?.stop()

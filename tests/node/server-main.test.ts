@@ -25,6 +25,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 interface Server {
   readonly child: ChildProcess
   readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
+  /** When a line of what it prints is so. */
+  said(pattern: RegExp): Promise<RegExpExecArray>
   url(): Promise<URL>
 }
 
@@ -40,17 +42,18 @@ function start(...args: string[]): Server {
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, ...text }))
   })
-  const url = (): Promise<URL> =>
+  const said = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        const found = /^Sluice: (\S+)$/m.exec(text.stdout)?.[1]
-        if (found) resolve(new URL(found))
+        const found = pattern.exec(text.stdout)
+        if (found) resolve(found)
       }
       child.stdout.on('data', look)
       void ended.then(({ stderr }) => reject(new Error(stderr)))
       look()
     })
-  return { child, ended, url }
+  const url = async (): Promise<URL> => new URL((await said(/^Sluice: (\S+)$/m))[1] ?? '')
+  return { child, ended, said, url }
 }
 
 describe.skipIf(!built)('the browser shell', () => {
@@ -74,6 +77,26 @@ describe.skipIf(!built)('the browser shell', () => {
     expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
     expect(performance.now() - from).toBeLessThan(2000)
     ws.terminate()
+  })
+
+  it('answers /metrics with what it measures, for who shows the token that it printed', async () => {
+    const server = start('--port', '0', '--history', ':memory:', '--metrics')
+    const { origin } = await server.url()
+    const [, at = '', token = ''] = await server.said(/^Metrics: (\S+), Authorization: Bearer (\S+)$/m)
+    expect(at).toBe(`${origin}/metrics`)
+    const ask = (authorization?: string): Promise<Response> =>
+      fetch(at, { headers: authorization === undefined ? {} : { authorization } })
+    expect((await ask()).status).toBe(401)
+    expect((await ask(`Bearer ${token}x`)).status).toBe(401)
+    const value = /^sluice_cluster_rpcs_per_second\{[^}]*\} (\S+) [\d.]+$/m
+    const text = async (): Promise<string> => (await ask(`Bearer ${token}`)).text()
+    await expect.poll(async () => Number(value.exec(await text())?.[1] ?? 0), { timeout: 30_000 }).toBeGreaterThan(0)
+    const answer = await ask(`Bearer ${token}`)
+    expect(answer.headers.get('content-type')).toContain('application/openmetrics-text')
+    const lines = (await answer.text()).split('\n')
+    expect(lines.slice(-2)).toEqual(['# EOF', ''])
+    expect(lines.filter((l) => l.startsWith('sluice_target_rpcs_per_second{'))).toHaveLength(4)
+    expect(lines.some((l) => l.startsWith('sluice_job_rpcs_per_second{'))).toBe(true)
   })
 
   it('says in one line that a port is taken', async () => {

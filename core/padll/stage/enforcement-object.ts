@@ -7,7 +7,7 @@
  * bytes where the cost is bytes.
  */
 import { ok, type Result } from '../../base/result.ts'
-import { Ring } from '../../tbf/ring.ts'
+import { Ring } from '../../base/ring.ts'
 import type { ChannelCounts, ObjectCommand } from '../control/messages.ts'
 import type { Scope } from '../vocabulary.ts'
 import { DUST, type TokenBucket, usableRate, usableRefill } from './token-bucket.ts'

@@ -9,6 +9,8 @@ const trace = generateTrace(TRACE_A).subarray(0, 600)
 /** Operations of a job in whole numbers, as they are submitted. */
 const submitted = (load: number): number => trace.reduce((sum, rate) => sum + Math.round(rate * load), 0)
 const jobs = SCENARIOS[3]
+/** The same without anybody who limits it. */
+const unlimited = runStaged(jobs, trace, null)
 /** What all stages keep at least, op/s, beyond the limit where it must be. */
 const FLOORS = jobs.length * STAGES
 
@@ -22,7 +24,6 @@ describe.each(['equal', 'usage'] as const)('jobs behind stages and controllers, 
     })
     expect(Math.max(...totals(run))).toBeLessThanOrEqual(MAX_RATE + BUCKETS)
     // The workload asks for more than that, so the limit is what held it.
-    const unlimited = runStaged(jobs, trace, null)
     expect(Math.max(...totals(unlimited))).toBeGreaterThan(2 * MAX_RATE)
     expect(unlimited.durations).toEqual(jobs.map(() => trace.length))
   })

@@ -100,6 +100,7 @@ function runSeeds(
         resolve(failure ? fail(failure) : ok(reports))
       },
       program,
+      yields: true,
     })
     const cancel = (): void => {
       void pool.end()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import { createRouterClient } from '@orpc/server'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   runEvent,
   runInput,
@@ -38,7 +38,8 @@ afterEach(async () => {
   hosts = []
 })
 
-async function open(scenario = SMALL, seconds = 2): Promise<Host> {
+/** A host that has looked at its source for a second. */
+async function sampled(scenario = SMALL): Promise<Host> {
   const file = join(tempFolder(), 'scenario.yaml')
   writeFileSync(file, scenario)
   const opened = await openHost({
@@ -49,10 +50,14 @@ async function open(scenario = SMALL, seconds = 2): Promise<Host> {
     epochSeconds: 1_767_225_600,
   })
   if (!opened.ok) throw new Error(opened.error.why)
-  hosts.push(opened.value)
   const { source, monitor } = opened.value
-  await source.runTo(seconds * NS_PER_S, (atNs) => monitor.tick(atNs))
+  await source.runTo(NS_PER_S, (atNs) => monitor.tick(atNs))
   return opened.value
+}
+async function open(): Promise<Host> {
+  const host = await sampled()
+  hosts.push(host)
+  return host
 }
 
 const deskOf = (host: Host, program?: string): SandboxDesk => {
@@ -72,14 +77,13 @@ describe('a run', () => {
   let result: RunResult
   let desk: SandboxDesk
   beforeAll(async () => {
-    const opened = await openHost({ shell: 'terminal', historyFile: ':memory:', paced: false })
-    if (!opened.ok) throw new Error(opened.error.why)
-    desk = new SandboxDesk({ onScreen: opened.value.onScreen, dataDir: undefined })
+    const host = await sampled()
+    desk = new SandboxDesk({ onScreen: host.onScreen, dataDir: undefined })
     const events: RunEvent[] = []
     const run = desk.run(input())
     if (!run.ok) throw new Error(run.error.why)
     for await (const event of run.value) events.push(event)
-    await opened.value.close()
+    await host.close()
     // What crosses to a window is what the contract says, and nothing is lost as JSON.
     for (const event of events) {
       expect(runEvent.parse(event)).toEqual(event)
@@ -147,6 +151,11 @@ it('Markdown of a job id is its characters', () => {
 })
 
 describe('one run at a time', () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await sampled()
+  })
+  afterAll(() => host.close())
   const endless = (): string => {
     const file = join(tempFolder(), 'endless.mjs')
     writeFileSync(
@@ -157,7 +166,7 @@ describe('one run at a time', () => {
   }
 
   it('refuses a second one, and lets the next in when the first was cancelled', async () => {
-    const desk = deskOf(await open(), endless())
+    const desk = deskOf(host, endless())
     const first = desk.run(input())
     if (!first.ok) throw new Error(first.error.what)
     expect((await first.value.next()).value).toMatchObject({ kind: 'progress', done: 0, of: 6 })
@@ -177,7 +186,7 @@ describe('one run at a time', () => {
   it('is a notice when its thread dies twice, and the next one runs', async () => {
     const file = join(tempFolder(), 'dies.mjs')
     writeFileSync(file, 'process.exit(9)\n')
-    const desk = deskOf(await open(), file)
+    const desk = deskOf(host, file)
     const run = desk.run(input())
     if (!run.ok) throw new Error(run.error.what)
     const events: RunEvent[] = []
@@ -187,7 +196,7 @@ describe('one run at a time', () => {
   })
 
   it('refuses a scenario that cannot be read, with line and column, before any thread starts', async () => {
-    const desk = deskOf(await open(), endless())
+    const desk = deskOf(host, endless())
     const refused = desk.run(input({ text: SMALL.replace('max_rate: 500', 'max_rate: -5') }))
     expect(refused).toMatchObject({ ok: false, error: { code: 'SCENARIO_INVALID', line: 8, column: 22 } })
     expect(desk.run(input({ text: '{' }))).toMatchObject({ ok: false, error: { code: 'SCENARIO_SYNTAX' } })
@@ -196,10 +205,14 @@ describe('one run at a time', () => {
   })
 
   it('runs over the contract', async () => {
-    const host = await open()
     const client = createRouterClient(host.router, { context: { peer: 'test' } })
     const kinds: string[] = []
-    for await (const event of await client.sandbox.run({ text: SMALL, seconds: 1, seeds: 1, variants: VARIANTS }))
+    for await (const event of await client.sandbox.run({
+      text: SMALL,
+      seconds: 1,
+      seeds: 1,
+      variants: VARIANTS.slice(0, 1),
+    }))
       kinds.push(event.kind)
     expect(kinds.at(-1)).toBe('result')
     await expect(client.sandbox.run({ text: 'jobs: 5', variants: VARIANTS })).rejects.toMatchObject({ code: 'REFUSED' })
@@ -226,6 +239,27 @@ describe('a variant is staged', () => {
       ['two', { expiresS: 2700, reason: 'Victim 2 waits less' }],
     ])
     expect(host.monitor.loop.controller).toBe('adaptbf')
+    // The result was one without a controller.
+    expect(done).toMatchObject({
+      value: { text: expect.stringContaining('Controller adaptbf goes on writing') as string },
+    })
+    expect(host.monitor.setMode('advise').ok).toBe(true)
+    const again = deskOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
+    expect(again).toMatchObject({ value: { text: expect.not.stringContaining('goes on writing') as string } })
+  })
+
+  it('leaves the settings of the controller as they were when its choice cannot be put on record', async () => {
+    const host = await open()
+    expect(host.monitor.setMode('advise').ok).toBe(true)
+    expect(host.monitor.setController('none').ok).toBe(true)
+    const before = host.monitor.loop.controllers.options
+    const full = vi.spyOn(host.monitor, 'setController').mockReturnValue({
+      ...{ ok: false, error: { code: 'HISTORY_FULL', what: 'The choice was not put on record' } },
+    })
+    const tuned = of({ name: 'T', controller: 'adaptbf', adaptbf: { deadbandPercent: 7 }, rules: [CAP] })
+    expect(deskOf(host).stage(tuned, 'why', 30)).toMatchObject({ ok: false, error: { code: 'HISTORY_FULL' } })
+    full.mockRestore()
+    expect([staged(host), host.monitor.loop.controllers.options]).toEqual([[], before])
   })
 
   it('whole or not at all: a line that is refused is named, and what was staged before stays', async () => {
@@ -278,7 +312,7 @@ describe('a variant is staged', () => {
         'clients:',
         `fork: { cluster: ${cluster}, at: '2026-01-01T00:00:00Z', span_s: 60, workload: closed }\nclients:`,
       )
-    const short = { seconds: 1, seeds: 1 }
+    const short = { seconds: 1, seeds: 1, variants: VARIANTS.slice(0, 1) }
     const other = await resultOf(desk, input({ ...short, text: fork('elsewhere') }))
     expect(desk.stage(cap, 'why', 30, other.id)).toMatchObject({ ok: false, error: { code: 'OTHER_CLUSTER' } })
     const own = await resultOf(desk, input({ ...short, text: fork('demo') }))

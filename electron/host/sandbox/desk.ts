@@ -17,10 +17,10 @@ import { ok, type Result } from '#core/base/result.ts'
 import type { OnScreen } from '../on-screen.ts'
 import { exportResult, type Exported, type ExportFormat } from './export.ts'
 import { calibrateOver } from './calibration.ts'
-import { complete, type Completion } from './completion.ts'
+import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
 import { RunDesk } from './run.ts'
-import { checkScenario } from './scenarios-check.ts'
+import { TextReader } from './reading.ts'
 import { ScenarioShelf } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
 
@@ -36,6 +36,9 @@ export class SandboxDesk {
   readonly parts: SandboxDeskParts
   readonly #runs: RunDesk
   readonly #shelf: ScenarioShelf
+  readonly #reader = new TextReader()
+  /** Ends calibrations that run when the host ends: their threads would keep it. */
+  readonly #closing = new AbortController()
 
   constructor(parts: SandboxDeskParts) {
     this.parts = parts
@@ -55,8 +58,8 @@ export class SandboxDesk {
     return this.#shelf.open(id)
   }
 
-  check(text: string): ScenarioCheck {
-    return checkScenario(text)
+  check(text: string): Promise<ScenarioCheck> {
+    return this.#reader.check(text)
   }
 
   save(name: string, text: string, replace: boolean): Result<{ id: string }> {
@@ -67,8 +70,8 @@ export class SandboxDesk {
     return this.#shelf.remove(id)
   }
 
-  complete(text: string, line: number, column: number): Completion {
-    return complete(text, line, column)
+  complete(text: string, line: number, column: number): Promise<Completion> {
+    return this.#reader.complete(text, line, column)
   }
 
   async fork(input: ForkInput): Promise<Result<Forked>> {
@@ -77,7 +80,9 @@ export class SandboxDesk {
 
   calibrate(input: ForkInput & { span: Span; seeds: number }, signal?: AbortSignal): Promise<Result<Calibration>> {
     const { onScreen, program } = this.parts
-    return calibrateOver(onScreen.monitor, input, { signal, program })
+    const { signal: closing } = this.#closing
+    const either = signal ? AbortSignal.any([signal, closing]) : closing
+    return calibrateOver(onScreen.monitor, input, { signal: either, program })
   }
 
   run(input: RunInput, signal?: AbortSignal): Result<AsyncGenerator<RunEvent, void, void>> {
@@ -104,5 +109,7 @@ export class SandboxDesk {
 
   close(): void {
     this.#runs.close()
+    this.#closing.abort()
+    this.#reader.close()
   }
 }

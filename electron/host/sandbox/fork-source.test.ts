@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
+import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
-import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import { openHost } from '../host.ts'
 import { gather, forkOf } from './fork.ts'
 
 const EPOCH = 1_767_225_600_000
@@ -108,5 +111,32 @@ describe('a hole in a stretch', () => {
     const forked = forkOf(c.monitor, { span: { fromMs: at(2), toMs: at(20) }, atMs: null, workload: 'open' })
     if (!forked.ok) throw new Error(forked.error.what)
     expect(forked.value.check.knowledge.map((k) => k.text).join()).toContain('left out: what ran then is not known')
+  })
+})
+
+describe('a fork of the demo', () => {
+  it('carries its stages, its shared files and its data nodes, without their faults, and they run', async () => {
+    const scenario = demo()
+    const opened = await openHost({ shell: 'terminal', historyFile: ':memory:', paced: false })
+    if (!opened.ok) throw new Error(opened.error.why)
+    const { source, monitor } = opened.value
+    await source.runTo(2 * NS_PER_S, (atNs) => monitor.tick(atNs))
+    const forked = forkOf(monitor, { span: null, atMs: null, workload: 'closed' })
+    await opened.value.close()
+    if (!forked.ok) throw new Error(forked.error.why)
+    expect(forked.value.check.faults).toEqual([])
+    const read = parseScenario(forked.value.text)
+    if (!read.ok) throw new Error(read.error.why)
+    const { padll, ccpfs, haechi, clients, fork } = read.value
+    expect(padll).toEqual({ ...scenario.padll, faults: [] })
+    expect(ccpfs).toEqual({ ...scenario.ccpfs, faults: [] })
+    expect(haechi).toEqual(scenario.haechi.map((n) => ({ ...n, capacity: [], changes: [] })))
+    expect(haechi.length).toBeGreaterThan(0)
+    expect(clients.count).toBeGreaterThanOrEqual(scenario.clients.count)
+    const said = fork?.unknown.join(' ')
+    for (const part of ['stages of PADLL', 'ccPFS', 'data nodes']) expect(said).toContain(part)
+    const forkOfIt = new EmulatedCluster(read.value)
+    expect(forkOfIt.sim.runUntil(0.2e9, 5e6)).toBe(true)
+    expect(forkOfIt.ccpfs?.trace.resources(0.2e9, 0.2e9).length).toBeGreaterThan(0)
   })
 })

@@ -29,7 +29,8 @@ export function knowledgeOf(s: Scenario): KnowledgeLine[] {
   ]
 }
 
-const nothing = (faults: ScenarioCheck['faults']): ScenarioCheck => ({
+/** The check of a text that is no scenario. */
+export const nothing = (faults: ScenarioCheck['faults']): ScenarioCheck => ({
   faults,
   title: '',
   topology: null,

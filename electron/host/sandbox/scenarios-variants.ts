@@ -82,6 +82,7 @@ export function suggestedVariants(s: Scenario): Variant[] {
     const other = s.ccpfs.manager === 'lustre' ? 'seqdlm' : 'lustre'
     out.push({ name: other === 'lustre' ? 'Locks as Lustre' : 'SeqDLM', controller: 'none', locks: other })
   }
-  if (!s.fork && s.haechi.some((n) => n.variant !== 'bare')) out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
+  if (!s.fork && s.haechi.some((n) => n.variant !== 'bare'))
+    out.push({ name: 'No tokens', controller: 'none', haechi: 'off' })
   return out.slice(0, VARIANTS_MAX).map((v) => variant.parse(v))
 }

@@ -28,6 +28,8 @@ const BUILT_IN = 'built-in/'
 /** Saved scenarios that are listed. */
 const LISTED_MAX = 500
 const ABOUT_MAX = 400
+/** Of a text, characters in which its title and the lines about it are looked for: all of a long one takes seconds. */
+const HEAD_MAX = 20_000
 /** Files on Windows cannot be called so. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i
 
@@ -58,7 +60,7 @@ export function nameFault(name: string): string | undefined {
 /** Title and lines about it, as far as the text tells. */
 function headOf(text: string, name: string): Pick<GalleryEntry, 'title' | 'about'> {
   try {
-    const document = parseDocument(text)
+    const document = parseDocument(text.slice(0, HEAD_MAX))
     const [title, about] = [document.get('title'), document.get('about')]
     return {
       title: typeof title === 'string' && title !== '' ? title.slice(0, 80) : name,
@@ -115,11 +117,14 @@ export class ScenarioShelf {
       })
     }
     try {
-      if (statSync(file).size > 2 * TEXT_MAX) {
+      const found = statSync(file)
+      // What is no plain file, a pipe say, would be waited for.
+      const isPlain = found.isFile()
+      if (!isPlain || found.size > 2 * TEXT_MAX) {
         return fail({
           code: 'SCENARIO_UNREADABLE',
           what: 'The scenario cannot be read',
-          why: 'the file is too large',
+          why: isPlain ? 'the file is too large' : 'it is no plain file',
           unaffected: UNAFFECTED,
         })
       }

@@ -30,8 +30,11 @@ const refuse = (code: string, why: string, next: string): Failure => ({
 })
 
 /** Parts of a variant that no rule and no controller of OSTs carries, and where they are set. */
-function notCarried({ metadata, locks, haechi, maxRate, periodMs }: Variant): string[] {
+function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: Variant, writes: string): string[] {
   return [
+    ...(controller === 'none' && writes !== 'none'
+      ? [`controller ${writes} goes on writing beside these rules; the variant was run without it`]
+      : []),
     ...(metadata === null ? [] : ['control of metadata is set in Metadata QoS']),
     ...(locks === null ? [] : ['the lock manager belongs to the servers']),
     ...(haechi === 'scenario' ? [] : ['QoS of data nodes is set in Tokens']),
@@ -102,9 +105,10 @@ export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<
   const isController = variant.controller !== 'none'
   const changes = isController ? optionChanges(variant, loop.controllers.options) : {}
   const isOther = isController && variant.controller !== loop.controller
-  const left = notCarried(variant)
+  const left = notCarried(variant, loop.mode === 'enforce' ? loop.controller : 'none')
   if (variant.rules.length === 0 && !isController) {
-    const why = left.length > 0 ? left.join('; ') : 'it has no rules and no controller'
+    const elsewhere = notCarried(variant, 'none')
+    const why = elsewhere.length > 0 ? elsewhere.join('; ') : 'it has no rules and no controller'
     return fail(refuse('NOTHING_TO_STAGE', why, 'Stage a variant with rules or a controller.'))
   }
   if ((isOther || Object.keys(changes).length > 0) && loop.mode === 'enforce') {
@@ -114,10 +118,12 @@ export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<
   const back = desk.staged.mark()
   const rules = stageRules(desk, request)
   if (!rules.ok) return rules
+  const { options } = loop.controllers
   const chosen = Object.keys(changes).length > 0 ? monitor.setControllerOptions(changes) : ok(undefined)
   const named = chosen.ok && isOther ? monitor.setController(variant.controller) : chosen
   if (!named.ok) {
     back()
+    loop.controllers.setOptions(options)
     monitor.changed()
     return fail({ ...named.error, what: WHAT, why: [named.error.what, named.error.why].filter(Boolean).join(': ') })
   }

@@ -5,8 +5,9 @@ import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
 import type { JobRead, KnownJobs, Viewed } from '../../cluster/viewed.ts'
 import type { FilterRow } from '../job-filter.ts'
 import { isPresent, orNull, orZero, rateSamples, throttledSamples } from './position.ts'
-import { type Compare, selectRange } from './rank.ts'
-import { ruleLookup, rulesAt, type RuleOf } from './rule-lookup.ts'
+import { factsOf, type KnownFacts } from './known-facts.ts'
+import { type Compare, firstRows, selectRange } from './rank.ts'
+import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
 
 export interface JobRow extends FilterRow {
   readonly colour: number
@@ -45,11 +46,12 @@ export class JobTable {
   readonly record: Float64Array
   readonly #atMs: number
   readonly #isNow: boolean
-  readonly #ruleOf: RuleOf
-  /** Names already looked up: facets, totals and the filter ask for the same ones. */
-  readonly #rules: string[] = []
+  #ioBytes: Float64Array | undefined
+  readonly #rules: RuleLookup
+  /** Index of the rule's name in `ruleNames`; -1 without one. */
+  readonly ruleAt: Int32Array
   /** What a job without a rule falls under; empty where rules of long ago have left memory while rates are still there. */
-  readonly #noRule: 'default' | ''
+  readonly noRule: 'default' | ''
 
   /**
    * @param target  whose record is shown; empty = the sum over all.
@@ -81,8 +83,9 @@ export class JobTable {
         : Float64Array.from(names, (id) => shares.value(shareName(id, target), shareColumn('record'), sample))
     this.#atMs = atMs
     this.#isNow = isPresent(viewed, sample)
-    this.#ruleOf = ruleLookup(rulesAt(viewed, sample))
-    this.#noRule = viewed.servers.some((host) => viewed.recent.rulesAt(host, sample)) ? 'default' : ''
+    this.#rules = ruleLookup(rulesAt(viewed, sample))
+    this.ruleAt = this.#rules.column(names)
+    this.noRule = viewed.servers.some((host) => viewed.recent.rulesAt(host, sample)) ? 'default' : ''
   }
 
   get length(): number {
@@ -102,14 +105,24 @@ export class JobTable {
     return (this.writeBps[i] as number) >= (this.readBps[i] as number) ? 'write' : 'read'
   }
 
+  get ruleNames(): readonly string[] {
+    return this.#rules.names
+  }
+
+  /** What the table shows of its jobs that no sample changes. */
+  get facts(): KnownFacts {
+    return factsOf(this.jobs)
+  }
+
   rule(i: number): string {
-    return (this.#rules[i] ??= this.#ruleOf(this.jobs[i]!.jobId)?.name ?? this.#noRule)
+    const at = this.ruleAt[i] as number
+    return at < 0 ? this.noRule : (this.#rules.names[at] as string)
   }
 
   /** A row in whole, for what is on screen. */
   row(i: number): JobRow {
     const job = this.jobs[i]!
-    const rule = this.#ruleOf(job.jobId)
+    const rule = this.#rules.of(job.jobId)
     return {
       jobId: job.jobId,
       user: job.user,
@@ -125,7 +138,7 @@ export class JobTable {
       ioBytes: orNull(this.ioBytes(i)),
       throttled: this.throttled[i] as number,
       record: orNull(this.record[i] as number),
-      rule: rule?.name ?? this.#noRule,
+      rule: rule?.name ?? this.noRule,
       ruleRate: rule?.rate ?? null,
       ageMs: this.#atMs - job.firstSeenMs,
     }
@@ -138,8 +151,19 @@ export class JobTable {
 
   /** Rows [from, to) of the table in its order: jobs without a value last in either direction, ties by job id. */
   ranked(rows: Uint32Array, by: JobColumn, descending: boolean, from: number, to: number): Uint32Array {
-    selectRange(rows, from, Math.min(to, rows.length), this.#order(by, descending))
-    return rows.subarray(from, Math.min(to, rows.length))
+    const end = Math.min(to, rows.length)
+    const few = this.#numbers(by)
+    const order = this.#order(by, descending)
+    const part = few ? firstRows(rows, end, few, descending, order) : rows
+    selectRange(part, from, end, order)
+    return part.subarray(from, end)
+  }
+
+  /** The column of a number that is sorted by. */
+  #numbers(by: JobColumn): Float64Array | undefined {
+    if (by === 'rule' || by === 'jobId' || by === 'account') return undefined
+    if (by === 'nodes') return this.facts.nodes
+    return by === 'ioBytes' ? (this.#ioBytes ??= Float64Array.from(this.jobs, (_, i) => this.ioBytes(i))) : this[by]
   }
 
   #order(by: JobColumn, descending: boolean): Compare {
@@ -156,19 +180,7 @@ export class JobTable {
         id,
         descending,
       )
-    if (by === 'nodes')
-      return valueOrder(
-        Float64Array.from(this.jobs, (j) => j.nodes ?? NaN),
-        id,
-        descending,
-      )
-    if (by === 'ioBytes')
-      return valueOrder(
-        Float64Array.from(this.jobs, (_, i) => this.ioBytes(i)),
-        id,
-        descending,
-      )
-    return valueOrder(this[by], id, descending)
+    return valueOrder(this.#numbers(by) as Float64Array, id, descending)
   }
 }
 

@@ -179,7 +179,7 @@ export function jobFrame(
     },
     rules: viewed.servers.flatMap((host) => {
       const list = rules.get(host) ?? []
-      const name = ruleLookup(new Map([[host, list]]))(jobId)?.name
+      const name = ruleLookup(new Map([[host, list]])).of(jobId)?.name
       const rule = list.find((r) => r.name === name && r.queue === 'reg' && r.cpt === 0)
       if (!rule) return []
       return [{ node: host, name: rule.name, conditions: rule.conditions, rate: rule.rate, ref: rule.ref }]

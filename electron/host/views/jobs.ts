@@ -27,13 +27,8 @@ export interface JobsQuery {
   readonly limit: number
 }
 
-function facet(n: number, of: (i: number) => string): { value: string; count: number }[] {
-  const counts = new Map<string, number>()
-  for (let i = 0; i < n; i++) {
-    const value = of(i)
-    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
-  }
-  return [...counts]
+function facet(counts: Iterable<readonly [value: string, count: number]>): { value: string; count: number }[] {
+  return Array.from(counts)
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     .slice(0, FACETS)
@@ -41,48 +36,66 @@ function facet(n: number, of: (i: number) => string): { value: string; count: nu
 
 /** Jobs by state, as `is:` of the filter has them, counted from the columns: a frame goes through all jobs. */
 function states(table: JobTable): JobsFrame['facets']['is'] {
-  const count = { borrowing: 0, lending: 0, throttled: 0, idle: 0, unmapped: 0 }
-  const { record, throttled, rpcs, mdops, jobs } = table
-  for (let i = 0; i < table.length; i++) {
-    if ((record[i] as number) < 0) count.borrowing++
-    if ((record[i] as number) > 0) count.lending++
-    if ((throttled[i] as number) > 0) count.throttled++
-    if (rpcs[i] === 0 && mdops[i] === 0) count.idle++
-    if (jobs[i]!.nodes === undefined) count.unmapped++
+  let [borrowing, lending, slowed, idle] = [0, 0, 0, 0]
+  const { record, throttled, rpcs, mdops, length } = table
+  for (let i = 0; i < length; i++) {
+    const v = record[i] as number
+    if (v < 0) borrowing++
+    else if (v > 0) lending++
+    if ((throttled[i] as number) > 0) slowed++
+    if (rpcs[i] === 0 && mdops[i] === 0) idle++
   }
+  const count = { borrowing, lending, throttled: slowed, idle, unmapped: table.facts.unmapped }
   return Object.entries(count).flatMap(([value, n]) => (n === 0 ? [] : [{ value, count: n }]))
+}
+
+/** Whether a job of a rule of that name is bound: what falls under `default` is not. */
+const isBinding = (rule: string): boolean => rule !== 'default' && rule !== ''
+
+function ruleFacet(table: JobTable): JobsFrame['facets']['rule'] {
+  const { ruleAt, ruleNames } = table
+  const jobs = new Uint32Array(ruleNames.length + 1)
+  for (let i = 0; i < ruleAt.length; i++) {
+    const at = (ruleAt[i] as number) + 1
+    jobs[at] = (jobs[at] as number) + 1
+  }
+  const count = { bound: 0, none: 0 }
+  jobs.forEach((n, at) => {
+    const rule = at === 0 ? table.noRule : (ruleNames[at - 1] as string)
+    if (rule !== '') count[rule === 'default' ? 'none' : 'bound'] += n
+  })
+  return facet(Object.entries(count).filter(([, n]) => n > 0))
 }
 
 function facets(table: JobTable): JobsFrame['facets'] {
   return {
-    account: facet(table.length, (i) => table.jobs[i]!.account),
-    rule: facet(table.length, (i) => {
-      const rule = table.rule(i)
-      return rule === '' ? '' : rule === 'default' ? 'none' : 'bound'
-    }),
+    account: facet(table.facts.accounts),
+    rule: ruleFacet(table),
     is: states(table),
   }
 }
 
 function totals(table: JobTable, shown: Uint32Array): JobsFrame['totals'] {
-  const sum = { nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, record: 0 }
-  const rules = new Set<string>()
-  let busy = 0
-  for (const i of shown) {
-    const rpcs = table.rpcs[i] as number
-    sum.nodes += table.jobs[i]!.nodes ?? 0
-    sum.rpcs += rpcs
-    sum.readBps += table.readBps[i] as number
-    sum.writeBps += table.writeBps[i] as number
-    sum.mdops += table.mdops[i] as number
-    const rule = table.rule(i)
-    if (rule !== 'default' && rule !== '') rules.add(rule)
-    if (rpcs === 0) continue
+  const { rpcs: column, readBps: reads, writeBps: writes, mdops: metadata, throttled: slowed, ruleAt } = table
+  const { nodes: size } = table.facts
+  const isUsed = new Uint8Array(table.ruleNames.length)
+  let [nodes, rpcs, readBps, writeBps, mdops, throttled, record, busy] = [0, 0, 0, 0, 0, 0, 0, 0]
+  for (let k = 0; k < shown.length; k++) {
+    const i = shown[k] as number
+    const served = column[i] as number
+    nodes += (size[i] as number) || 0
+    rpcs += served
+    readBps += reads[i] as number
+    writeBps += writes[i] as number
+    mdops += metadata[i] as number
+    if ((ruleAt[i] as number) >= 0) isUsed[ruleAt[i] as number] = 1
+    if (served === 0) continue
     busy++
-    sum.throttled += table.throttled[i] as number
+    throttled += slowed[i] as number
   }
-  for (const record of table.record) sum.record += orZero(record)
-  return { ...sum, throttled: busy === 0 ? 0 : sum.throttled / busy, rules: rules.size }
+  for (let i = 0; i < table.length; i++) record += orZero(table.record[i] as number)
+  const rules = table.ruleNames.filter((name, at) => isUsed[at] === 1 && isBinding(name)).length
+  return { nodes, rpcs, readBps, writeBps, mdops, throttled: busy === 0 ? 0 : throttled / busy, rules, record }
 }
 
 /** Tokens that changed hands, summed over equal intervals of the window. */
@@ -108,9 +121,10 @@ function ledger(viewed: Viewed, sample: number, windowMs: number): JobsFrame['le
 /** Indices of the jobs that pass a filter; undefined lets all pass. */
 function passing(table: JobTable, test: ((row: FilterRow) => boolean) | undefined): Uint32Array {
   const shown = new Uint32Array(table.length)
+  if (!test) return shown.map((_, i) => i)
   let n = 0
   const row = table.cursor()
-  for (row.at = 0; row.at < table.length; row.at++) if (!test || test(row)) shown[n++] = row.at
+  for (row.at = 0; row.at < table.length; row.at++) if (test(row)) shown[n++] = row.at
   return shown.subarray(0, n)
 }
 

@@ -131,13 +131,13 @@ function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | u
   const names = then.length === 0 ? here : [...new Set([...here, ...then])]
   const { now, before } = changes(viewed, sample, windowMs, names)
   const base = a ? changes(a.viewed, a.sample, windowMs, names).now : before
-  const delta = now.map((v, i) => orZero(v) - orZero(base[i] as number))
-  const { top } = largest(
-    names.length,
-    MOVERS,
-    (i) => (orZero(now[i] as number) > 0 || delta[i] !== 0 ? Math.abs(delta[i] as number) : NaN),
-    (x, y) => byCodeUnit(names[x]!, names[y]!),
-  )
+  const [delta, change] = [new Float64Array(names.length), new Float64Array(names.length)]
+  for (let i = 0; i < names.length; i++) {
+    const rate = orZero(now[i] as number)
+    const d = (delta[i] = rate - orZero(base[i] as number))
+    change[i] = rate > 0 || d !== 0 ? Math.abs(d) : NaN
+  }
+  const { top } = largest(change, MOVERS, (x, y) => byCodeUnit(names[x]!, names[y]!))
   const { shares } = viewed.recent
   const shareFrom = shares.sampleAt(shares.atMs(sample) - windowMs)
   const ids = top.map((i) => names[i] as string)

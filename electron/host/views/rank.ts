@@ -50,27 +50,65 @@ export function selectRange(order: Uint32Array, from: number, to: number, compar
   sort(0, order.length)
 }
 
-/** The `count` largest of `n` entries, largest first; entries without a value (NaN) are left out. */
-export function largest(
-  n: number,
+/** Rows up to which a table's beginning is picked rather than selected. */
+const FIRST_MAX = 1024
+
+/**
+ * Among the rows of a table those that its first `count` are of, in no order; all rows where that is no less work.
+ *
+ * @param column  what is sorted by; NaN last in either direction.
+ * @param order   the whole order, which goes by the column first.
+ */
+export function firstRows(
+  rows: Uint32Array,
   count: number,
-  value: (i: number) => number,
+  column: Float64Array,
+  descending: boolean,
+  order: Compare,
+): Uint32Array {
+  if (count === 0 || count > FIRST_MAX || rows.length <= 4 * count) return rows
+  const few = new Uint32Array(2 * count)
+  // No row beyond this value is among the first: so many are before it already.
+  let bound = descending ? -Infinity : Infinity
+  let isBound = false
+  let n = 0
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k] as number
+    const v = column[row] as number
+    if (isBound && !(descending ? v >= bound : v <= bound)) continue
+    few[n++] = row
+    if (n < few.length) continue
+    selectRange(few, count - 1, count, order)
+    n = count
+    bound = column[few[count - 1] as number] as number
+    isBound = bound === bound
+  }
+  return few.subarray(0, n)
+}
+
+/** The `count` largest values, largest first; entries without a value (NaN) are left out. */
+export function largest(
+  values: Float64Array,
+  count: number,
   tie: Compare,
 ): { readonly top: number[]; readonly ranked: number } {
   const top: number[] = []
   let ranked = 0
+  // The least of those found, once they are enough.
+  let least = -Infinity
   const before = (a: number, b: number): boolean => {
-    const [x, y] = [value(a), value(b)]
+    const [x, y] = [values[a] as number, values[b] as number]
     return x > y || (x === y && tie(a, b) < 0)
   }
-  for (let i = 0; i < n; i++) {
-    const v = value(i)
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i] as number
     if (v !== v) continue
     ranked++
-    if (top.length === count && !before(i, top[count - 1] as number)) continue
+    if (v < least || (top.length === count && !before(i, top[count - 1] as number))) continue
     let k = Math.min(top.length, count - 1)
     for (; k > 0 && before(i, top[k - 1] as number); k--) top[k] = top[k - 1] as number
     top[k] = i
+    if (top.length === count) least = values[top[count - 1] as number] as number
   }
   return { top, ranked }
 }

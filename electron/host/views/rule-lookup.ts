@@ -4,17 +4,19 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
 import type { RulesRead, Viewed } from '../../cluster/viewed.ts'
 
-/** The first rule of a job on one server; undefined when only `default` matches. */
+/** Which rule a job falls under on one server: its index in the list; -1 when only `default` matches. */
 interface Finder {
-  readonly find: (jobId: string) => RuleLine | undefined
+  readonly find: (jobId: string) => number
   /** Jobs that rules can have to do with; undefined: any. */
-  readonly ids: Iterable<string> | undefined
+  readonly ids: readonly string[] | undefined
 }
 
 /** Structures of conditions stay from sample to sample; what is read of one text stays as long as the text does. */
 const matcher = new RuleMatcher()
 const lines = new WeakMap<RulesRead, readonly RuleLine[]>()
-const finders = new WeakMap<readonly RuleLine[], Finder>()
+/** By list, or by what lists that differ in rates have in common. */
+const finders = new WeakMap<object, Finder>()
+const shapes = new WeakMap<readonly RuleLine[], object>()
 
 /** The rules of one server as written, each with its field. */
 export function linesOf(kept: RulesRead | undefined): readonly RuleLine[] {
@@ -23,6 +25,7 @@ export function linesOf(kept: RulesRead | undefined): readonly RuleLine[] {
   if (!known) {
     known = writtenLines(kept.lines ?? parseNrsTbfRule(kept.text).rules, kept.policy)
     lines.set(kept, known)
+    if (kept.shape) shapes.set(known, kept.shape)
   }
   return known
 }
@@ -33,46 +36,116 @@ export function rulesAt(viewed: Viewed, sample: number): Map<string, readonly Ru
 }
 
 function finderOf(list: readonly RuleLine[]): Finder {
-  let finder = finders.get(list)
+  const shape = shapes.get(list) ?? list
+  let finder = finders.get(shape)
   if (!finder) {
-    const head = list.filter((r) => r.queue === 'reg' && r.cpt === 0)
+    const at = list.flatMap((r, i) => (r.queue === 'reg' && r.cpt === 0 ? [i] : []))
+    const head = at.map((i) => list[i] as RuleLine)
     const type = { fields: [], isList: head.some((r) => r.conditions.startsWith('{')) }
-    const binder = new Binder(writtenLines(head, ''), type, matcher.shapes)
-    const known = new Map<string, RuleLine | undefined>()
-    const ask = (jobId: string): RuleLine | undefined => binder.bind({ jobId }).sure
-    const remembered = (jobId: string): RuleLine | undefined => {
-      if (!known.has(jobId)) known.set(jobId, ask(jobId))
-      return known.get(jobId)
+    const rules = writtenLines(head, '').map(({ name, conditions }, k) => ({ name, conditions, at: at[k] as number }))
+    const binder = new Binder(rules, type, matcher.shapes)
+    const known = new Map<string, number>()
+    const ask = (jobId: string): number => binder.bind({ jobId }).sure?.at ?? -1
+    const remembered = (jobId: string): number => {
+      let found = known.get(jobId)
+      if (found === undefined) known.set(jobId, (found = ask(jobId)))
+      return found
     }
     // Where rules name jobs exactly it takes no going through them.
     finder = { find: binder.ids ? ask : remembered, ids: binder.ids && [...binder.ids] }
-    finders.set(list, finder)
+    finders.set(shape, finder)
   }
   return finder
 }
 
-export type RuleOf = (jobId: string) => { readonly name: string; readonly rate: number } | undefined
+/** Names of the rules that jobs fall under, on the servers of one cluster. */
+class Naming {
+  readonly finders: readonly Finder[]
+  /** Jobs that rules can have to do with; undefined: any. */
+  readonly named: ReadonlySet<string> | undefined
+  readonly names: string[] = []
+  readonly #index = new Map<string, number>()
+  readonly #columns = new WeakMap<readonly string[], Int32Array>()
+  readonly #lists: readonly (readonly RuleLine[])[]
+
+  constructor(finders: readonly Finder[], lists: readonly (readonly RuleLine[])[]) {
+    this.finders = finders
+    this.#lists = lists
+    this.named = finders.every((s) => s.ids !== undefined) ? new Set(finders.flatMap((s) => s.ids ?? [])) : undefined
+  }
+
+  /** Index in `names` for each job; -1 for one without a rule. The same array for the same list of jobs. */
+  column(jobIds: readonly string[]): Int32Array {
+    let column = this.#columns.get(jobIds)
+    if (!column) {
+      column = new Int32Array(jobIds.length)
+      for (let i = 0; i < jobIds.length; i++) column[i] = this.#of(jobIds[i] as string)
+      this.#columns.set(jobIds, column)
+    }
+    return column
+  }
+
+  #of(jobId: string): number {
+    if (this.named?.has(jobId) === false) return -1
+    for (let k = 0; k < this.finders.length; k++) {
+      const at = (this.finders[k] as Finder).find(jobId)
+      if (at < 0) continue
+      const { name } = this.#lists[k]?.[at] as RuleLine
+      let index = this.#index.get(name)
+      if (index === undefined) this.#index.set(name, (index = this.names.push(name) - 1))
+      return index
+    }
+    return -1
+  }
+}
+
+/** Namings by the finder of their first server: they stay from sample to sample. */
+const namings = new WeakMap<Finder, Naming[]>()
+const NAMINGS = 4
+
+function namingOf(finders: readonly Finder[], lists: readonly (readonly RuleLine[])[]): Naming {
+  const first = finders[0]
+  if (!first) return new Naming(finders, lists)
+  const held = namings.get(first) ?? []
+  const known = held.find((n) => n.finders.length === finders.length && n.finders.every((f, i) => f === finders[i]))
+  if (known) return known
+  const naming = new Naming(finders, lists)
+  namings.set(first, [naming, ...held].slice(0, NAMINGS))
+  return naming
+}
+
+export interface RuleLookup {
+  /** The rule that a job falls under: its name, and its rate summed over the servers that have it. */
+  of(jobId: string): { readonly name: string; readonly rate: number } | undefined
+  /** For each job an index in `names`; -1 for one without a rule. */
+  column(jobIds: readonly string[]): Int32Array
+  /** Each name once; as many as have been met. */
+  readonly names: readonly string[]
+}
 
 /**
- * The rule that each job falls under: its name and its rate summed over the servers that have it.
+ * The rule that each job falls under.
  *
  * @complexity  O(servers) a job that a rule can have to do with, O(1) for one that none can.
  */
-export function ruleLookup(rules: ReadonlyMap<string, readonly RuleLine[]>): RuleOf {
-  const servers = [...rules.values()].map(finderOf)
-  const named = servers.every((s) => s.ids !== undefined)
-    ? new Set(servers.flatMap((s) => [...(s.ids ?? [])]))
-    : undefined
-  return (jobId) => {
-    if (named?.has(jobId) === false) return undefined
-    let name: string | undefined
-    let rate = 0
-    for (const { find } of servers) {
-      const r = find(jobId)
-      if (!r) continue
-      name ??= r.name
-      rate += r.rate
-    }
-    return name === undefined ? undefined : { name, rate }
+export function ruleLookup(rules: ReadonlyMap<string, readonly RuleLine[]>): RuleLookup {
+  const lists = [...rules.values()]
+  const servers = lists.map(finderOf)
+  const naming = namingOf(servers, lists)
+  return {
+    names: naming.names,
+    column: (jobIds) => naming.column(jobIds),
+    of: (jobId) => {
+      if (naming.named?.has(jobId) === false) return undefined
+      let name: string | undefined
+      let rate = 0
+      for (let k = 0; k < servers.length; k++) {
+        const r = lists[k]?.[(servers[k] as Finder).find(jobId)]
+        if (!r) continue
+        name ??= r.name
+        rate += r.rate
+      }
+      return name === undefined ? undefined : { name, rate }
+    },
   }
 }

@@ -26,19 +26,25 @@ export function stackFrame(
   const n = to - from + 1
   const columns = measures.map(jobColumn)
   const names = Array.isArray(tier.jobs.names) ? (tier.jobs.names as readonly string[]) : [...tier.jobs.names]
-  const means = columns.map((c) => tier.jobs.means(names, c, to, n))
-  const mean = (i: number): number => {
-    const sum = means.reduce((s, m) => s + orZero(m[i] as number), 0)
-    return sum > 0 ? sum : NaN
+  const used = new Float64Array(names.length)
+  for (const c of columns) {
+    const means = tier.jobs.means(names, c, to, n)
+    for (let i = 0; i < used.length; i++) used[i] = (used[i] as number) + orZero(means[i] as number)
   }
-  const { top: rows, ranked } = largest(names.length, TOP, mean, (a, b) => byCodeUnit(names[a]!, names[b]!))
+  for (let i = 0; i < used.length; i++) if (!((used[i] as number) > 0)) used[i] = NaN
+  const { top: rows, ranked } = largest(used, TOP, (a, b) => byCodeUnit(names[a]!, names[b]!))
   const top = rows.map((i) => names[i] as string)
   viewed.jobs.colour(top)
   const sum = (of: (i: number) => (number | null)[], count: number): (number | null)[] => {
-    const parts = Array.from({ length: count }, (_, i) => of(i))
-    return (parts[0] ?? []).map((_, k) =>
-      parts.every((p) => p[k] === null) ? null : parts.reduce((s, p) => s + (p[k] ?? 0), 0),
-    )
+    const all = count === 0 ? [] : of(0)
+    for (let i = 1; i < count; i++) {
+      const part = of(i)
+      for (let k = 0; k < all.length; k++) {
+        const v = part[k] ?? null
+        if (v !== null) all[k] = (all[k] ?? 0) + v
+      }
+    }
+    return all
   }
   const all = sum(
     (i) => tier.totals.downsample(TOTAL, totalColumn(totals[i] as TotalMeasure), from, to, step),

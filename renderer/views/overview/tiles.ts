@@ -72,6 +72,13 @@ export function tileFace(tile: Tile, windowMs: number): TileFace {
         : difference === null
           ? ''
           : formatSigned(difference, measure.decimals),
-    note: isLoud && note ? note : difference === null ? `no ${formatSpan(windowMs)} before yet` : against,
+    note:
+      isLoud && note
+        ? note
+        : difference !== null
+          ? against
+          : value === null
+            ? 'not measured'
+            : `no ${formatSpan(windowMs)} before yet`,
   }
 }

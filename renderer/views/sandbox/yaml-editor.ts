@@ -155,6 +155,8 @@ export function yamlEditor(parts: EditorParts): YamlEditor {
     EditorView.contentAttributes.of({
       'aria-label': 'Scenario in YAML. Escape, then Tab, leaves the editor.',
       spellcheck: 'false',
+      // What scrolls is reached by Tab: that text can be edited is not enough for every browser.
+      tabindex: '0',
     }),
     keymap.of([
       { key: 'Mod-Enter', run: () => (parts.onRun(), true) },

@@ -1,0 +1,105 @@
+/**
+ * Reads texts of scenarios for the editor: short ones at once, long ones in a thread of their own, because a megabyte takes seconds in
+ * which nothing would be sampled. The thread begins with the first long text, and is begun anew when it dies.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { ScenarioCheck } from '#core/api/sandbox.ts'
+import { bundledPath } from '../resources.ts'
+import { complete, type Completion } from './completion.ts'
+import type { FromReader, ToReader } from './reading-thread.ts'
+import { checkScenario, nothing } from './scenarios-check.ts'
+
+/** Read at once, characters: some milliseconds. */
+export const AT_ONCE_MAX = 20_000
+/** A text that takes longer is given up. */
+const READ_MS = 60_000
+const LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 64 } as const
+
+/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+function programFile(): string {
+  const source = join(import.meta.dirname, 'reading-thread.ts')
+  return existsSync(source) ? source : bundledPath('sandbox-reader.js')
+}
+
+/** @param why  undefined: there is no answer, because of this. */
+type Answer = (from: FromReader | undefined, why: string) => void
+
+export class TextReader {
+  readonly #program: string
+  readonly #readMs: number
+  readonly #waiting = new Map<number, Answer>()
+  #thread: Worker | undefined
+  #timer: NodeJS.Timeout | undefined
+  #number = 0
+
+  constructor({ program = programFile(), readMs = READ_MS }: { program?: string; readMs?: number } = {}) {
+    this.#program = program
+    this.#readMs = readMs
+  }
+
+  async check(text: string): Promise<ScenarioCheck> {
+    if (text.length <= AT_ONCE_MAX) return checkScenario(text)
+    return new Promise((resolve) => {
+      this.#ask({ kind: 'check', text }, (from, why) => {
+        if (from?.kind === 'check') return resolve(from.check)
+        resolve(nothing([{ line: 1, column: 1, code: 'SCENARIO_UNREAD', message: `the text was not read: ${why}` }]))
+      })
+    })
+  }
+
+  async complete(text: string, line: number, column: number): Promise<Completion> {
+    if (text.length <= AT_ONCE_MAX) return complete(text, line, column)
+    return new Promise((resolve) => {
+      this.#ask({ kind: 'complete', text, line, column }, (from) => {
+        resolve(from?.kind === 'complete' ? from.completion : { fromColumn: Math.max(1, column), options: [] })
+      })
+    })
+  }
+
+  #ask(what: ToReader['what'], answer: Answer): void {
+    const thread = (this.#thread ??= this.#begin())
+    const number = this.#number++
+    this.#waiting.set(number, answer)
+    thread.postMessage({ number, what } satisfies ToReader)
+    this.#timer ??= this.#watch()
+  }
+
+  #begin(): Worker {
+    const thread = new Worker(this.#program, { execArgv: [], resourceLimits: LIMITS })
+    thread.unref()
+    thread.on('message', ({ number, from }: { number: number; from: FromReader }) => {
+      const answer = this.#waiting.get(number)
+      this.#waiting.delete(number)
+      clearTimeout(this.#timer)
+      this.#timer = this.#waiting.size > 0 ? this.#watch() : undefined
+      answer?.(from, '')
+    })
+    const lost = (why: string): void => {
+      if (this.#thread === thread) this.#end(why)
+    }
+    thread.on('error', (e: unknown) => lost(e instanceof Error ? e.message : String(e)))
+    thread.on('exit', () => lost('its thread ended'))
+    return thread
+  }
+
+  #watch(): NodeJS.Timeout {
+    return setTimeout(() => this.#end(`it takes longer than ${this.#readMs / 1000} s`), this.#readMs)
+  }
+
+  /** Ends the thread; whoever waits for it hears why. */
+  #end(why: string): void {
+    const [thread, waiting] = [this.#thread, [...this.#waiting.values()]]
+    this.#thread = undefined
+    this.#waiting.clear()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    void thread?.terminate()
+    for (const answer of waiting) answer(undefined, why)
+  }
+
+  close(): void {
+    this.#end('the console ends')
+  }
+}

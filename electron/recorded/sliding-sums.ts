@@ -1,0 +1,104 @@
+/** Sums over the jobs of a run of slots, moved along with the window instead of being added up anew. */
+import type { Block } from '../history/reader.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { Grid } from './grid-slots.ts'
+import type { JobBook } from './job-book.ts'
+import { ReadValues } from './read-values.ts'
+
+/** Of one column. */
+interface Sums {
+  from: number
+  to: number
+  moves: number
+  readonly sums: Float64Array
+  readonly gaps: Float64Array
+  /** Gaps of all together. */
+  gapped: number
+}
+
+/** Sums of the same columns and lengths are asked for frame after frame. */
+export class SlidingSums {
+  readonly #held = new Map<string, Sums>()
+  /** What single rows of charts read, beside the sums over all. */
+  readonly values = new ReadValues()
+  readonly #cache: BlockCache
+  readonly #book: JobBook
+  readonly #grid: Grid
+
+  constructor(cache: BlockCache, book: JobBook, grid: Grid) {
+    this.#cache = cache
+    this.#book = book
+    this.#grid = grid
+  }
+
+  /** @returns  by slot of the book: the sum of what is named in [from, to], and the gaps among it. */
+  over(column: number, from: number, to: number): Sums {
+    const name = `${column} ${to - from}`
+    let held = this.#held.get(name)
+    const isNear = held && Math.abs(held.to - to) <= (to - from) / 4 && held.moves < 1000
+    if (!held || !isNear || held.sums.length < this.#book.size) {
+      const room = Math.ceil(this.#book.size * 1.25) + 64
+      held = { from, to: from - 1, moves: 0, sums: new Float64Array(room), gaps: new Float64Array(room), gapped: 0 }
+    }
+    if (held.to + 1 === to && held.from + 1 === from) this.#move(held, column, ++held.to, held.from++, 1)
+    if (held.to - 1 === to && held.from - 1 === from) this.#move(held, column, held.to--, --held.from, -1)
+    while (held.to < to) this.#add(held, column, ++held.to, 1)
+    while (held.to > to) this.#add(held, column, held.to--, -1)
+    while (held.from < from) this.#add(held, column, held.from++, -1)
+    while (held.from > from) this.#add(held, column, --held.from, 1)
+    // A job met while it was added up had no room.
+    if (held.sums.length < this.#book.size) return this.over(column, from, to)
+    this.#held.delete(name)
+    this.#held.set(name, held)
+    if (this.#held.size > 24) this.#held.delete(this.#held.keys().next().value as string)
+    return held
+  }
+
+  /** Adds one slot and takes away another in one pass: what a step does. `sign` is that of `a`, which goes first. */
+  #move(held: Sums, column: number, a: number, b: number, sign: 1 | -1): void {
+    const [x, y] = [this.#blockAt(a), this.#blockAt(b)]
+    const [of, ofY] = [x && this.#book.slotsIn(x), y && this.#book.slotsIn(y)]
+    const [first, second] = [x?.columns[column], y?.columns[column]]
+    if (!of || of !== ofY || !first || !second) {
+      this.#add(held, column, a, sign)
+      this.#add(held, column, b, sign === 1 ? -1 : 1)
+      return
+    }
+    held.moves += 2
+    const { sums } = held
+    for (let i = 0; i < of.length; i++) {
+      const at = of[i] as number
+      const [v, w] = [first[i] as number, second[i] as number]
+      let sum = sums[at] as number
+      if (v === v) sum += sign * v
+      else this.#gap(held, at, sign)
+      if (w === w) sum -= sign * w
+      else this.#gap(held, at, -sign)
+      sums[at] = sum
+    }
+  }
+
+  #gap(held: Sums, at: number, by: number): void {
+    held.gaps[at] = (held.gaps[at] as number) + by
+    held.gapped += by
+  }
+
+  #blockAt(slot: number): Block | undefined {
+    return this.#cache.block('jobs', this.#grid.tier.id, this.#grid.atMs(slot))
+  }
+
+  #add(held: Sums, column: number, slot: number, sign: 1 | -1): void {
+    held.moves++
+    const block = this.#blockAt(slot)
+    const values = block?.columns[column]
+    if (!block || !values) return
+    const of = this.#book.slotsIn(block)
+    const { sums } = held
+    for (let i = 0; i < of.length; i++) {
+      const v = values[i] as number
+      const at = of[i] as number
+      if (v === v) sums[at] = (sums[at] as number) + sign * v
+      else this.#gap(held, at, sign)
+    }
+  }
+}
