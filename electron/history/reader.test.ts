@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { exeOf } from './exe.ts'
 import { openMetrics } from './open-metrics.ts'
@@ -209,3 +210,33 @@ it.each([
   ['', ''],
   ['@x', ''],
 ])('the program of %s is %s', (id, exe) => expect(exeOf(id)).toBe(exe))
+
+it('jobs whose keys lie far apart, as in a file of others, are added up like any, in bounded memory', () => {
+  const file = newFile()
+  const first = openAt(file)
+  first.beginSource('LIVE', 'c', '', NOW)
+  const jobs = Array.from({ length: 12_000 }, (_, i) => job(`${i}.a.u1`, i))
+  for (const at of [NOW, NOW + 1000]) first.record(at, jobs, [target('t', 1)], facts)
+  first.close()
+  const db = new Database(file)
+  db.pragma('foreign_keys = OFF')
+  db.pragma('synchronous = OFF')
+  db.exec('UPDATE job SET id = -id; UPDATE job SET id = -id * 200000')
+  const blocks = db.prepare('SELECT id, n, lead FROM block WHERE kind = 0').all() as {
+    id: number
+    n: number
+    lead: Buffer
+  }[]
+  for (const { id, n, lead } of blocks) {
+    for (let i = 0; i < n; i++) lead.writeUInt32LE(lead.readUInt32LE(4 * i) * 200_000, 4 * i)
+    db.prepare('UPDATE block SET lead = ? WHERE id = ?').run(lead, id)
+  }
+  db.close()
+  const history = openAt(file, NOW + 10_000)
+  history.beginSource('LIVE', 'c', '', NOW + 10_000)
+  const before = process.memoryUsage().arrayBuffers
+  const { series } = history.reader().top({ fromMs: NOW, toMs: NOW + 2000 }, 'job', 3, 10)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(120 * 2 ** 20)
+  expect(series.map((s) => [s.name, s.mean])).toEqual([11_999, 11_998, 11_997].map((i) => [`${i}.a.u1`, i]))
+  history.close()
+})

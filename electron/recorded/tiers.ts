@@ -32,7 +32,7 @@ export function usualStep(instants: Float64Array): number | undefined {
 
 /** Tiers that hold anything, finest first. */
 export function keptTiers(reader: HistoryReader): KeptTier[] {
-  return TIERS.flatMap((id) => {
+  return TIERS.flatMap((id): KeptTier[] => {
     const kept = reader.keptOf(id)
     if (!kept) return []
     const usual = (spanMs: number): number | undefined => usualStep(reader.instants(id, kept.toMs - spanMs, kept.toMs))

@@ -209,7 +209,7 @@ describe('a job array', () => {
     for (const bad of ['', 'forever', '1h', '1 0', '10\n#']) expect(timeFault(bad)).toBeDefined()
   })
 
-  /** A folder for the PATH with an sbatch that runs the tasks of the array one after the other, here. */
+  /** A folder for the PATH with an sbatch that runs the tasks of the array one after the other, here, after it answered. */
   function fakeSlurm(): string {
     const dir = tempFolder()
     writeFileSync(
@@ -218,7 +218,7 @@ describe('a job array', () => {
 [ "$1" = --parsable ] || exit 1
 n=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\)%.*/\\1/p' "$2")
 [ -n "$n" ] || { echo 'sbatch: error: Invalid job array specification' >&2; exit 1; }
-i=0; while [ $i -le "$n" ]; do SLURM_ARRAY_TASK_ID=$i sh "./$2" >&2 || exit 1; i=$((i+1)); done
+i=0; while [ $i -le "$n" ]; do SLURM_ARRAY_TASK_ID=$i sh "./$2" || exit 1; i=$((i+1)); done </dev/null >/dev/null 2>&1 &
 echo '77;cluster'
 `,
     )
@@ -239,9 +239,11 @@ echo '77;cluster'
     expect(JSON.parse(sent.stdout)).toMatchObject({ job: '77', array: '0-1%3', chunks: 2, done: 0 })
     const script = readFileSync(join(out, 'sweep.sbatch'), 'utf8')
     expect(script).toContain('#SBATCH --partition=main\n#SBATCH --time=10\n')
+    await expect
+      .poll(() => (existsSync(join(out, 'results')) ? results(out) : []), { timeout: 50_000, interval: 100 })
+      .toHaveLength(2)
     const collected = await sluice(['sweep', 'collect', out, '--json'])
     expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 2, done: 2 })
-    expect(results(out)).toHaveLength(2)
     rmSync(chunkPath(out, 0))
     writeFileSync(join(bin, 'squeue.left'), '77_0 RUNNING\n')
     const status = await sluice(['sweep', 'status', out], { PATH })

@@ -2,14 +2,14 @@
  * One ECharts instance in one element: only the parts in use, canvas, no animation, no tooltip (values stand in the
  * legend, as text). Charts of a page share their crosshair through one group.
  */
-import { BarChart, LineChart } from 'echarts/charts'
-import { AxisPointerComponent, GridComponent, MarkAreaComponent, MarkLineComponent } from 'echarts/components'
+import { LineChart } from 'echarts/charts'
+import { AxisPointerComponent, GridComponent, MarkLineComponent } from 'echarts/components'
 import { connect, init, use, type EChartsCoreOption, type EChartsType } from 'echarts/core'
 import { CanvasRenderer } from 'echarts/renderers'
 import { useResizeObserver } from '@vueuse/core'
 import { onBeforeUnmount, onMounted, watch, type Ref } from 'vue'
 
-use([LineChart, BarChart, GridComponent, AxisPointerComponent, MarkAreaComponent, MarkLineComponent, CanvasRenderer])
+use([LineChart, GridComponent, AxisPointerComponent, MarkLineComponent, CanvasRenderer])
 const GROUP = 'page'
 connect(GROUP)
 

@@ -1,4 +1,4 @@
-/** Parts every chart shares: ground, time axis, value axis, hatched gaps; all inks from the palette. */
+/** What the charts of a run stand on: ground, time axis, value axis; all inks from the palette. */
 import { formatClock, formatTick } from '../widgets/units.ts'
 import type { Palette } from '../theme/palette.ts'
 

