@@ -105,7 +105,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
     await page.context().close()
   })
 
-  it('stages the rule of the best variant for review, and sends nothing of it', async () => {
+  it('stages the rule of a variant for review, and sends nothing of it', async () => {
     const small = await openConsole(HOG)
     try {
       await vi.waitUntil(() => small.host.monitor.sample > SOME_DEMAND, { timeout: 60_000, interval: 100 })
@@ -116,7 +116,10 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
       await onlyTheCap(page)
       await askFor(page, 3, 10)
       await page.keyboard.press('r')
-      await by(page, 'stage').click(LONG)
+      // Its price is a third of the throughput, so no variant is called best: the operator may take it all the same.
+      await expect.poll(() => by(page, 'verdict').textContent(), { timeout: 40_000 }).toContain('of total throughput')
+      await by(page, 'stage-other').click(LONG)
+      await by(page, 'stage-1').click()
       await by(page, 'drawer').waitFor()
       const staged = by(page, 'staged-item')
       await expect.poll(() => staged.count()).toBe(1)

@@ -8,7 +8,6 @@ const FEW_SEEDS = 10
 
 export function runKnowledge(
   { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
-  { thinning }: { readonly thinning: number },
   seeds: number,
   left: WithoutIdle['left'],
 ): KnowledgeLine[] {
@@ -33,10 +32,6 @@ export function runKnowledge(
     const names = left.map((plane) => (plane === 'locks' ? 'the ccPFS' : 'the data nodes')).join(' and ')
     const text = `Not run, because no variant changes them and they share nothing with the Lustre servers: ${names}.`
     lines.push({ level: 'ok', text })
-  }
-  if (thinning > 1) {
-    const text = `One simulated RPC stands for ${number(thinning)}: waits shorter than the time between two of them are coarse.`
-    lines.push({ level: 'watch', text })
   }
   return lines
 }

@@ -89,7 +89,7 @@ export class RunDesk {
     left: WithoutIdle['left'],
   ): RunResult {
     const { comparison, cost, seeds, seconds, sloWaitMs } = of
-    const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, cost, seeds.length, left), ...knowledgeOf(scenario)]
+    const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, seeds.length, left), ...knowledgeOf(scenario)]
     const result: RunResult = {
       id: randomBytes(6).toString('hex'),
       title: scenario.title,

@@ -21,7 +21,7 @@ export function knowledgeOf(s: Scenario): KnowledgeLine[] {
       ? [
           line(
             'watch',
-            `One simulated RPC stands for ${thinning.toLocaleString('en')}: pauses shorter than that are smoothed.`,
+            `Time is compressed ${thinning.toLocaleString('en')} times: rates and queues are as they are; phases, bursts and control periods are that much shorter, so waits longer than them end too soon.`,
           ),
         ]
       : []),

@@ -272,7 +272,7 @@ describe('what is done with a result', () => {
     expect(find('stage').attributes('disabled')).toBeDefined()
   })
 
-  it('cannot stage what no cluster was forked for, and offers nothing where none is better', async () => {
+  it('cannot stage what no cluster was forked for, and calls none best where none is better', async () => {
     await openView()
     await wrapper.find('[data-entry=noisy]').trigger('click')
     await flushPromises()
