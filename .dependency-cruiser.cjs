@@ -11,6 +11,12 @@ const only = (name, ...allowed) => ({
   to: { path: '^core/', pathNot: [room(name), ...allowed.map(room)] },
 })
 
+/** The emulator and all that it is made of. */
+const MODEL = [
+  ...['base', 'sim', 'series', 'lustre', 'tbf', 'control'],
+  ...['adaptbf', 'padll', 'seqdlm', 'haechi', 'emulator'],
+]
+
 module.exports = {
   forbidden: [
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
@@ -43,35 +49,8 @@ module.exports = {
     only('haechi', 'base', 'sim', 'series'),
     only('padll', 'base', 'series', 'lustre', 'control', 'tbf'),
     only('emulator', 'base', 'sim', 'series', 'lustre', 'tbf', 'control', 'adaptbf', 'padll', 'seqdlm', 'haechi'),
-    only(
-      'papers',
-      'base',
-      'sim',
-      'series',
-      'lustre',
-      'tbf',
-      'control',
-      'adaptbf',
-      'padll',
-      'seqdlm',
-      'haechi',
-      'emulator',
-    ),
-    only(
-      'sandbox',
-      'base',
-      'sim',
-      'series',
-      'lustre',
-      'tbf',
-      'control',
-      'adaptbf',
-      'padll',
-      'seqdlm',
-      'haechi',
-      'emulator',
-      'batch',
-    ),
+    only('papers', ...MODEL),
+    only('sandbox', ...MODEL, 'batch'),
     only('api', 'base'),
     {
       name: 'window-knows-no-host',

@@ -43,8 +43,8 @@ export function keptTiers(reader: HistoryReader): KeptTier[] {
 }
 
 /**
- * Of those that are not sparse, the finest tier that knows as much of [fromMs, toMs] as any coarser one does and has at most `points` samples in it; the coarsest
- * where all have more.
+ * The finest tier that is not sparse, knows as much of [fromMs, toMs] as any coarser one does and has at most `points` samples in
+ * it; the coarsest where all have more.
  */
 export function tierOfWindow(
   kept: readonly KeptTier[],
