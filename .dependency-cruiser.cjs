@@ -51,7 +51,9 @@ module.exports = {
     only('emulator', 'base', 'sim', 'series', 'lustre', 'tbf', 'control', 'adaptbf', 'padll', 'seqdlm', 'haechi'),
     only('papers', ...MODEL),
     only('sandbox', ...MODEL, 'batch'),
-    only('api', 'base'),
+    only('snapshot', 'base'),
+    only('api', 'base', 'snapshot'),
+    only('alerts', 'base', 'series', 'snapshot'),
     {
       name: 'window-knows-no-host',
       comment: 'The window imports the contract and pure formatting, never the host.',

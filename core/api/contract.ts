@@ -32,6 +32,8 @@ import {
 } from './frames.ts'
 import { historyFrame, historyQuery } from './history.ts'
 import { historyVerbs } from './history-verbs.ts'
+import { incidentVerbs } from './incident-verbs.ts'
+import { incidentsFrame, incidentsQuery } from './incidents.ts'
 import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } from './locks.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { errors } from './parts.ts'
@@ -171,6 +173,8 @@ export const contract = {
       .output(eventIterator(tokensFrame)),
     /** What is kept of the past of the source on screen: a day, a week, two spans compared, the store. */
     history: oc.input(stream.extend(historyQuery.shape)).output(eventIterator(historyFrame)),
+    /** Notebooks, alerts and bundles. */
+    incidents: oc.input(stream.extend(incidentsQuery.shape)).output(eventIterator(incidentsFrame)),
     /** Every cluster that is known, connected or not, and what waits for a person. */
     connections: oc.input(stream).output(eventIterator(connectionsFrame)),
     /** Staged changes of a service with their review, and the changes committed before. */
@@ -297,6 +301,7 @@ export const contract = {
   },
   history: historyVerbs,
   sandbox: sandboxVerbs,
+  incidents: incidentVerbs,
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {
     list: oc.output(papersList),

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { mark, playback, type Mark } from './history.ts'
+import { alert } from './incidents.ts'
 import { against, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -64,6 +65,8 @@ export const statusFrame = z.object({
   audit: count,
   staged: count,
   history: z.object({ recording: z.boolean(), file: z.string().optional() }),
+  /** Alerts that go on, and those that have ended within ten minutes, newest first. Sources that have none leave it out. */
+  alerts: z.array(alert).max(20).optional(),
   /** Set while something recorded is on screen; `source.kind` is then RECORDED. */
   playback: playback.nullable().optional(),
   notices: z.array(notice),

@@ -43,8 +43,17 @@ export type Mark = z.infer<typeof mark>
 
 /** Set while a view shows what was recorded, in the place of the cluster or the emulator, which goes on behind it. */
 export const playback = z.object({
-  /** Name of the recording; null for the local store. */
+  /** Name of the recording or the bundle; null for the local store. */
   file: z.string().nullable(),
+  /** Of a bundle: what it says of itself, and whether it is as it was written. */
+  bundle: z
+    .object({
+      title: z.string(),
+      env: z.enum(['PROD', 'STAGE', 'DEV', 'DEMO']),
+      redacted: z.boolean(),
+      verified: z.boolean(),
+    })
+    .optional(),
   tier: tierId,
   /** What can be stepped through without another opening. */
   fromMs: ms,

@@ -20,6 +20,7 @@ import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
 import { HistoryDesk } from './history/desk.ts'
+import { IncidentDesk } from './incidents/desk.ts'
 import { keepFrames } from './history/kept-frames.ts'
 import { OnScreen } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
@@ -56,6 +57,7 @@ export interface Host {
   readonly source: EmulatedSource
   readonly onScreen: OnScreen
   readonly clusters: ClusterDesk
+  readonly incidents: IncidentDesk
   close(): Promise<void>
 }
 
@@ -87,8 +89,13 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const papers = new Papers()
   const timeTravel = new HistoryDesk({ onScreen })
   const sandbox = new SandboxDesk({ onScreen, dataDir })
+  const incidents = new IncidentDesk({
+    ...{ onScreen, dataDir, history: timeTravel, version: version() },
+    store: store.ok ? store.value : undefined,
+    run: (id) => sandbox.result(id),
+  })
   const router = makeRouter({
-    ...{ onScreen, clusters, papers, sandbox },
+    ...{ onScreen, clusters, papers, sandbox, incidents },
     history: timeTravel,
     pump: new FramePump(),
     info: { version: version(), runtime: `Node ${process.versions.node}`, shell: options.shell },
@@ -96,13 +103,14 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   if (options.paced !== false) source.start((atNs) => emulator.monitor.tick(atNs))
   return ok({
     router,
-    ...{ source, onScreen, clusters },
+    ...{ source, onScreen, clusters, incidents },
     get monitor() {
       return onScreen.monitor
     },
     close: async () => {
       papers.close()
       sandbox.close()
+      incidents.close()
       emulator.comparison.close()
       await clusters.close()
       if (store.ok) store.value.close()

@@ -9,6 +9,7 @@ import type {
   GalleryEntry,
   RunEvent,
   RunInput,
+  RunResult,
   ScenarioCheck,
   Variant,
 } from '#core/api/sandbox.ts'
@@ -105,6 +106,12 @@ export class SandboxDesk {
   export(id: string, format: ExportFormat): Result<Exported> {
     const kept = this.#runs.result(id)
     return kept.ok ? ok(exportResult(kept.value.result, format)) : kept
+  }
+
+  /** A result of this start of the host; null: the newest. Failures: NO_RESULT. */
+  result(id: string | null): Result<RunResult> {
+    const kept = this.#runs.result(id)
+    return kept.ok ? ok(kept.value.result) : kept
   }
 
   close(): void {

@@ -102,9 +102,9 @@ export class RunDesk {
     return result
   }
 
-  /** A result of this start of the host. Failures: NO_RESULT. */
-  result(id: string): Result<KeptRun> {
-    const kept = this.#kept.get(id)
+  /** A result of this start of the host; null: the newest. Failures: NO_RESULT. */
+  result(id: string | null): Result<KeptRun> {
+    const kept = id === null ? [...this.#kept.values()].at(-1) : this.#kept.get(id)
     if (kept) return ok(kept)
     return fail({
       code: 'NO_RESULT',

@@ -1,0 +1,105 @@
+/** Verbs of incidents. Nothing here reads or writes a server; what is written is on this machine. */
+import { eventIterator, oc } from '@orpc/contract'
+import * as z from 'zod'
+import {
+  alertRule,
+  alertRuleFace,
+  cellInput,
+  exportEvent,
+  exportInput,
+  exportPreview,
+  incidentId,
+  incidentStatus,
+  verdictOfBundle,
+} from './incidents.ts'
+import { span } from './history.ts'
+import { errors } from './parts.ts'
+
+const id = z.object({ id: incidentId })
+const bundle = z.object({ name: z.string().min(1).max(160) })
+/** Bytes of one part of a file, as base64. */
+const PART_CHARS = 700_000
+
+export const incidentVerbs = {
+  /** A notebook of what is at the cursor, its cells filled; with a note as its first cell. */
+  create: oc
+    .errors(errors)
+    .input(
+      z.object({
+        /** Cursor; null: the newest sample. */
+        atMs: z.number().nullable(),
+        /** null: ten minutes around the cursor, as far as they are over. */
+        span: span.nullable(),
+        title: z.string().max(200).default(''),
+        note: z.string().max(20_000).default(''),
+      }),
+    )
+    .output(id),
+  /** What is named changes, the rest stays. */
+  change: oc
+    .errors(errors)
+    .input(
+      id.extend({
+        title: z.string().min(1).max(200).optional(),
+        status: incidentStatus.optional(),
+        span: span.optional(),
+      }),
+    )
+    .output(z.void()),
+  remove: oc.errors(errors).input(id).output(z.void()),
+  /** Takes the last removal back. */
+  restore: oc.errors(errors).input(id).output(z.void()),
+  /** Adds a cell at the end, or behind another one. */
+  addCell: oc
+    .errors(errors)
+    .input(
+      id.extend({ atMs: z.number().nullable(), cell: cellInput, behind: z.string().max(32).nullable().default(null) }),
+    )
+    .output(z.object({ cell: z.string() })),
+  /** The text of a note. */
+  editCell: oc
+    .errors(errors)
+    .input(id.extend({ cell: z.string().max(32), text: z.string().max(20_000) }))
+    .output(z.void()),
+  moveCell: oc
+    .errors(errors)
+    .input(id.extend({ cell: z.string().max(32), by: z.number().int().min(-200).max(200) }))
+    .output(z.void()),
+  removeCell: oc
+    .errors(errors)
+    .input(id.extend({ cell: z.string().max(32) }))
+    .output(z.void()),
+  /** Puts the cell that was removed last back where it was. */
+  restoreCell: oc.errors(errors).input(id).output(z.void()),
+  alertRules: oc.output(z.object({ rules: z.array(alertRuleFace) })),
+  setAlertRule: oc.errors(errors).input(alertRule).output(z.void()),
+  /** What a bundle would hold; nothing is written. */
+  preview: oc.errors(errors).input(exportInput).output(exportPreview),
+  /** Writes a bundle into the folder of bundles; whoever takes no more events cancels it. */
+  export: oc.errors(errors).input(exportInput).output(eventIterator(exportEvent)),
+  markdown: oc
+    .errors(errors)
+    .input(exportInput)
+    .output(z.object({ name: z.string(), text: z.string() })),
+  /** The bytes of a bundle, in order. */
+  read: oc
+    .errors(errors)
+    .input(bundle)
+    .output(eventIterator(z.object({ base64: z.string().max(PART_CHARS), isLast: z.boolean() }))),
+  /** A part of a bundle from elsewhere; with the last one it is verified and listed. */
+  put: oc
+    .errors(errors)
+    .input(
+      bundle.extend({
+        upload: z.string().min(8).max(64),
+        at: z.number().int().nonnegative(),
+        base64: z.string().max(PART_CHARS),
+        isLast: z.boolean(),
+      }),
+    )
+    .output(z.void()),
+  verify: oc.errors(errors).input(bundle).output(verdictOfBundle),
+  /** Puts a bundle on screen as a recorded source. */
+  open: oc.errors(errors).input(bundle).output(z.void()),
+  removeBundle: oc.errors(errors).input(bundle).output(z.void()),
+}

@@ -1,0 +1,75 @@
+/** Incidents at the host: notebooks, what alerts, and bundles. Each room keeps its own; this is what the contract calls. */
+import type { IncidentsFrame, IncidentsQuery } from '#core/api/incidents.ts'
+import type { RunResult } from '#core/api/sandbox.ts'
+import type { Result } from '#core/base/result.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import type { Changing } from '../frame-pump.ts'
+import type { HistoryDesk } from '../history/desk.ts'
+import type { OnScreen } from '../on-screen.ts'
+import { AlertDesk } from './alert-desk.ts'
+import { BundleDesk } from './bundle-desk.ts'
+import { NotebookDesk } from './notebook-desk.ts'
+
+export interface IncidentDeskParts {
+  readonly onScreen: OnScreen
+  readonly history: HistoryDesk
+  readonly dataDir: string | undefined
+  readonly store: EnforcementStore | undefined
+  readonly version: string
+  readonly run: (id: string | null) => Result<RunResult>
+}
+
+export class IncidentDesk implements Changing {
+  readonly notebooks: NotebookDesk
+  readonly alerts: AlertDesk
+  readonly bundles: BundleDesk
+  readonly #onScreen: OnScreen
+  readonly #listeners = new Set<() => void>()
+  #turn: number
+
+  constructor(parts: IncidentDeskParts) {
+    const { onScreen, dataDir } = parts
+    const changed = (): void => this.changed()
+    this.#onScreen = onScreen
+    this.#turn = onScreen.turn
+    this.notebooks = new NotebookDesk({ onScreen, dataDir, changed, run: parts.run })
+    this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks })
+    this.bundles = new BundleDesk({ ...parts, changed, notebooks: this.notebooks })
+    // What is open comes and goes with what is on screen; samples alone change nothing here.
+    onScreen.onChange(() => {
+      if (onScreen.turn === this.#turn) return
+      this.#turn = onScreen.turn
+      this.changed()
+    })
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  changed(): void {
+    for (const l of [...this.#listeners]) l()
+  }
+
+  frame(query: IncidentsQuery, seq: number): IncidentsFrame {
+    const selected = query.selected === null ? undefined : this.notebooks.find(query.selected)
+    const { views } = this.#onScreen
+    const { sample, atMs } = views.status({ at: null }, seq)
+    return {
+      ...{ seq, sample, atMs },
+      incidents: this.notebooks.list(),
+      selected: selected ?? null,
+      integrity: selected ? this.notebooks.integrityOf(selected) : null,
+      alerts: this.alerts.list().slice(0, 100),
+      bundles: this.bundles.list(),
+      folder: this.bundles.folder,
+      opened: this.bundles.opened,
+    }
+  }
+
+  close(): void {
+    this.notebooks.close()
+    this.bundles.close()
+  }
+}
