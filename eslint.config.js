@@ -15,7 +15,7 @@ export default ts.config(
     languageOptions: {
       parserOptions: {
         parser: ts.parser,
-        project: ['tsconfig.core.json', 'tsconfig.node.json', 'tsconfig.web.json'],
+        project: ['tsconfig.core.json', 'tsconfig.node.json', 'tsconfig.web.json', 'tsconfig.page.json'],
         extraFileExtensions: ['.vue'],
         tsconfigRootDir: import.meta.dirname,
       },
@@ -52,5 +52,29 @@ export default ts.config(
       ],
     },
   },
-  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ...ts.configs.disableTypeChecked },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ignores: ['resources/replay/**'], ...ts.configs.disableTypeChecked },
+  {
+    // Runs in a page with a policy that lets nothing else run or load; it makes text nodes alone.
+    files: ['resources/replay/**/*.js'],
+    rules: {
+      'no-eval': 'error',
+      'no-implied-eval': 'error',
+      'no-new-func': 'error',
+      'no-script-url': 'error',
+      'no-restricted-globals': [
+        'error',
+        'fetch',
+        'XMLHttpRequest',
+        'WebSocket',
+        'EventSource',
+        'localStorage',
+        'alert',
+      ],
+      'no-restricted-properties': [
+        'error',
+        ...htmlSinks,
+        { object: 'document', property: 'write', message: 'Text from a cluster is never HTML: use text nodes.' },
+      ],
+    },
+  },
 )

@@ -3,6 +3,7 @@
  * same process where there is one. Each bench stands beside what it measures; this file only runs them.
  */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
+import { benches as alerts } from '#core/alerts/alerts.bench.ts'
 import { benches as haechi } from '#core/haechi/haechi.bench.ts'
 import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
 import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
@@ -18,6 +19,7 @@ import { benches as collection } from '#electron/cluster/collection.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
+import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
 import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
 import { benches as step } from '#electron/recorded/step.bench.ts'
@@ -84,6 +86,8 @@ const all: readonly Bench[] = [
   ...emulator,
   ...collection,
   ...history,
+  ...alerts,
+  ...alertsGather,
   ...padllCStage,
   ...padllHierarchy,
   ...ssh,

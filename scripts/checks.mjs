@@ -19,7 +19,7 @@ const report = join(root, 'out/vitest.json')
 const exit = (/** @type {Promise<{ code: number }>} */ run) => run.then(({ code }) => code)
 
 /** @type {Step[]} */
-const typecheck = ['core', 'node', 'web'].map((part) => [
+const typecheck = ['core', 'node', 'web', 'page'].map((part) => [
   `types of ${part}`,
   () => exit(tool('vue-tsc', ['--noEmit', '-p', `tsconfig.${part}.json`])),
 ])

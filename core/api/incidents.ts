@@ -152,6 +152,8 @@ export const exportPreview = z.object({
   contents: z.array(z.object({ group: memberGroup.nullable(), what: text, bytes: count, left: z.boolean() })),
   /** Estimated size of the archive. */
   bytes: count,
+  /** Resolution of the samples in the stretch, and how many instants of them. */
+  samples: z.object({ tier: z.string().max(16), instants: count }).optional(),
   /** What cannot be in it: evicted stretches, gaps, an empty range. */
   missing: z.array(text),
 })

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   padll: async () => (await import('./padll.ts')).padllCommand(),
   haechi: async () => (await import('./haechi.ts')).haechiCommand(),
   papers: async () => (await import('./papers.ts')).papersCommand(),
+  snapshot: async () => (await import('./snapshot.ts')).snapshotCommand(),
   watch: async () => (await import('./watch.ts')).watchCommand(),
   rules: async () => (await import('./rules/command.ts')).rulesCommand(),
   control: async () => (await import('./control.ts')).controlCommand(),

@@ -13,7 +13,7 @@ import type { ProbeBoard } from './probes/board.ts'
 import { readCosts, type PartOfReading } from './probes/shares.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { TargetTables } from './probes/target-tables.ts'
-import type { NodeReading, Reading, ServiceReading, TargetReading } from './reading.ts'
+import type { NodeReading, Reading, ReadText, ServiceReading, TargetReading } from './reading.ts'
 import { isJobStats, servicesOf, statsOf, type Service } from './service.ts'
 import { ServiceTexts } from './service-texts.ts'
 
@@ -41,6 +41,18 @@ interface Answer {
   readonly atNs: number
 }
 
+/** References to what was read, no copies; tables of targets that are gone go with them. */
+function newestTexts(
+  before: ReadonlyMap<string, ReadText>,
+  { values, atNs }: Pick<Answer, 'values' | 'atNs'>,
+  hasJobs: boolean,
+): ReadonlyMap<string, ReadText> {
+  const out = new Map<string, ReadText>()
+  for (const [name, read] of before) if (!values.has(name) && !(hasJobs && isJobStats(name))) out.set(name, read)
+  for (const [name, text] of values) out.set(name, { atNs, text })
+  return out
+}
+
 export class NodeCollector {
   readonly #probe: ServerProbe
   readonly #board: ProbeBoard
@@ -52,6 +64,7 @@ export class NodeCollector {
   /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
   #jobsNs: number | undefined
   #targets: readonly TargetReading[] = []
+  #texts: ReadonlyMap<string, ReadText> = new Map()
 
   constructor(
     probe: ServerProbe,
@@ -171,6 +184,7 @@ export class NodeCollector {
     const services = this.#services.map((s): ServiceReading => s.take(values, due.includes('rules'), isOn))
     if (!hasJobs && due.includes('rules') && services.every((s) => s.policies.length === 0)) return undefined
     for (const s of this.#services) skipped += s.skipped
+    this.#texts = newestTexts(this.#texts, answer, hasJobs)
     const [first, ...others] = services
     if (!first) return undefined
     return {
@@ -184,6 +198,7 @@ export class NodeCollector {
       tookMs: answer.tookMs,
       parseMs: 0,
       atNs,
+      texts: this.#texts,
     }
   }
 

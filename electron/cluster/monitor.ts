@@ -369,7 +369,7 @@ export class ClusterMonitor {
       this.#reader.targetsOf(node).map((target) => ({ target, node })),
     )
     this.#remember(atMs, sums, taken, periods, this.loop.controller, unread)
-    this.#watch.look(atMs, this.recent, periods, this.loop)
+    this.#watch.look(atMs, periods, this.loop)
     this.slots.look(atMs, this.recent, this.jobs)
     if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()

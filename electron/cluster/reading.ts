@@ -8,6 +8,13 @@ import type { LustreVersion } from '#core/lustre/version.ts'
 import type { Service } from './service.ts'
 import type { ServiceWait } from './service-wait.ts'
 
+/** A value as a server printed it, and when. */
+export interface ReadText {
+  /** On the source's clock, ns. */
+  readonly atNs: number
+  readonly text: ByteText
+}
+
 export interface TargetReading {
   readonly target: string
   readonly entries: readonly JobEntry[]
@@ -50,6 +57,8 @@ export interface NodeReading extends ServiceReading {
   readonly parseMs: number
   /** When it was read, on the source's clock, ns. */
   readonly atNs: number
+  /** The newest value of each parameter that was read: the very texts, which the entries of its targets refer to as well. */
+  readonly texts: ReadonlyMap<string, ReadText>
 }
 
 /** What was read of one service of a server; undefined where the server does not have it. */

@@ -1,20 +1,15 @@
-/** Turns samples into the few events an operator wants to read: queues that build up, loans, plans that failed. */
+/** Turns samples into the few events an operator wants to read: loans, plans that failed. */
 import type { ControlLoop, ServerPeriod } from './control-loop.ts'
 import type { EventLog } from './event-log.ts'
-import { type Recent, TOTAL, totalColumn } from './recent.ts'
 
 /** Time between two summaries of a controller, ms on the source's clock. */
 const SUMMARY_MS = 10_000
-/** A queue is an alarm at this many times its mean, and from this many RPCs on. */
-const QUEUE_TIMES = 4
-const QUEUE_LEAST = 64
 
 const NAMES = { adaptbf: 'AdapTBF', static: 'Static', none: 'None' } as const
 
 export class Watch {
   readonly #events: EventLog
   #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
-  #queueIsHigh = false
   readonly #failed = new Map<string, string>()
   /** Why the last period of a target was not evaluated, other than that it was not observed, which is told elsewhere. */
   readonly #held = new Map<string, string>()
@@ -23,9 +18,8 @@ export class Watch {
     this.#events = events
   }
 
-  look(atMs: number, recent: Recent, periods: readonly ServerPeriod[], loop: ControlLoop): void {
+  look(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
     this.#loans(atMs, periods, loop)
-    this.#queue(atMs, recent)
     this.#plans(atMs, periods, loop)
     this.#holds(atMs, periods)
   }
@@ -64,21 +58,6 @@ export class Watch {
       this.#events.add({ atMs, kind: 'controller', level: 'idle', subject: NAMES[loop.controller], text, where })
     }
     this.#summary = { atMs, lent: 0, borrowers: new Map() }
-  }
-
-  #queue(atMs: number, recent: Recent): void {
-    const { totals } = recent.raw
-    const column = totalColumn('queued')
-    const now = totals.mean(TOTAL, column, totals.newest, 10)
-    const usual = totals.mean(TOTAL, column, totals.newest, 1200)
-    const isHigh = this.#queueIsHigh
-      ? now > QUEUE_LEAST / 2 && now > usual
-      : now > QUEUE_LEAST && now > QUEUE_TIMES * usual
-    if (isHigh && !this.#queueIsHigh) {
-      const text = `queued RPC ×${(now / usual).toFixed(1)}, ${Math.round(now)} waiting`
-      this.#events.add({ atMs, kind: 'alarm', level: 'watch', subject: 'Queue', text, where: 'all OSS' })
-    }
-    this.#queueIsHigh = isHigh
   }
 
   #plans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {

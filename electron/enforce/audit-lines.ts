@@ -5,7 +5,8 @@ import type { AuditRecord } from './audit.ts'
 import { followChain, type ChainVerdict } from './audit-chain.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
-const record = z.strictObject({
+/** One record as a line has it. */
+export const record = z.strictObject({
   number: z.number().int().positive(),
   atMs: z.number().int(),
   server: z.string(),
@@ -22,7 +23,8 @@ const record = z.strictObject({
     .optional(),
   hash,
 })
-const head = z.strictObject({ head: z.strictObject({ number: z.number().int().nonnegative(), hash }).nullable() })
+/** The last line. */
+export const head = z.strictObject({ head: z.strictObject({ number: z.number().int().nonnegative(), hash }).nullable() })
 
 /** Longest line: a change of many commands has its texts in one record. */
 const LINE_BYTES = 16 << 20

@@ -6,6 +6,7 @@
  * background. What cannot be written waits, up to a bound, for the next second.
  */
 import { dirname, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import type { Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Decision } from '#core/control/controller.ts'
@@ -300,6 +301,16 @@ export class History implements Writer {
     }
     const { db } = this.#store
     return new FileReader(db, this.cluster, { name: this.#present?.name ?? '', isOwner: false })
+  }
+
+  /** The connection of the file, to read from it; what waits is written first if it can be. */
+  connection(): Database {
+    try {
+      this.flush()
+    } catch {
+      // It goes on waiting; what is on disk can be read.
+    }
+    return this.#store.db
   }
 
   /** Recordings beside the file; undefined for one in memory. */

@@ -1,5 +1,5 @@
 /**
- * Opens a file of the history to read it: a recording, or a history that no console has open. A file may come from anywhere: only one
+ * Opens a file of the history to read it: a recording, or a history, also one that a console has open. A file may come from anywhere: only one
  * whose tables are ours word for word is read, and nothing in it is run.
  */
 import Database from 'better-sqlite3'
@@ -8,32 +8,16 @@ import * as z from 'zod'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { FileReader } from './file-reader.ts'
 import { findDamage } from './open.ts'
+import { tableFault } from './own-tables.ts'
 import type { HistoryReader } from './reader.ts'
-import { RECORDING, type RecordingFacts } from './recording.ts'
-import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
+import { RECORDING, type RecordingFacts } from './recording-facts.ts'
+import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
 const refused = (file: string, code: string, why: string, next: string): Result<never> =>
   fail({ code, what: `${file} cannot be opened`, why, unaffected: 'It was not changed.', next })
 
 const damaged = (file: string, why: string): Result<never> =>
   refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
-
-let own: ReadonlyMap<string, string> | undefined
-
-/** The tables of this version, by name; what a migration leaves behind reads as its last step wrote it. */
-function ownTables(): ReadonlyMap<string, string> {
-  if (own) return own
-  const db = new Database(':memory:')
-  migrate(db)
-  own = tablesOf(db)
-  db.close()
-  return own
-}
-
-function tablesOf(db: Database.Database): Map<string, string> {
-  const sql = "SELECT type || ' ' || name, ifnull(sql, '') FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'"
-  return new Map(db.prepare(sql).raw().all() as [string, string][])
-}
 
 /** The last instant that a date can name. */
 const LAST_MS = 8.64e15
@@ -84,13 +68,8 @@ function check(file: string, db: Database.Database, bytes: number): Failure | un
     const why = `it is a history of an older Sluice (schema ${version})`
     return failure(refused(file, 'RECORDING_OLDER', why, 'Start the console with it once: --history FILE.'))
   }
-  const tables = tablesOf(db)
-  for (const [name, sql] of ownTables()) {
-    if (tables.get(name) !== sql) return failure(damaged(file, `${name} is not as Sluice makes it`))
-    tables.delete(name)
-  }
-  // Whatever else is in it could only be there to be run, or to take time.
-  if (tables.size > 0) return failure(damaged(file, 'there is more in it than Sluice keeps'))
+  const fault = tableFault(db, SCHEMA_VERSION)
+  if (fault !== undefined) return failure(damaged(file, fault))
   const damage = findDamage(db, bytes)
   if (damage !== undefined) return failure(damaged(file, damage))
   const isOff = TIMES.some((name) => {
@@ -142,7 +121,7 @@ export function openFile(file: string): Result<OpenedFile> {
 }
 
 /**
- * Opens a recording, or a history that nobody has open, to read one cluster of it.
+ * Opens a recording, or a history, to read one cluster of it.
  *
  * @param cluster  its name; by default the one recorded, or the newest.
  */

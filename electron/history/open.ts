@@ -1,17 +1,20 @@
 /**
- * Opens the history file: one writer, WAL. A newer file is refused, one that is not readable as ours is set aside (never
- * deleted) and a fresh one started, and a second instance on the same file is turned away.
+ * Opens the history file: one writer, WAL, and readers beside it. A newer file is refused, one that is not readable as ours is set aside
+ * (never deleted) and a fresh one started, and a second instance on the same file is turned away.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { lockFile, type FileLock } from './file-lock.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
 
 export interface OpenedHistory {
   readonly db: Database.Database
   /** Set when a damaged file was set aside: what the operator should know. */
   readonly notice: Failure | undefined
+  /** Closes the file and lets the next one in. */
+  readonly close: () => void
 }
 
 /** How long a lock of somebody else is waited for. */
@@ -23,10 +26,17 @@ const SQLITE_HEAD = 'SQLite format 3\0'
 const isSqlite = (e: unknown): e is { code: string; message: string } =>
   e instanceof Error && 'code' in e && typeof e.code === 'string' && e.code.startsWith('SQLITE_')
 
+/**
+ * Whether a file has several names (hard links). Then it has several for its lock and for its log, too: so while it is open it is
+ * nobody else's, not even to read.
+ */
+const hasNames = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1
+
 /** Whose file it is, found without writing to it: even the change to WAL would alter another program's database. */
 function refusal(file: string): Failure | undefined {
   const db = new Database(file, { timeout: LOCK_MS })
   try {
+    if (hasNames(file)) db.pragma('locking_mode = EXCLUSIVE')
     const version = Number(db.pragma('user_version', { simple: true }))
     const application = Number(db.pragma('application_id', { simple: true }))
     const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').pluck().get())
@@ -91,14 +101,22 @@ export function findDamage(db: Database.Database, bytes: number): string | undef
   return undefined
 }
 
+const inUse = (file: string): Result<never> =>
+  fail({
+    code: 'HISTORY_IN_USE',
+    what: `the history ${file} cannot be opened`,
+    why: 'another Sluice is using it',
+    unaffected: 'The other one goes on.',
+    next: 'Use that window, or start with another file: --history FILE.',
+  })
+
 function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
   let db: Database.Database | undefined
   try {
     const refused = refusal(file)
     if (refused) return fail(refused)
     db = new Database(file, { timeout: LOCK_MS })
-    // The lock is held until the file is closed (or the process dies): it is what keeps a second instance out.
-    db.pragma('locking_mode = EXCLUSIVE')
+    if (hasNames(file)) db.pragma('locking_mode = EXCLUSIVE')
     // Of a fresh file only: pages that samples leave can be given back to the disk.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
@@ -114,15 +132,7 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
   } catch (e) {
     db?.close()
     if (!isSqlite(e)) throw e
-    if (e.code.startsWith('SQLITE_BUSY') || e.code === 'SQLITE_LOCKED') {
-      return fail({
-        code: 'HISTORY_IN_USE',
-        what: `the history ${file} cannot be opened`,
-        why: 'another Sluice is using it',
-        unaffected: 'The other one goes on.',
-        next: 'Use that window, or start with another file: --history FILE.',
-      })
-    }
+    if (e.code.startsWith('SQLITE_BUSY') || e.code === 'SQLITE_LOCKED') return inUse(file)
     if (e.code === 'SQLITE_NOTADB' || e.code.startsWith('SQLITE_CORRUPT')) return fail('damaged')
     return fail({
       code: 'HISTORY_UNREADABLE',
@@ -148,6 +158,38 @@ function isDatabase(file: string): boolean {
   return head.toString('latin1') === SQLITE_HEAD || file.endsWith('.sqlite')
 }
 
+const unusable = (file: string, why: string): Result<never> =>
+  fail({
+    ...{ code: 'HISTORY_UNREADABLE', what: `the history ${file} cannot be opened`, why },
+    next: 'Check the folder and its rights, or name another file with --history.',
+  })
+
+/** Sets a damaged file aside and starts a fresh one; one that was never a database stays. */
+function startAfresh(file: string, nowMs: number): Result<Omit<OpenedHistory, 'close'>> {
+  if (!isDatabase(file)) {
+    return fail({
+      ...{ code: 'HISTORY_FOREIGN', what: `${file} is not used as the history`, why: 'it is not a database' },
+      ...{ unaffected: 'It was not changed.', next: 'Name another file with --history.' },
+    })
+  }
+  const aside = `${file}.damaged-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`
+  renameSync(file, aside)
+  // The log and index of the damaged file belong to it; beside a fresh one they would be replayed into it.
+  for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
+  const fresh = tryOpen(file)
+  if (!fresh.ok) return fresh.error === 'damaged' ? unusable(file, 'the fresh file is damaged too') : fail(fresh.error)
+  return ok({
+    db: fresh.value,
+    notice: {
+      code: 'HISTORY_DAMAGED',
+      what: 'The history file was damaged and a fresh one was started',
+      why: `it could not be read as a database; it was kept as ${aside}`,
+      unaffected: 'Sampling and rules are not affected.',
+      next: 'Keep the file if its past matters: sqlite3 can often recover it.',
+    },
+  })
+}
+
 /**
  * Opens (or makes) the history.
  *
@@ -155,44 +197,31 @@ function isDatabase(file: string): boolean {
  * @param nowMs wall clock, for the name of a file set aside.
  */
 export function openHistory(file: string, nowMs: number): Result<OpenedHistory> {
-  const unusable = (e: unknown): Result<OpenedHistory> =>
-    fail({
-      code: 'HISTORY_UNREADABLE',
-      what: `the history ${file} cannot be opened`,
-      why: e instanceof Error ? e.message : String(e),
-      next: 'Check the folder and its rights, or name another file with --history.',
-    })
+  const isFile = file !== ':memory:'
+  let lock: FileLock | undefined
+  let opened: Result<Omit<OpenedHistory, 'close'>> | undefined
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const first = tryOpen(file)
-    if (first.ok) return ok({ db: first.value, notice: undefined })
-    if (first.error !== 'damaged') return fail(first.error)
-    if (!isDatabase(file)) {
-      return fail({
-        code: 'HISTORY_FOREIGN',
-        what: `${file} is not used as the history`,
-        why: 'it is not a database',
-        unaffected: 'It was not changed.',
-        next: 'Name another file with --history.',
-      })
+    if (isFile) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      lock = lockFile(file, LOCK_MS)
+      if (!lock) return inUse(file)
     }
-    const aside = `${file}.damaged-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`
-    renameSync(file, aside)
-    // The log and index of the damaged file belong to it; beside a fresh one they would be replayed into it.
-    for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
-    const fresh = tryOpen(file)
-    if (!fresh.ok) return fresh.error === 'damaged' ? unusable('the fresh file is damaged too') : fail(fresh.error)
-    return ok({
-      db: fresh.value,
-      notice: {
-        code: 'HISTORY_DAMAGED',
-        what: 'The history file was damaged and a fresh one was started',
-        why: `it could not be read as a database; it was kept as ${aside}`,
-        unaffected: 'Sampling and rules are not affected.',
-        next: 'Keep the file if its past matters: sqlite3 can often recover it.',
-      },
-    })
+    const first = tryOpen(file)
+    if (first.ok) opened = ok({ db: first.value, notice: undefined })
+    else opened = first.error === 'damaged' ? startAfresh(file, nowMs) : fail(first.error)
   } catch (e) {
-    return unusable(e)
+    opened = unusable(file, e instanceof Error ? e.message : String(e))
+  } finally {
+    if (opened?.ok !== true) lock?.release()
   }
+  if (!opened.ok) return opened
+  const { db, notice } = opened.value
+  const close = (): void => {
+    try {
+      db.close()
+    } finally {
+      lock?.release()
+    }
+  }
+  return ok({ db, notice, close })
 }

@@ -134,9 +134,13 @@ it('a file that is newer, damaged, altered, of others, or no database is refused
   const rows = new Recordings(folder).list()
   expect(rows.filter((r) => r.fault === '').map((r) => r.name)).toEqual(['whole'])
   expect(rows).toHaveLength(9)
-  const open = openAt(newFile())
-  expect(openRecording(open.file)).toMatchObject({ ok: false, error: { code: 'RECORDING_IN_USE' } })
-  open.close()
+  writeFileSync(file('busy'), whole)
+  // A Sluice that shares with nobody, as older ones do.
+  const busy = new Database(file('busy'))
+  busy.pragma('locking_mode = EXCLUSIVE')
+  busy.exec('BEGIN EXCLUSIVE')
+  expect(openRecording(file('busy'))).toMatchObject({ ok: false, error: { code: 'RECORDING_IN_USE' } })
+  busy.close()
 })
 
 it('has a name that is no path', () => {

@@ -93,11 +93,11 @@ const CARRIES: Readonly<Record<number, (db: Database) => void>> = { 4: carryOver
 /** Version that this program writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Brings a file up to this version. */
-export function migrate(db: Database): void {
+/** Brings a file up to a version. */
+export function migrateTo(db: Database, version: number): void {
   const at = Number(db.pragma('user_version', { simple: true }))
   if (at < 4) prepareVersion4(db)
-  for (let v = at; v < SCHEMA_VERSION; v++) {
+  for (let v = at; v < version; v++) {
     db.transaction(() => {
       db.exec(MIGRATIONS[v] as string)
       CARRIES[v + 1]?.(db)
@@ -106,3 +106,6 @@ export function migrate(db: Database): void {
     })()
   }
 }
+
+/** Brings a file up to this version. */
+export const migrate = (db: Database): void => migrateTo(db, SCHEMA_VERSION)

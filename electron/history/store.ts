@@ -11,7 +11,7 @@ import { AuditTable } from './audit-table.ts'
 import { BlockTable } from './block-table.ts'
 import { Evictions } from './evictions.ts'
 import { KeptFrames } from './kept-frames.ts'
-import { openHistory } from './open.ts'
+import { openHistory, type OpenedHistory } from './open.ts'
 import { prune } from './retention.ts'
 import { freeKeys, type FreeKeys } from './series-names.ts'
 import { Settings } from './settings.ts'
@@ -47,10 +47,12 @@ export class HistoryStore {
   readonly freeKeys: FreeKeys
   readonly #writers = new Set<Writer>()
   readonly #commits: NodeJS.Timeout
+  readonly #close: () => void
   readonly #openedMs: number
   readonly #openedAt = performance.now()
 
-  private constructor(db: Database, file: string, notice: Failure | undefined, nowMs: number) {
+  private constructor({ db, notice, close }: OpenedHistory, file: string, nowMs: number) {
+    this.#close = close
     this.db = db
     this.file = file
     this.notice = notice
@@ -72,7 +74,7 @@ export class HistoryStore {
   static open(file: string, nowMs: number): Result<HistoryStore> {
     const opened = openHistory(file, nowMs)
     if (!opened.ok) return opened
-    const store = new HistoryStore(opened.value.db, file, opened.value.notice, nowMs)
+    const store = new HistoryStore(opened.value, file, nowMs)
     // No source of this session has begun: all there are are others.
     store.prune({ id: 0, which: 'others' }, nowMs)
     return ok(store)
@@ -162,7 +164,7 @@ export class HistoryStore {
   close(): void {
     clearInterval(this.#commits)
     this.upkeep.stop()
-    this.db.close()
+    this.#close()
   }
 
   #free(): number | null {

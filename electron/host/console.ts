@@ -1,5 +1,7 @@
 /** Everything of one source, live or emulated, that a window can ask for. */
 import type { Env, SafeMode } from '#core/api/clusters.ts'
+import type { Alert } from '#core/api/incidents.ts'
+import type { Failure } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { EnforcementStore } from '../enforce/store.ts'
@@ -40,6 +42,8 @@ export interface Console {
   readonly guard?: SourceGuard | undefined
   /** Record of what was enforced; undefined where it is part of the history. */
   readonly store?: EnforcementStore | undefined
+  /** What is wrong with it, and why settings of alerts are not in force; set by whoever watches it. */
+  alerts?: { readonly list: () => Alert[]; readonly notice: () => Failure | undefined } | undefined
 }
 
 /** What stands between an operator and a write. */

@@ -85,6 +85,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ...{ onScreen, emulator, dataDir, clusters: options.clusters, ssh: options.ssh },
     console: (live, of) => liveConsole(live, of, { history: history.beside(), store }),
     record: (server, text) => onRecord(store, server, text),
+    watch: (console) => incidents.watch(console),
   })
   const papers = new Papers()
   const timeTravel = new HistoryDesk({ onScreen })
@@ -92,8 +93,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const incidents = new IncidentDesk({
     ...{ onScreen, dataDir, history: timeTravel, version: version() },
     store: store.ok ? store.value : undefined,
-    run: (id) => sandbox.result(id),
+    run: (id) => sandbox.kept(id),
   })
+  incidents.watch(emulator)
   const router = makeRouter({
     ...{ onScreen, clusters, papers, sandbox, incidents },
     history: timeTravel,
@@ -108,6 +110,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       return onScreen.monitor
     },
     close: async () => {
+      incidents.alerts.close()
       papers.close()
       sandbox.close()
       incidents.close()

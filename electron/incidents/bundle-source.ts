@@ -11,6 +11,8 @@ export interface AuditSlice {
   readonly anchor: string
   /** Whether the chain held when it was read. */
   readonly verified: boolean
+  /** The hashes are not those of the audit that it was copied from: texts were replaced, or records of other clusters left out. */
+  readonly isRehashed?: boolean
 }
 
 /** A text of a server as it was read. */
@@ -36,4 +38,6 @@ export interface BundleSource {
   readonly isRedacted: boolean
   /** Of a bundle that is open: the notebook that it came with. */
   readonly notebook: Incident | null
+  /** What was missing already when it was made. */
+  readonly missing?: readonly string[]
 }

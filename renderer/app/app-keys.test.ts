@@ -1,15 +1,18 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import { defineComponent, h } from 'vue'
-import { createMemoryHistory, createRouter } from 'vue-router'
+import { createMemoryHistory, createRouter, type Router } from 'vue-router'
+import type { IncidentsFrame } from '#core/api/incidents.ts'
 import { useKeys } from '../composables/use-keys.ts'
 import { useCompareStore } from '../stores/compare.ts'
+import { NO_NOTEBOOK, useIncidentsStore } from '../stores/incidents.ts'
 import { useNoteStore } from '../stores/note.ts'
 import { useSelectionStore } from '../stores/selection.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { apply, openTimeHost, playback, status, type TimeHost } from '../testing/time-host.ts'
 import { freshPage } from '../testing/view-page.ts'
 import CompareBar from './CompareBar.vue'
+import FiledNotice from './FiledNotice.vue'
 import { keyGroups } from './help.ts'
 import NoteDialog from './NoteDialog.vue'
 import { titleWords } from './source-words.ts'
@@ -17,6 +20,7 @@ import { useAppKeys } from './use-app-keys.ts'
 
 let wrapper: VueWrapper | null = null
 let host: TimeHost
+let router: Router
 const viewsOwn: string[] = []
 freshPage(1200, () => {
   wrapper?.unmount()
@@ -26,13 +30,24 @@ freshPage(1200, () => {
 async function open(view = 'overview'): Promise<void> {
   host = openTimeHost()
   apply(status())
-  const names = ['overview', 'jobs', 'rules', 'locks', 'metadata', 'tokens', 'sandbox', 'history', 'connections']
+  const names = [
+    'overview',
+    'jobs',
+    'rules',
+    'locks',
+    'metadata',
+    'tokens',
+    'sandbox',
+    'history',
+    'incidents',
+    'connections',
+  ]
   const routes = names.map((name) => ({ path: `/${name}`, name, component: { render: () => null } }))
-  const router = createRouter({ history: createMemoryHistory(), routes })
+  router = createRouter({ history: createMemoryHistory(), routes })
   await router.push(`/${view}`)
   const View = defineComponent(() => {
     useKeys({ n: () => viewsOwn.push('n'), c: () => viewsOwn.push('c'), Backspace: () => viewsOwn.push('Backspace') })
-    return () => h('div', [h(CompareBar), h(NoteDialog)])
+    return () => h('div', [h(CompareBar), h(NoteDialog), h(FiledNotice)])
   })
   wrapper = mount(
     defineComponent(() => {
@@ -119,7 +134,7 @@ describe('keys of the time cursor', () => {
     await press('n')
     expect([useCompareStore().isOn, useNoteStore().isOpen, viewsOwn]).toEqual([false, false, ['c', 'n']])
     await press('N', { shiftKey: true })
-    expect([useNoteStore().isOpen, viewsOwn]).toEqual([true, ['c', 'n']])
+    expect([useNoteStore().isOpen, useNoteStore().where, viewsOwn]).toEqual([true, 'note', ['c', 'n']])
   })
 
   it('step out of a zoomed window, unless an inspector is what closes', async () => {
@@ -148,7 +163,7 @@ describe('a note', () => {
   it('is kept at the instant at which it was opened', async () => {
     await open()
     useTimeStore().goTo(80)
-    await press('n')
+    await press('N', { shiftKey: true })
     expect(find('note-at')?.textContent).toContain('00:01:20 on altair')
     const text = find('note-text') as HTMLTextAreaElement
     expect((find('note-keep') as HTMLButtonElement).disabled).toBe(true)
@@ -164,7 +179,7 @@ describe('a note', () => {
 
   it('keeps its text where it is refused, and says why', async () => {
     await open()
-    await press('n')
+    await press('N', { shiftKey: true })
     host.refuses = new Error('disk full <img src=x>')
     const text = find('note-text') as HTMLTextAreaElement
     text.value = 'x'
@@ -176,6 +191,84 @@ describe('a note', () => {
     expect(find('note-dialog')?.textContent).toContain('disk full <img src=x>')
     expect(document.querySelector('img')).toBeNull()
     expect(useNoteStore().text).toBe('x')
+  })
+})
+
+describe('an incident', () => {
+  const row = (id: string, more: object = {}) => ({
+    ...{ id, title: `Title of ${id} <b>x</b>`, status: 'open', cluster: 'altair', author: 'mira', fault: '' },
+    ...{ createdMs: 1, resolvedMs: null, alert: null, cells: 1, ...more },
+  })
+  const listed = (...incidents: object[]): void =>
+    useIncidentsStore().apply({ incidents, selected: null, opened: null } as unknown as IncidentsFrame, null)
+
+  it('is opened by N with its title and its note, at the cursor, and the view stays with a way to it', async () => {
+    await open('jobs')
+    useTimeStore().goTo(80)
+    await press('n')
+    expect(find('where-new')?.getAttribute('aria-pressed')).toBe('true')
+    expect(find('where-add')).toBeNull()
+    const title = find('note-title') as HTMLInputElement
+    title.value = ' Hog on five OSTs '
+    title.dispatchEvent(new Event('input', { bubbles: true }))
+    await flushPromises()
+    find('note-keep')?.click()
+    await flushPromises()
+    const input = { atMs: 80_000, span: null, title: 'Hog on five OSTs', note: '' }
+    expect(host.calls).toEqual([{ verb: 'create', input }])
+    expect([useNoteStore().isOpen, router.currentRoute.value.name]).toEqual([false, 'jobs'])
+    expect(find('filed')?.textContent).toContain('INC-0043 was opened')
+    find('filed-open')?.click()
+    await flushPromises()
+    expect([router.currentRoute.value.name, useIncidentsStore().shown, find('filed')]).toEqual([
+      ...['incidents', 'INC-0043', null],
+    ])
+  })
+
+  it('is joined by a note where one of this cluster is open: the newest, never another cluster\u2019s or a resolved one', async () => {
+    await open('rules')
+    const others = [row('INC-0044', { cluster: 'vega' }), row('INC-0043', { status: 'resolved' })]
+    listed(...others, row('INC-0042', { status: 'watching' }), row('INC-0041'))
+    await press('N', { shiftKey: true })
+    expect(find('where-add')?.textContent).toContain('Add to INC-0042')
+    find('where-add')?.click()
+    await flushPromises()
+    expect(find('note-dialog')?.textContent).toContain('Title of INC-0042 <b>x</b>')
+    const text = find('note-text') as HTMLTextAreaElement
+    text.value = 'owner told'
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+    await flushPromises()
+    find('note-keep')?.click()
+    await flushPromises()
+    expect(host.calls).toMatchObject([
+      { verb: 'addCell', input: { id: 'INC-0042', atMs: 100_000, cell: { kind: 'note', text: 'owner told' } } },
+    ])
+  })
+
+  it('keeps what was written where it is refused', async () => {
+    await open()
+    await press('n')
+    host.refuses = new Error('disk full')
+    const text = find('note-text') as HTMLTextAreaElement
+    text.value = 'x'
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+    await flushPromises()
+    find('note-keep')?.click()
+    await flushPromises()
+    expect(find('note-dialog')?.textContent).toContain('The incident was not opened')
+    expect([useNoteStore().text, useIncidentsStore().filed]).toEqual(['x', null])
+  })
+
+  it('is where Ctrl+E goes first: the bundle of the newest open one, or of the window', async () => {
+    await open()
+    const view = useIncidentsStore()
+    listed(row('INC-0042', { cluster: 'vega' }))
+    await press('e', { ctrlKey: true })
+    expect([router.currentRoute.value.name, view.shown, view.isBundleOpen]).toEqual(['incidents', NO_NOTEBOOK, true])
+    await router.push({ name: 'jobs' })
+    listed(row('INC-0043'))
+    await press('e', { metaKey: true })
+    expect([router.currentRoute.value.name, view.shown]).toEqual(['incidents', 'INC-0043'])
   })
 })
 

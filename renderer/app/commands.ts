@@ -2,6 +2,7 @@
 import {
   FilePenLine,
   CalendarClock,
+  FileArchive,
   FlaskConical,
   Gauge,
   Keyboard,
@@ -22,10 +23,12 @@ import {
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import { useDryRun } from '../composables/use-dry-run.ts'
+import { useExportBundle } from '../composables/use-export-bundle.ts'
 import { onScreenJobs } from '../composables/on-screen-jobs.ts'
 import { useCompareStore } from '../stores/compare.ts'
 import { useConnectionsStore } from '../stores/connections.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
+import { useIncidentsStore } from '../stores/incidents.ts'
 import { useLocksStore } from '../stores/locks.ts'
 import { useMetadataStore } from '../stores/metadata.ts'
 import { useNoteStore } from '../stores/note.ts'
@@ -37,6 +40,7 @@ import { useSelectionStore } from '../stores/selection.ts'
 import { densities, themes, useSettingsStore } from '../stores/settings.ts'
 import { controllerNames, modeNames, speeds, useSourceStore } from '../stores/source.ts'
 import { useTimeStore, windows } from '../stores/time.ts'
+import { plainText } from '../widgets/plain-text.ts'
 import { formatNumber } from '../widgets/units.ts'
 import { views } from './views.ts'
 
@@ -51,12 +55,16 @@ export interface Command {
   readonly run: () => void
 }
 
+/** Newest notebooks that the palette leads to. */
+const INCIDENTS_MOST = 20
+
 export function useCommands(help: () => void) {
   const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
   const [settings, selection] = [useSettingsStore(), useSelectionStore()]
   const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
   const [metadata, locks] = [useMetadataStore(), useLocksStore()]
   const [compare, note] = [useCompareStore(), useNoteStore()]
+  const [incidents, exportBundle] = [useIncidentsStore(), useExportBundle()]
   const [sandbox, runs, dryRun] = [useSandboxStore(), useSandboxRunStore(), useDryRun()]
   const inSandbox = (act: () => void) => () => void router.push({ name: 'sandbox' }).then(act)
   const [connections, enforcement] = [useConnectionsStore(), useEnforcementStore()]
@@ -77,7 +85,15 @@ export function useCommands(help: () => void) {
       verb('event-next', 'Next event', CalendarClock, () => void time.event('next'), ']'),
       verb('pin-a', compare.isOn ? 'Compare: move A here' : 'Compare: pin A here', Pin, compare.pin, 'C'),
       ...(compare.isOn ? [verb('unpin-a', 'Compare: end', Pin, compare.clear, 'Shift C')] : []),
-      verb('note', 'Note at the cursor', NotebookPen, note.open, 'Shift N'),
+      verb('note', 'Note at the cursor', NotebookPen, () => note.open('note'), 'Shift N'),
+      verb('incident-new', 'New incident', NotebookPen, () => note.open('new'), 'N'),
+      ...incidents.rows.slice(0, INCIDENTS_MOST).map(({ id, title }) =>
+        verb(`incident-${id}`, `Go to incident ${id} ${plainText(title)}`, NotebookPen, () => {
+          incidents.choose(id)
+          void router.push({ name: 'incidents' })
+        }),
+      ),
+      verb('bundle-export', 'Export a bundle', FileArchive, exportBundle, 'Ctrl E'),
       ...(time.crumbs.length > 0
         ? [verb('zoom-out', 'Out of the zoomed window', CalendarClock, () => time.stepOut())]
         : []),

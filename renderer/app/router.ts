@@ -12,6 +12,7 @@ import TokensView from '../views/tokens/TokensView.vue'
 const later = {
   sandbox: () => import('../views/sandbox/SandboxView.vue'),
   history: () => import('../views/history/HistoryView.vue'),
+  incidents: () => import('../views/incidents/IncidentsView.vue'),
   papers: () => import('../views/papers/PapersView.vue'),
 }
 /** Loads them one after the other, so that switching to one is as fast as to any other. */
@@ -36,6 +37,7 @@ export const router = createRouter({
     { path: '/tokens', name: 'tokens', component: TokensView },
     { path: '/sandbox', name: 'sandbox', component: later.sandbox },
     { path: '/history', name: 'history', component: later.history },
+    { path: '/incidents', name: 'incidents', component: later.incidents },
     { path: '/connections', name: 'connections', component: ConnectionsView },
     { path: '/papers', name: 'papers', component: later.papers },
     { path: '/:rest(.*)*', redirect: '/overview' },

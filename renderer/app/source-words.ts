@@ -1,6 +1,10 @@
 /** How what is on screen is named, the same in the strip, the status bar and the title of the window. */
+import type { Level } from '#core/api/frames.ts'
 import type { TierId } from '#core/api/history.ts'
+import { fileName } from '../stores/bundle-name.ts'
 import type { Naming } from '../stores/source.ts'
+import { plainText } from '../widgets/plain-text.ts'
+import { formatClock } from '../widgets/units.ts'
 
 export type SourceWord = 'LIVE' | 'PAUSED' | 'RECORDED' | 'EMULATED' | 'CONNECTING'
 
@@ -17,9 +21,37 @@ const tiers: Readonly<Record<TierId, string>> = {
   '1min': 'means of 1 min',
 }
 /** Where what is played back lies, and how fine it is there. */
-export function placeWords({ playback }: Naming): string {
+export function placeWords({ cluster, playback }: Naming): string {
   if (playback === null) return 'recorded'
+  if (playback.bundle)
+    return `${plainText(fileName(playback.file ?? 'bundle'))}, of ${plainText(cluster)} ${playback.bundle.env}`
   return `${playback.file ?? 'local store'}, ${tiers[playback.tier]}`
+}
+
+export interface BundleWords {
+  /** The file. */
+  readonly name: string
+  /** `of altair PROD, 14:27 to 14:37` */
+  readonly of: string
+  /** `altair` */
+  readonly cluster: string
+  readonly names: string
+  readonly integrity: { readonly level: Level; readonly word: string }
+}
+/** What an open bundle says of itself; null where what is on screen is none. */
+export function bundleWords({ cluster, playback }: Naming): BundleWords | null {
+  const bundle = playback?.bundle
+  if (playback == null || !bundle) return null
+  const ends = `${formatClock(playback.fromMs, false)} to ${formatClock(playback.toMs, false)}`
+  return {
+    name: plainText(fileName(playback.file ?? 'bundle')),
+    cluster: plainText(cluster),
+    of: `of ${plainText(cluster)} ${bundle.env}, ${ends}`,
+    names: bundle.redacted ? 'names are pseudonyms' : 'with names',
+    integrity: bundle.verified
+      ? { level: 'ok', word: 'integrity verified' }
+      : { level: 'bad', word: 'integrity NOT verified' },
+  }
 }
 
 /** Title of the window: a picture of the desktop cannot be mistaken either. */

@@ -1,6 +1,7 @@
 /** Keys of the frame; views add their own, and have those first that they share. Listed for the operator in help.ts. */
 import { useRoute, useRouter } from 'vue-router'
 import { useDryRun } from '../composables/use-dry-run.ts'
+import { useExportBundle } from '../composables/use-export-bundle.ts'
 import { useKeys, type Bindings } from '../composables/use-keys.ts'
 import { useCompareStore } from '../stores/compare.ts'
 import { useNoteStore } from '../stores/note.ts'
@@ -16,7 +17,7 @@ const takenD: ReadonlySet<unknown> = new Set(['locks', 'history'])
 export function useAppKeys(open: { palette: () => void; help: () => void }): void {
   const [router, route, time, selection] = [useRouter(), useRoute(), useTimeStore(), useSelectionStore()]
   const [compare, note] = [useCompareStore(), useNoteStore()]
-  const dryRun = useDryRun()
+  const [dryRun, exportBundle] = [useDryRun(), useExportBundle()]
   const go = views
     .filter((v) => v.isHere && v.key !== '')
     .map((v) => [v.key, () => void router.push({ name: v.id })] as const)
@@ -45,7 +46,7 @@ export function useAppKeys(open: { palette: () => void; help: () => void }): voi
     },
     n: ({ shiftKey }) => {
       if (!shiftKey && takenN.has(route.name)) return false
-      note.open()
+      note.open(shiftKey ? 'note' : 'new')
       return undefined
     },
     Backspace: () => {
@@ -58,6 +59,7 @@ export function useAppKeys(open: { palette: () => void; help: () => void }): voi
       selection.clear()
     },
     'mod+k': open.palette,
+    'mod+e': exportBundle,
     '?': open.help,
   }
   useKeys(bindings)

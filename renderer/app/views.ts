@@ -33,7 +33,7 @@ export const views: readonly ViewEntry[] = [
   { id: 'tokens', title: 'Tokens', key: '6', icon: Coins, isHere: true },
   { id: 'sandbox', title: 'Sandbox', key: '7', icon: FlaskConical, isHere: true },
   { id: 'history', title: 'History', key: '8', icon: History, isHere: true },
-  { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: false },
+  { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: true },
   { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: true },
   { id: 'papers', title: 'Papers', key: '', icon: BookOpenText, isHere: true },
 ]

@@ -1,34 +1,7 @@
-/** Ends of a value axis: a few round leads times a power of ten, so that ticks are round and the axis seldom moves. */
+/** Ends of a value axis: round ones that seldom move. */
+import { niceMax, tickStep } from '#core/base/scale.ts'
 
-/** Leads, and into how many parts ticks cut each; close enough together that no chart stands half empty. */
-const LEADS: readonly (readonly [lead: number, parts: number])[] = [
-  [1, 5],
-  [1.5, 3],
-  [2, 4],
-  [2.5, 5],
-  [3, 3],
-  [4, 4],
-  [5, 5],
-  [6, 3],
-  [8, 4],
-  [10, 5],
-]
-const powerOf = (value: number): number => 10 ** Math.floor(Math.log10(value) + 1e-9)
-
-/** Smallest round end that holds `value`; 1 for what is not above zero. */
-export function niceMax(value: number): number {
-  if (!(value > 0) || !Number.isFinite(value)) return 1
-  const power = powerOf(value)
-  for (const [lead] of LEADS) if (lead * power >= value * 0.999999) return Number((lead * power).toPrecision(12))
-  return 10 * power
-}
-
-/** Distance of ticks under a round end: three to five of them. */
-export function tickStep(max: number): number {
-  const lead = max / powerOf(max)
-  const parts = LEADS.find(([l]) => Math.abs(l - lead) < 1e-6)?.[1] ?? 5
-  return max / parts
-}
+export { niceMax, tickStep }
 
 /** A maximum that only grows while the page is open: bars of two moments stay comparable. */
 export function growingMax(): (value: number) => number {

@@ -2,6 +2,7 @@
 import type { ConnectionsFrame } from '#core/api/clusters.ts'
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
 import type { HistoryFrame } from '#core/api/history.ts'
+import type { IncidentsFrame } from '#core/api/incidents.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
@@ -30,6 +31,7 @@ export interface Queries {
   locks: Input<Views['locks']>
   tokens: Input<Views['tokens']>
   history: Input<Views['history']>
+  incidents: Input<Views['incidents']>
   connections: Record<never, never>
 }
 /** What each stream sends. */
@@ -45,6 +47,7 @@ export interface Frames {
   locks: LocksFrame
   tokens: TokensFrame
   history: HistoryFrame
+  incidents: IncidentsFrame
   connections: ConnectionsFrame
 }
 export type StreamName = keyof Frames
@@ -68,5 +71,6 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   locks: (client, input, options) => client.views.locks(input, options),
   tokens: (client, input, options) => client.views.tokens(input, options),
   history: (client, input, options) => client.views.history(input, options),
+  incidents: (client, input, options) => client.views.incidents(input, options),
   connections: (client, input, options) => client.views.connections(input, options),
 }

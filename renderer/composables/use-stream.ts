@@ -21,7 +21,7 @@ let streams = 0
 /** Last frame of each stream by its query, so that a view that comes back is not empty for its first moment. */
 const kept = new Map<StreamName, { query: string; turn: number; frame: unknown }>()
 /** Streams that tell of the window's host; every other one is of the source on screen. */
-const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections'])
+const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections', 'incidents'])
 
 export interface StreamOptions {
   /** Most frames a second, below the chosen update rate. */

@@ -48,6 +48,8 @@ export const useSourceStore = defineStore('source', () => {
   let origin: { kind: Naming['kind'] | ''; cluster: string } = { kind: '', cluster: '' }
   /** The source that goes on behind a playback; empty when the window has not seen it. */
   const behind = ref('')
+  /** Whether that one is an emulator. */
+  const isBehindEmulated = ref(false)
   /** Whether it is an emulator, also while it is played back. */
   const hasSpeed = ref(false)
   let identity = ''
@@ -64,8 +66,11 @@ export const useSourceStore = defineStore('source', () => {
   const naming = computed(() => before.value ?? (frame.value ? namingOf(frame.value) : null))
   const isTurning = computed(() => before.value !== null)
 
-  function apply(next: StatusFrame): void {
+  function apply(said: StatusFrame): void {
     receivedMs.value = Date.now()
+    // The colour of a bundle is that of the cluster it was made of.
+    const env = said.playback?.bundle?.env
+    const next = env === undefined ? said : { ...said, source: { ...said.source, env } }
     const { kind, cluster } = next.source
     const { playback } = next
     const name = `${kind} ${cluster} ${playback ? `${playback.file} ${playback.tier} ${playback.fromMs}` : ''}`
@@ -85,7 +90,10 @@ export const useSourceStore = defineStore('source', () => {
     } else if (next.turn !== undefined) turn.value = next.turn
     identity = name
     origin = { kind: kind === 'RECORDED' ? (isOther ? '' : origin.kind) : kind, cluster }
-    if (kind !== 'RECORDED') behind.value = cluster
+    if (kind !== 'RECORDED') {
+      behind.value = cluster
+      isBehindEmulated.value = kind === 'EMULATED'
+    }
     hasSpeed.value = origin.kind === 'EMULATED'
     frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
   }
@@ -172,7 +180,21 @@ export const useSourceStore = defineStore('source', () => {
   /** A source that is not the live cluster carries the hatched frame. */
   const isHatched = computed(() => naming.value !== null && naming.value.kind !== 'LIVE')
   return {
-    ...{ turn, turned, isTurning, naming, viewers, hasSpeed, behind, looks, look, off, refused, tell },
+    ...{
+      turn,
+      turned,
+      isTurning,
+      naming,
+      viewers,
+      hasSpeed,
+      behind,
+      isBehindEmulated,
+      looks,
+      look,
+      off,
+      refused,
+      tell,
+    },
     frame,
     receivedMs,
     switches,

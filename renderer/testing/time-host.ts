@@ -64,6 +64,16 @@ export function openTimeHost(): TimeHost {
       leave: async () => note('leave', undefined),
       note: async (input: unknown) => note('note', input),
     },
+    incidents: {
+      create: async (input: unknown) => {
+        note('create', input)
+        return { id: 'INC-0043' }
+      },
+      addCell: async (input: unknown) => {
+        note('addCell', input)
+        return { cell: 'c9' }
+      },
+    },
   }
   useConnectionStore().opened({ api: api as unknown as Client })
   return host

@@ -40,6 +40,8 @@ export interface ClusterDeskParts {
   readonly console: LiveConsoleParts['console']
   /** Puts what an operator chose on record. */
   readonly record: (server: string, text: string) => Result<undefined>
+  /** Looks after a cluster while it is sampled. */
+  readonly watch?: LiveConsoleParts['watch']
 }
 
 const noSuch = (name: string): Result<never> =>
@@ -269,7 +271,7 @@ export class ClusterDesk implements Changing {
   #add(input: ClusterInput): void {
     const live = new LiveConsole(input, {
       access: this.access,
-      console: this.#parts.console,
+      ...{ console: this.#parts.console, watch: this.#parts.watch },
       rememberedRoles: (host) => this.#roles.of(input.name, host),
       onRoles: (host: string, roles: readonly ServerRole[]) => this.#roles.keep(input.name, host, roles),
       onConsole: (of) => this.#onConsole(of),

@@ -15,6 +15,8 @@ export interface BegunConsole {
 export interface LiveConsoleParts extends Pick<LiveClusterParts, 'access' | 'rememberedRoles' | 'onRoles'> {
   /** Makes the console of a source that has begun. */
   readonly console: (live: LiveConsole, source: LiveSource) => BegunConsole
+  /** Looks after it while it is sampled; returns how to stop. */
+  readonly watch?: ((console: Console) => () => void) | undefined
   readonly onConsole: (live: LiveConsole) => void
   readonly onReady: (live: LiveConsole, server: LiveServer) => void
 }
@@ -33,6 +35,7 @@ export class LiveConsole {
         const made = parts.console(this, source)
         const { monitor, guard } = made.console
         this.#begun = made
+        const unwatch = parts.watch?.(made.console)
         source.start(
           (atNs) => {
             // A sleep of this machine, a safe mode that was changed: noticed before anything is written after it.
@@ -45,6 +48,7 @@ export class LiveConsole {
         return {
           close: async () => {
             this.#begun = undefined
+            unwatch?.()
             parts.onConsole(this)
             await made.close()
           },

@@ -7,8 +7,10 @@ import { clusterAt, NEAR_MS, placeAt } from '../../recorded/find.ts'
 import { Past } from '../../recorded/past.ts'
 import type { OnScreen } from '../on-screen.ts'
 import { nearestSample, stand } from '../views/position.ts'
+import { FileReader } from '../../history/file-reader.ts'
 import { HistoryFrames } from './frame.ts'
 import { Playback } from './playback.ts'
+import type { PlayedBundle } from './played-bundle.ts'
 
 const NOTE_MAX = 2_000
 /** Events in memory looked through for the next one. */
@@ -65,7 +67,19 @@ export class HistoryDesk {
     const { recordings } = this.#onScreen.monitor.history
     const opened = recordings ? recordings.open(name) : fail(noFolder)
     if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
-    const reader = opened.value
+    return this.#begin(opened.value, name)
+  }
+
+  /** The same of a bundle. Failures: NO_HISTORY; then it is closed. */
+  openBundle(bundle: PlayedBundle): Result<undefined> {
+    const { db, cluster, manifest } = bundle.opened
+    const reader = new FileReader(db, cluster, { name: manifest.source.cluster, isOwner: true })
+    const begun = this.#begin(reader, bundle.name, bundle)
+    if (!begun.ok) bundle.opened.close()
+    return begun
+  }
+
+  #begin(reader: HistoryReader, name: string, bundle?: PlayedBundle): Result<undefined> {
     const past = new Past(reader, this.#inkOf)
     const finest = past.tiers[0]
     const kept = reader.kept()
@@ -79,7 +93,7 @@ export class HistoryDesk {
         next: 'Open another one.',
       })
     }
-    this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), name, past))
+    this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), name, past, bundle))
     return ok(undefined)
   }
 
@@ -129,7 +143,7 @@ export class HistoryDesk {
 
   removeRecording(name: string): Result<undefined> {
     const { recordings } = this.#onScreen.monitor.history
-    if (this.playback?.file === name) this.leave()
+    if (this.playback?.file === name && !this.playback.bundle) this.leave()
     return this.#settled(recordings ? recordings.remove(name) : fail(noFolder))
   }
 
@@ -180,7 +194,10 @@ export class HistoryDesk {
     const isHere = isSame && playback.viewed.axis.atMs(playback.viewed.nearest(place.atMs)) === place.atMs
     const shown = isHere
       ? playback
-      : new Playback(this.#onScreen.console, clusterAt(past, place), playback?.file ?? null, playback?.owned)
+      : new Playback(
+          ...[this.#onScreen.console, clusterAt(past, place), playback?.file ?? null],
+          ...[playback?.owned, playback?.bundle],
+        )
     if (shown !== playback) this.#play(shown)
     return ok({ sample: shown.viewed.nearest(place.atMs), atMs: place.atMs, recorded: true })
   }

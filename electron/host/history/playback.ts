@@ -14,6 +14,7 @@ import { overviewFrame } from '../views/overview.ts'
 import { stand } from '../views/position.ts'
 import { recordedRulesFrame } from '../views/rules-recorded.ts'
 import { stripFrame } from '../views/strip.ts'
+import type { PlayedBundle } from './played-bundle.ts'
 import { recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
 import { recordedStatus } from './recorded-status.ts'
 
@@ -28,23 +29,28 @@ const nothingStaged = (
 
 export class Playback implements OnPlayback {
   readonly viewed: RecordedCluster
-  /** Name of the recording; null for the store of the source. */
+  /** Name of the recording or of the bundle; null for the store of the source. */
   readonly file: string | null
+  /** What the recording came in. */
+  readonly bundle: PlayedBundle | undefined
   readonly views: ViewSet
   /** What is closed with it; a store stays open. */
   owned: Past | undefined
   readonly #reader: HistoryReader
 
-  constructor(console: Console, viewed: RecordedCluster, file: string | null, owned?: Past) {
+  constructor(console: Console, viewed: RecordedCluster, file: string | null, owned?: Past, bundle?: PlayedBundle) {
     this.viewed = viewed
     this.file = file
+    this.bundle = bundle
     this.#reader = viewed.past.reader
     this.owned = owned
     this.views = this.#viewsOf(console)
   }
 
   end(): void {
-    this.owned?.reader.close()
+    if (!this.owned) return
+    this.owned.reader.close()
+    this.bundle?.opened.close()
   }
 
   /** The file stays open where the one that follows reads it, too. */
@@ -53,7 +59,7 @@ export class Playback implements OnPlayback {
   }
 
   #viewsOf(console: Console): ViewSet {
-    const { viewed, file } = this
+    const { viewed, file, bundle } = this
     const reader = this.#reader
     const pictures = new Pictures(() => viewed.past)
     const find: FindAgainst = (atMs) => {
@@ -64,7 +70,7 @@ export class Playback implements OnPlayback {
     }
     const head = (q: { at: number | null }, seq: number) => ({ seq, ...stand(viewed, q.at) })
     return {
-      status: (q, seq) => recordedStatus(console, viewed, file, q, seq),
+      status: (q, seq) => recordedStatus(console, viewed, { file, bundle }, q, seq),
       strip: (q, seq) => stripFrame(viewed, q, seq),
       overview: (q, seq) => overviewFrame(viewed, q, seq, find),
       // What a job did on one target is not kept: all of it is shown.

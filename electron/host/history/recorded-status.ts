@@ -6,6 +6,7 @@ import type { Console } from '../console.ts'
 import { adaptbfStatus } from '../views/adaptbf.ts'
 import { orZero, stand } from '../views/position.ts'
 import { toNotice } from '../views/status.ts'
+import type { PlayedBundle } from './played-bundle.ts'
 
 /** Servers with none of their targets measured at a sample. */
 function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null): StatusFrame['nodes']['missing'] {
@@ -18,16 +19,18 @@ function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null)
     .map((host) => ({ host, reason: 'not measured at this instant', sinceMs: atMs }))
 }
 
-/** @param file  name of the recording; null for the store of the source. */
+/** @param of  name of the recording or the bundle; null for the store of the source. */
 export function recordedStatus(
   console: Console,
   viewed: RecordedCluster,
-  file: string | null,
+  of: { readonly file: string | null; readonly bundle?: PlayedBundle | undefined },
   query: { at: number | null },
   seq: number,
 ): StatusFrame {
   const { monitor, facts, desk } = console
+  const { file, bundle } = of
   const { sample, atMs } = stand(viewed, query.at)
+  const redacted = bundle?.opened.isRedacted ?? false
   const missing = missingAt(viewed, sample, atMs)
   const isOwn = viewed.source.cluster === monitor.source.cluster
   const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
@@ -39,7 +42,7 @@ export function recordedStatus(
       kind: 'RECORDED',
       cluster: viewed.source.cluster,
       // Of a cluster that is not the one on screen nobody here says what it is.
-      env: isOwn ? facts.env : 'DEV',
+      env: bundle?.env ?? (isOwn ? facts.env : 'DEV'),
       sinceMs: viewed.fromMs,
     },
     oldest: Math.min(1, viewed.sample),
@@ -64,7 +67,11 @@ export function recordedStatus(
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),
     },
-    playback: { file, tier: viewed.tierId, fromMs: viewed.fromMs, toMs: viewed.toMs },
+    playback: {
+      file,
+      ...(bundle ? { bundle: { title: bundle.title, env: bundle.env, redacted, verified: bundle.verified } } : {}),
+      ...{ tier: viewed.tierId, fromMs: viewed.fromMs, toMs: viewed.toMs },
+    },
     notices: failures.map(toNotice),
   }
 }

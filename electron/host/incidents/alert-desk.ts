@@ -1,43 +1,160 @@
-/** Alerts at the host: what watches every source that runs, and what it opens. */
+/**
+ * Alerts at the host: what watches every source that runs, on screen or not, and what it opens. Each source is judged by itself; what is
+ * known of one stays when it is disconnected, so that what comes back soon is the same alert.
+ */
+import type { Change, Entry } from '#core/alerts/book.ts'
+import { AlertWatch } from '#core/alerts/watch.ts'
 import type { Alert, AlertRule, AlertRuleFace } from '#core/api/incidents.ts'
-import { ok, type Result } from '#core/base/result.ts'
+import { ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Console } from '../console.ts'
+import { AlertIncidents } from './alert-incidents.ts'
+import { AlertSettings } from './alert-settings.ts'
+import { watchConsole, type ConsoleWatch } from './alert-watch.ts'
 import type { NotebookDesk } from './notebook-desk.ts'
+
+/** Alerts that are listed, and those of one source in its status. */
+const LISTED = 100
+const IN_STATUS = 20
+/** An alert that is over stays in the status for so long, ms. */
+const AFTER_MS = 600_000
+/** Sources that are remembered. */
+const SOURCES = 128
 
 export interface AlertDeskParts {
   /** Folder of the console's data; undefined: settings are in memory only. */
   readonly dataDir: string | undefined
   readonly notebooks: NotebookDesk
   readonly changed: () => void
+  /** This machine's clock, ms. */
+  readonly wallMs?: (() => number) | undefined
+}
+
+interface Source {
+  readonly watch: AlertWatch
+  /** Incidents by alert. */
+  readonly incidents: Map<string, string>
+  /** While it runs. */
+  running: ConsoleWatch | undefined
+  lastMs: number
 }
 
 export class AlertDesk {
-  readonly parts: AlertDeskParts
+  readonly #parts: AlertDeskParts
+  readonly #settings: AlertSettings
+  readonly #incidents: AlertIncidents
+  readonly #sources = new Map<string, Source>()
+  #number = 0
 
   constructor(parts: AlertDeskParts) {
-    this.parts = parts
+    this.#parts = parts
+    this.#settings = new AlertSettings(parts.dataDir)
+    this.#incidents = new AlertIncidents(parts.notebooks, parts.wallMs ?? (() => performance.now()))
+  }
+
+  /** Why settings of before are not in force. */
+  get notice(): Failure | undefined {
+    return this.#settings.notice
   }
 
   /** Watches a source while it runs; returns how to stop. */
-  watch(_console: Console): () => void {
-    return () => undefined
+  watch(console: Console): () => void {
+    const { cluster } = console.monitor.source
+    const source = this.#sourceOf(cluster)
+    source.running?.stop()
+    const running = watchConsole(console, source.watch, (changes, atMs) => this.#take(cluster, source, changes, atMs))
+    source.running = running
+    console.alerts = { list: () => this.of(cluster), notice: () => this.notice }
+    return () => {
+      if (source.running !== running) return
+      source.lastMs = Math.max(source.lastMs, running.atMs)
+      running.stop()
+      source.running = undefined
+      console.alerts = undefined
+    }
   }
 
   /** Of every source that is watched, those that go on first, newest first. */
   list(): Alert[] {
-    return []
+    return [...this.#sources.values()].flatMap(alertsOf).sort(byStanding).slice(0, LISTED)
   }
 
-  /** Those of one source. */
-  of(_cluster: string): Alert[] {
-    return []
+  /** Those of one source that go on, and those that ended a short while ago. */
+  of(cluster: string): Alert[] {
+    const source = this.#sources.get(cluster)
+    if (!source) return []
+    const nowMs = source.running?.atMs ?? source.lastMs
+    return alertsOf(source)
+      .filter((a) => a.endMs === null || nowMs - a.endMs < AFTER_MS)
+      .slice(0, IN_STATUS)
   }
 
   rules(): AlertRuleFace[] {
-    return []
+    return this.#settings.faces
   }
 
-  setRule(_rule: AlertRule): Result<undefined> {
+  /** Failures: ALERT_BOUNDS, ALERTS_NOT_WRITTEN. */
+  setRule(rule: AlertRule): Result<undefined> {
+    const set = this.#settings.set(rule)
+    if (!set.ok) return set
+    for (const [cluster, source] of this.#sources) {
+      const atMs = source.running?.atMs ?? source.lastMs
+      this.#take(cluster, source, source.watch.setRules(this.#settings.rules, atMs), atMs)
+    }
+    this.#parts.changed()
     return ok(undefined)
   }
+
+  /** Nobody watches any more; what goes on is not told to have ended. */
+  close(): void {
+    for (const s of this.#sources.values()) {
+      s.running?.leave()
+      s.running = undefined
+    }
+  }
+
+  #sourceOf(cluster: string): Source {
+    let source = this.#sources.get(cluster)
+    if (!source) {
+      if (this.#sources.size >= SOURCES) this.#forgetOne()
+      const watch = new AlertWatch(() => `alert-${++this.#number}`, this.#settings.rules)
+      this.#sources.set(cluster, (source = { watch, incidents: new Map(), running: undefined, lastMs: -Infinity }))
+    }
+    return source
+  }
+
+  #forgetOne(): void {
+    for (const [name, s] of this.#sources) {
+      if (s.running) continue
+      this.#sources.delete(name)
+      return
+    }
+  }
+
+  #take(cluster: string, source: Source, changes: readonly Change[], atMs: number): void {
+    if (changes.length === 0) return
+    for (const { what, entry } of changes) {
+      const incident = source.incidents.get(entry.id)
+      if (what === 'ended' && incident !== undefined) this.#incidents.end(cluster, incident, entry)
+      if ((what === 'opened' || what === 'reopened') && this.#opens(entry)) {
+        const id = this.#incidents.begin(cluster, entry, atMs)
+        if (id !== null) source.incidents.set(entry.id, id)
+      }
+    }
+    const kept = new Set(source.watch.entries.map((e) => e.id))
+    for (const id of source.incidents.keys()) if (!kept.has(id)) source.incidents.delete(id)
+    this.#parts.changed()
+  }
+
+  #opens({ kind }: Entry): boolean {
+    return this.#settings.rules.find((r) => r.kind === kind)?.opens ?? false
+  }
 }
+
+const alertsOf = ({ watch, incidents }: Source): Alert[] =>
+  watch.entries.map(({ id, kind, level, text, where, fromMs, endMs }) => ({
+    ...{ id, kind, level, text, where, fromMs, endMs },
+    incident: incidents.get(id) ?? null,
+  }))
+
+const byStanding = (a: Alert, b: Alert): number =>
+  Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs

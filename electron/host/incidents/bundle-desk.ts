@@ -1,18 +1,35 @@
 /** Bundles at the host: written of what is on screen, read back as a recorded source. */
+import { dirname, join } from 'node:path'
 import type {
   BundleRow,
   ExportEvent,
   ExportInput,
   ExportPreview,
+  Incident,
   IncidentsFrame,
   VerdictOfBundle,
 } from '#core/api/incidents.ts'
-import type { Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { byCodeUnit } from '#core/base/order.ts'
+import { NOTEBOOK } from '#core/snapshot/manifest.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
+import { readParts } from '../../incidents/bundle-parts.ts'
+import { BundleShelf } from '../../incidents/bundle-shelf.ts'
+import type { RawReading } from '../../incidents/bundle-source.ts'
+import { openBundle } from '../../incidents/open-bundle.ts'
+import { previewOf } from '../../incidents/preview.ts'
+import { pseudonymCode } from '../../incidents/pseudonym-key.ts'
+import { Uploads, type UploadPart } from '../../incidents/uploads.ts'
+import { verifyBundle } from '../../incidents/verify.ts'
+import { writeReport } from '../../incidents/write-bundle.ts'
 import type { HistoryDesk } from '../history/desk.ts'
+import type { PlayedBundle } from '../history/played-bundle.ts'
+import { Playback } from '../history/playback.ts'
+import { toNotice } from '../views/status.ts'
 import type { OnScreen } from '../on-screen.ts'
+import { exportEvents } from './export-events.ts'
 import type { NotebookDesk } from './notebook-desk.ts'
-import { notYet } from './not-yet.ts'
+import { notebookFor, screenSource, type ScreenSource } from './screen-source.ts'
 
 export interface BundleDeskParts {
   readonly onScreen: OnScreen
@@ -25,64 +42,196 @@ export interface BundleDeskParts {
   readonly changed: () => void
 }
 
+const NO_FOLDER: Failure = {
+  code: 'NO_BUNDLES',
+  what: 'There is no folder for bundles',
+  why: 'the history of this console is in memory only',
+  next: 'Start it with a history file.',
+}
+const BUSY: Failure = {
+  code: 'EXPORT_BUSY',
+  what: 'The bundle was not written',
+  why: 'another one is being written, here or in another window',
+  unaffected: 'The one that is being written.',
+  next: 'Wait for its end, or cancel it.',
+}
+const SCREEN = 'What is on screen stays as it is.'
+
 export class BundleDesk {
   readonly parts: BundleDeskParts
+  readonly #shelf: BundleShelf | undefined
+  readonly #uploads: Uploads | undefined
+  readonly #closing = new AbortController()
+  #isExporting = false
 
   constructor(parts: BundleDeskParts) {
     this.parts = parts
+    const { file } = parts.onScreen.monitor.history
+    const beside = file === ':memory:' ? parts.dataDir : dirname(file)
+    if (beside === undefined) return
+    this.#shelf = new BundleShelf(join(beside, 'bundles'), parts.changed)
+    this.#uploads = new Uploads(this.#shelf)
+    this.#shelf.tidy(Date.now())
   }
 
   get folder(): string | null {
-    return null
+    return this.#shelf?.folder ?? null
   }
 
   list(): BundleRow[] {
-    return []
+    return this.#shelf?.list() ?? []
   }
 
   get opened(): IncidentsFrame['opened'] {
-    return null
+    const of = this.#played
+    if (!of) return null
+    const { manifest, notebook } = of.opened
+    const integrity = manifest.members.find((m) => m.name === NOTEBOOK)?.sha256 ?? ''
+    return { name: of.name, manifest, incident: notebook, integrity }
   }
 
-  preview(_input: ExportInput): Promise<Result<ExportPreview>> {
-    return Promise.resolve(notYet('There is no preview'))
+  async preview(input: ExportInput): Promise<Result<ExportPreview>> {
+    const of = this.#sourceFor(input)
+    if (!of.ok) return of
+    const { source, incident } = of.value
+    try {
+      const code = pseudonymCode(this.parts.dataDir)
+      return code.ok ? await previewOf(source, input, incident, code.value) : code
+    } finally {
+      source.end()
+    }
   }
 
-  export(_input: ExportInput, _signal?: AbortSignal): Result<AsyncGenerator<ExportEvent, void, void>> {
-    return notYet('The bundle was not written')
+  /** Failures: NO_BUNDLES, EXPORT_BUSY, BUNDLE_NAME, those of the source; later ones are told by the last event. */
+  export(input: ExportInput, signal?: AbortSignal): Result<AsyncGenerator<ExportEvent, void, void>> {
+    const shelf = this.#shelf
+    if (!shelf) return fail(NO_FOLDER)
+    if (this.#isExporting) return fail(BUSY)
+    const name = input.name ?? shelf.freeName(input.incident, input.span.fromMs)
+    const path = shelf.pathOf(name)
+    if (!path.ok) return path
+    const of = this.#sourceFor(input)
+    if (!of.ok) return of
+    const { source, incident } = of.value
+    shelf.make()
+    const { dataDir, version } = this.parts
+    const { signal: closing } = this.#closing
+    const events = exportEvents(
+      { source, input, incident, name, file: path.value, work: shelf.work, dataDir, version },
+      signal ? AbortSignal.any([signal, closing]) : closing,
+    )
+    return ok(this.#whileExporting(events, source, name))
   }
 
-  markdown(_input: ExportInput): Promise<Result<{ name: string; text: string }>> {
-    return Promise.resolve(notYet('The report was not written'))
+  async *#whileExporting(
+    events: AsyncGenerator<ExportEvent, void, void>,
+    source: ScreenSource,
+    name: string,
+  ): AsyncGenerator<ExportEvent, void, void> {
+    if (this.#isExporting) {
+      source.end()
+      yield { kind: 'failed', notice: toNotice(BUSY) }
+      return
+    }
+    this.#isExporting = true
+    try {
+      for await (const event of events) {
+        if (event.kind === 'done') await this.#shelf?.look(name)
+        yield event
+      }
+    } finally {
+      this.#isExporting = false
+      source.end()
+      this.parts.changed()
+    }
   }
 
-  read(_name: string): Result<AsyncGenerator<{ base64: string; isLast: boolean }, void, void>> {
-    return notYet('The bundle was not read')
+  async markdown(input: ExportInput): Promise<Result<{ name: string; text: string }>> {
+    const of = this.#sourceFor(input)
+    if (!of.ok) return of
+    const { source, incident } = of.value
+    const { dataDir, version } = this.parts
+    try {
+      const code = pseudonymCode(dataDir)
+      if (!code.ok) return code
+      const signal = this.#closing.signal
+      const options = { incident, code: code.value, version, nowMs: Date.now(), work: this.#shelf?.work, signal }
+      const text = await writeReport(source, input, options)
+      const from = new Date(input.span.fromMs).toISOString().slice(0, 16).replace(/[-:]/g, '')
+      return text.ok ? ok({ name: `${input.incident ?? 'snapshot'}-${from}.md`, text: text.value }) : text
+    } finally {
+      source.end()
+    }
   }
 
-  put(_part: {
-    name: string
-    upload: string
-    at: number
-    base64: string
-    isLast: boolean
-  }): Promise<Result<undefined>> {
-    return Promise.resolve(notYet('The bundle was not taken'))
+  read(name: string): Result<AsyncGenerator<{ base64: string; isLast: boolean }, void, void>> {
+    const path = this.#pathOf(name)
+    return path.ok ? readParts(path.value) : path
   }
 
-  verify(_name: string): Promise<Result<VerdictOfBundle>> {
-    return Promise.resolve(notYet('The bundle was not verified'))
+  async put(part: UploadPart): Promise<Result<undefined>> {
+    if (!this.#shelf || !this.#uploads) return fail(NO_FOLDER)
+    const taken = await this.#uploads.put(part, Date.now())
+    if (taken.ok && part.isLast) await this.#shelf.look(part.name)
+    return taken
   }
 
-  open(_name: string): Promise<Result<undefined>> {
-    return Promise.resolve(notYet('The bundle was not opened'))
+  async verify(name: string): Promise<Result<VerdictOfBundle>> {
+    const path = this.#pathOf(name)
+    return path.ok ? verifyBundle(path.value) : path
   }
 
-  remove(_name: string): Result<undefined> {
-    return notYet('The bundle was not removed')
+  /** Failures: those of the archive and of the recording in it, NO_HISTORY for an empty one. */
+  async open(name: string): Promise<Result<undefined>> {
+    const path = this.#pathOf(name)
+    if (!path.ok || !this.#shelf) return path.ok ? fail(NO_FOLDER) : path
+    const verdict = await verifyBundle(path.value)
+    if (!verdict.ok) return fail({ unaffected: SCREEN, ...verdict.error })
+    const opened = await openBundle(path.value, this.#shelf.work)
+    if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
+    const { incident, source } = opened.value.manifest
+    return this.parts.history.openBundle({
+      ...{ name, title: incident?.title ?? '', env: source.env, verified: verdict.value.ok },
+      opened: opened.value,
+    })
+  }
+
+  remove(name: string): Result<undefined> {
+    if (!this.#shelf) return fail(NO_FOLDER)
+    const path = this.#shelf.pathOf(name)
+    if (!path.ok) return path
+    if (this.#played?.name === name) this.parts.history.leave()
+    const removed = this.#shelf.remove(name)
+    if (removed.ok) this.parts.changed()
+    return removed
   }
 
   close(): void {
-    // Nothing is open.
+    this.#closing.abort()
+    this.#uploads?.close()
+    // What was unpacked goes with it.
+    if (this.#played) this.parts.history.leave()
+  }
+
+  get #played(): PlayedBundle | undefined {
+    const { playback } = this.parts.onScreen
+    return playback instanceof Playback ? playback.bundle : undefined
+  }
+
+  #pathOf(name: string): Result<string> {
+    return this.#shelf ? this.#shelf.pathOf(name) : fail(NO_FOLDER)
+  }
+
+  #sourceFor(input: ExportInput): Result<{ source: ScreenSource; incident: Incident | null }> {
+    const { onScreen, store, notebooks } = this.parts
+    const readings = (fromMs: number, toMs: number): RawReading[] => {
+      const kept = notebooks.readings(input.incident)
+      return kept.filter((r) => r.atMs >= fromMs && r.atMs < toMs).sort((a, b) => byCodeUnit(a.server, b.server))
+    }
+    const source = screenSource({ onScreen, store, readings })
+    if (!source.ok) return source
+    const incident = notebookFor(input.incident, source.value, (id) => notebooks.find(id))
+    if (!incident.ok) source.value.end()
+    return incident.ok ? ok({ source: source.value, incident: incident.value }) : incident
   }
 }

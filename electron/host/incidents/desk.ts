@@ -1,11 +1,12 @@
 /** Incidents at the host: notebooks, what alerts, and bundles. Each room keeps its own; this is what the contract calls. */
 import type { IncidentsFrame, IncidentsQuery } from '#core/api/incidents.ts'
-import type { RunResult } from '#core/api/sandbox.ts'
 import type { Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
+import type { Console } from '../console.ts'
 import type { Changing } from '../frame-pump.ts'
 import type { HistoryDesk } from '../history/desk.ts'
 import type { OnScreen } from '../on-screen.ts'
+import type { KeptRun } from '../sandbox/run.ts'
 import { AlertDesk } from './alert-desk.ts'
 import { BundleDesk } from './bundle-desk.ts'
 import { NotebookDesk } from './notebook-desk.ts'
@@ -16,7 +17,7 @@ export interface IncidentDeskParts {
   readonly dataDir: string | undefined
   readonly store: EnforcementStore | undefined
   readonly version: string
-  readonly run: (id: string | null) => Result<RunResult>
+  readonly run: (id: string | null) => Result<KeptRun>
 }
 
 export class IncidentDesk implements Changing {
@@ -32,7 +33,10 @@ export class IncidentDesk implements Changing {
     const changed = (): void => this.changed()
     this.#onScreen = onScreen
     this.#turn = onScreen.turn
-    this.notebooks = new NotebookDesk({ onScreen, dataDir, changed, run: parts.run })
+    this.notebooks = new NotebookDesk({
+      ...{ onScreen, dataDir, changed, run: parts.run },
+      thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
+    })
     this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks })
     this.bundles = new BundleDesk({ ...parts, changed, notebooks: this.notebooks })
     // What is open comes and goes with what is on screen; samples alone change nothing here.
@@ -41,6 +45,16 @@ export class IncidentDesk implements Changing {
       this.#turn = onScreen.turn
       this.changed()
     })
+  }
+
+  /** Watches a source while it runs: what alerts in it can open an incident. Returns how to stop. */
+  watch(console: Console): () => void {
+    const forget = this.notebooks.know(console)
+    const stop = this.alerts.watch(console)
+    return () => {
+      stop()
+      forget()
+    }
   }
 
   onChange(listener: () => void): () => void {

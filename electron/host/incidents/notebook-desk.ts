@@ -1,88 +1,314 @@
-/** Notebooks at the host: made of what is on screen, kept in the data folder. */
+/** Notebooks at the host: made of what is on screen or of a source that alerted, kept in the data folder. */
+import { createHash } from 'node:crypto'
 import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
 import type { Span } from '#core/api/history.ts'
-import type { Result } from '#core/base/result.ts'
-import type { RunResult } from '#core/api/sandbox.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { NOTEBOOK_FORMAT, type AlertKind } from '#core/snapshot/notebook.ts'
+import { notebookJson } from '#core/snapshot/notebook-json.ts'
+import { thisUser } from '../../enforce/store.ts'
+import type { RawReading } from '../../incidents/bundle-source.ts'
+import { NotebookStore, type NotebookRow } from '../../incidents/notebook-store.ts'
+import type { Console } from '../console.ts'
 import type { OnScreen } from '../on-screen.ts'
-import { notYet } from './not-yet.ts'
+import type { KeptRun } from '../sandbox/run.ts'
+import { firstCells } from './cells/first-cells.ts'
+import { newCells, NOT_ADDED } from './cells/new-cell.ts'
+import { standAt, standOn, type Standpoint } from './cells/standpoint.ts'
+import { around, HALF_MS, stretchFault } from './cells/stretch.ts'
+import { oneLine } from './cells/words.ts'
+import { placed, withCells, withMoved, withoutCell, withRestored, withText, type TakenCell } from './notebook-cells.ts'
+import { ReadingsKeeper } from './readings-keeper.ts'
+import { readingsOf } from './readings.ts'
+
+const TITLE_MOST = 200
+/** Incidents whose last removed cell can come back. */
+const UNDO_MOST = 100
+
+const NOT_OPENED = 'The incident was not opened'
+const NOT_CHANGED = 'The incident was not changed'
+const AS_IT_WAS = 'The incident is as it was.'
 
 export interface NotebookDeskParts {
   readonly onScreen: OnScreen
   /** Folder of the console's data; undefined: notebooks are in memory only. */
   readonly dataDir: string | undefined
   /** A result of the sandbox; null: the newest. */
-  readonly run: (id: string | null) => Result<RunResult>
+  readonly run: (id: string | null) => Result<KeptRun>
   readonly changed: () => void
+  /** Threshold of the rule of a kind of alert. */
+  readonly thresholdOf?: ((kind: AlertKind) => number | undefined) | undefined
+}
+
+export interface NewIncident {
+  readonly atMs: number | null
+  readonly span: Span | null
+  readonly title: string
+  readonly note: string
+  readonly alert?: Incident['alert']
+  /** Source that it is about, one that is known; what is on screen by default. */
+  readonly cluster?: string | undefined
 }
 
 export class NotebookDesk {
   readonly parts: NotebookDeskParts
+  readonly #store: NotebookStore
+  readonly #readings: ReadingsKeeper
+  /** Sources that run, by cluster. */
+  readonly #consoles = new Map<string, Console>()
+  readonly #taken = new Map<string, TakenCell>()
+  readonly #hashes = new WeakMap<Incident, string>()
 
   constructor(parts: NotebookDeskParts) {
     this.parts = parts
+    this.#store = new NotebookStore(parts.dataDir, { onMore: parts.changed })
+    this.#readings = new ReadingsKeeper(this.#store)
+  }
+
+  /** A source that runs, on screen or not, so that an incident can be about it; returns how to forget it. */
+  know(console: Console): () => void {
+    const { cluster } = console.monitor.source
+    this.#consoles.set(cluster, console)
+    return () => {
+      if (this.#consoles.get(cluster) === console) this.#consoles.delete(cluster)
+    }
   }
 
   list(): IncidentsFrame['incidents'] {
-    return []
+    return this.#store.list().map(faceOf)
   }
 
-  find(_id: string): Incident | undefined {
-    return undefined
+  find(id: string): Incident | undefined {
+    return this.#store.find(id)
   }
 
   /** SHA-256 of the notebook as it would stand in a bundle without redaction. */
-  integrityOf(_incident: Incident): string {
-    return ''
+  integrityOf(incident: Incident): string {
+    let hash = this.#hashes.get(incident)
+    if (hash === undefined) {
+      hash = createHash('sha256').update(notebookJson(incident)).digest('hex')
+      this.#hashes.set(incident, hash)
+    }
+    return hash
   }
 
-  create(_input: {
-    atMs: number | null
-    span: Span | null
-    title: string
-    note: string
-    alert?: Incident['alert']
-    /** Source that it is about; the one on screen by default. */
-    cluster?: string
-  }): Result<{ id: string }> {
-    return notYet('The incident was not opened')
+  /** What servers printed when an incident was opened; with null what they printed last, of the source that is on screen. */
+  readings(id: string | null): readonly RawReading[] {
+    return id === null ? readingsOf(this.parts.onScreen.monitor) : this.#readings.of(id)
   }
 
+  /** Until readings of incidents that were opened are on disk. */
+  settled(): Promise<void> {
+    return this.#readings.settled()
+  }
+
+  /** Failures: INCIDENT_SPAN, NO_SOURCE, INCIDENT_NOT_WRITTEN. */
+  create(input: NewIncident): Result<{ id: string }> {
+    const stood = this.#standOf(input)
+    if (!stood.ok) return stood
+    const stand = stood.value
+    const isRecorded = stand.source.kind === 'RECORDED'
+    const span = input.span ?? around(stand.atMs, stand.firstMs, isRecorded ? stand.newestMs : undefined)
+    const fault = stretchFault(span, stand.newestMs)
+    if (fault !== undefined) return fail(spanFailure(NOT_OPENED, fault))
+    const { alert = null } = input
+    const { title, cells } = firstCells({
+      ...{ stand, span, note: input.note, wallMs: Date.now() },
+      alert: alert === null ? undefined : { alert, threshold: this.parts.thresholdOf?.(alert.kind) },
+      run: () => this.parts.run(null),
+    })
+    const given = oneLine(input.title, TITLE_MOST)
+    const made = this.#store.create((id) => ({
+      ...{ format: NOTEBOOK_FORMAT, id, title: given === '' ? title : given, alert, source: stand.source },
+      status: stand.isExercise ? 'exercise' : 'open',
+      author: alert === null ? (thisUser().split('@')[0] ?? '') : 'alert',
+      ...{ createdMs: stand.nowMs, changedMs: stand.nowMs, resolvedMs: null },
+      ...{ fromMs: span.fromMs, toMs: span.toMs },
+      cells: placed(cells, stand.atMs, []),
+    }))
+    if (!made.ok) return made
+    const { id } = made.value
+    this.#keepReadings(id, stand, span)
+    mark(stand.monitor, stand.atMs, `${id} opened: ${made.value.title}`, alert !== null)
+    this.parts.changed()
+    return ok({ id })
+  }
+
+  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, INCIDENT_SPAN, INCIDENT_NOT_WRITTEN. */
   change(
-    _id: string,
-    _change: { title?: string | undefined; status?: IncidentStatus | undefined; span?: Span | undefined },
+    id: string,
+    change: { title?: string | undefined; status?: IncidentStatus | undefined; span?: Span | undefined },
   ): Result<undefined> {
-    return notYet('The incident was not changed')
+    let told = ''
+    const { title, status, span } = change
+    const changed = this.#replace(id, NOT_CHANGED, (of, nowMs) => {
+      // What was recorded may be ahead of the clock here: a range is never refused for where it ends already.
+      const fault = span && stretchFault(span, Math.max(nowMs, of.toMs - HALF_MS))
+      if (fault !== undefined) return fail(spanFailure(NOT_CHANGED, fault))
+      const line = title === undefined ? of.title : oneLine(title, TITLE_MOST)
+      if (line === '') return fail({ code: 'NO_TITLE', what: NOT_CHANGED, why: 'the title is empty' })
+      const is = status ?? of.status
+      if (is !== of.status && is === 'resolved') told = `${id} resolved: ${line}`
+      else if (is !== of.status && of.status === 'resolved') told = `${id} opened again: ${line}`
+      const resolvedMs = is !== 'resolved' ? null : of.status === 'resolved' ? of.resolvedMs : nowMs
+      return ok({ ...of, title: line, status: is, resolvedMs, ...(span ? { ...span } : {}) })
+    })
+    if (!changed.ok) return changed
+    if (told !== '') {
+      const monitor = this.#consoleOf(changed.value.source.cluster)?.monitor
+      mark(monitor, monitor?.nowMs() ?? 0, told)
+    }
+    return this.#told(changed)
   }
 
-  remove(_id: string): Result<undefined> {
-    return notYet('The incident was not removed')
+  /** Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
+  remove(id: string): Result<undefined> {
+    return this.#told(this.#store.remove(id))
   }
 
-  restore(_id: string): Result<undefined> {
-    return notYet('The incident was not restored')
+  /** Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
+  restore(id: string): Result<undefined> {
+    return this.#told(this.#store.restore(id))
   }
 
-  addCell(_id: string, _atMs: number | null, _cell: CellInput, _behind: string | null): Result<{ cell: string }> {
-    return notYet('The cell was not added')
+  /**
+   * Failures: NO_INCIDENT, INCIDENT_UNREADABLE, OTHER_CLUSTER where something else is on screen, NOTHING_TO_FREEZE, INCIDENT_FULL,
+   * INCIDENT_NOT_WRITTEN.
+   */
+  addCell(id: string, atMs: number | null, input: CellInput, behind: string | null): Result<{ cell: string }> {
+    let added = ''
+    const changed = this.#replace(id, NOT_ADDED, (of) => {
+      const stand = standOn(this.parts.onScreen, atMs)
+      const isWritten = input.kind === 'note' || (input.kind === 'transcript' && input.text !== null)
+      if (!isWritten && stand.source.cluster !== of.source.cluster) return fail(otherCluster(of, stand))
+      const isWithin = stand.atMs >= of.fromMs && stand.atMs < of.toMs
+      const span = isWithin ? { fromMs: of.fromMs, toMs: of.toMs } : around(stand.atMs, stand.firstMs, stand.newestMs)
+      const made = newCells(stand, span, input, this.parts.run)
+      if (!made.ok) return made
+      const cells = placed(made.value, stand.atMs, of.cells, this.#taken.get(id)?.cell)
+      added = cells[0]?.id ?? ''
+      return withCells(of, cells, behind, NOT_ADDED)
+    })
+    if (!changed.ok) return changed
+    this.parts.changed()
+    return ok({ cell: added })
   }
 
-  editCell(_id: string, _cell: string, _text: string): Result<undefined> {
-    return notYet('The note was not changed')
+  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, NO_NOTE, INCIDENT_NOT_WRITTEN. */
+  editCell(id: string, cell: string, text: string): Result<undefined> {
+    const what = 'The note was not changed'
+    return this.#told(this.#replace(id, what, (of) => withText(of, cell, text, what)))
   }
 
-  moveCell(_id: string, _cell: string, _by: number): Result<undefined> {
-    return notYet('The cell was not moved')
+  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, INCIDENT_NOT_WRITTEN. */
+  moveCell(id: string, cell: string, by: number): Result<undefined> {
+    const what = 'The cell was not moved'
+    return this.#told(this.#replace(id, what, (of) => withMoved(of, cell, by, what)))
   }
 
-  removeCell(_id: string, _cell: string): Result<undefined> {
-    return notYet('The cell was not removed')
+  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NO_CELL, INCIDENT_NOT_WRITTEN. */
+  removeCell(id: string, cell: string): Result<undefined> {
+    const what = 'The cell was not removed'
+    let taken: TakenCell | undefined
+    const changed = this.#replace(id, what, (of) => {
+      const without = withoutCell(of, cell, what)
+      if (!without.ok) return without
+      taken = without.value.taken
+      return ok(without.value.of)
+    })
+    if (changed.ok && taken) {
+      this.#taken.delete(id)
+      this.#taken.set(id, taken)
+      if (this.#taken.size > UNDO_MOST) this.#taken.delete(this.#taken.keys().next().value as string)
+    }
+    return this.#told(changed)
   }
 
-  restoreCell(_id: string): Result<undefined> {
-    return notYet('The cell was not restored')
+  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NOTHING_REMOVED, INCIDENT_FULL, INCIDENT_NOT_WRITTEN. */
+  restoreCell(id: string): Result<undefined> {
+    const what = 'The cell was not restored'
+    const taken = this.#taken.get(id)
+    if (!taken) {
+      const why = 'no cell was removed since the console began, or it is back already'
+      return fail({ code: 'NOTHING_REMOVED', what, why, unaffected: AS_IT_WAS })
+    }
+    const changed = this.#replace(id, what, (of) => ok(withRestored(of, taken)))
+    if (changed.ok) this.#taken.delete(id)
+    return this.#told(changed)
   }
 
   close(): void {
-    // Nothing waits.
+    this.#store.close()
+  }
+
+  #replace(id: string, what: string, change: (of: Incident, nowMs: number) => Result<Incident>): Result<Incident> {
+    return this.#store.replace(id, what, (of) => {
+      const nowMs = this.#consoleOf(of.source.cluster)?.monitor.nowMs() ?? Date.now()
+      const changed = change(of, nowMs)
+      return changed.ok ? ok({ ...changed.value, changedMs: Math.max(of.changedMs, nowMs) }) : changed
+    })
+  }
+
+  #told(result: Result<unknown>): Result<undefined> {
+    if (!result.ok) return result
+    this.parts.changed()
+    return ok(undefined)
+  }
+
+  #consoleOf(cluster: string): Console | undefined {
+    const { console } = this.parts.onScreen
+    return console.monitor.source.cluster === cluster ? console : this.#consoles.get(cluster)
+  }
+
+  #standOf({ cluster, atMs, alert }: NewIncident): Result<Standpoint> {
+    if (cluster === undefined && !alert) return ok(standOn(this.parts.onScreen, atMs))
+    // What alerts goes on, whatever is played back meanwhile.
+    const console = cluster === undefined ? this.parts.onScreen.console : this.#consoleOf(cluster)
+    if (console) return ok(standAt(console, atMs))
+    return fail({ code: 'NO_SOURCE', what: NOT_OPENED, why: `${oneLine(cluster ?? '', 100)} is not connected` })
+  }
+
+  /** Of the moment itself: what servers printed long after an incident is not of it. */
+  #keepReadings(id: string, stand: Standpoint, span: { readonly fromMs: number; readonly toMs: number }): void {
+    if (!stand.monitor || stand.source.kind === 'RECORDED') return
+    const all = readingsOf(stand.monitor)
+    this.#readings.keep(
+      id,
+      all.filter((r) => r.atMs >= span.fromMs && r.atMs < span.toMs),
+    )
   }
 }
+
+/** A line in the event lane of the source. */
+function mark(monitor: Standpoint['monitor'], atMs: number, text: string, isAlert = false): void {
+  if (!monitor) return
+  monitor.events.add({ atMs, kind: 'note', level: 'ok', subject: 'Incident', text, where: '' })
+  // An alert is told in the middle of a sample, which is followed by the next.
+  if (!isAlert) monitor.changed()
+}
+
+function faceOf({ id, head, changedMs, fault }: NotebookRow): IncidentsFrame['incidents'][number] {
+  if (!head) {
+    const nothing = { cluster: '', author: '', resolvedMs: null, alert: null, cells: 0 }
+    return { id, title: id, status: 'open', createdMs: changedMs, ...nothing, fault }
+  }
+  const { title, status, author, createdMs, resolvedMs, cells } = head
+  return {
+    ...{ id, title, status, author, createdMs, resolvedMs, cells, fault },
+    cluster: head.source.cluster,
+    alert: head.alert?.kind ?? null,
+  }
+}
+
+const spanFailure = (what: string, why: string): Failure => ({
+  ...{ code: 'INCIDENT_SPAN', what, why },
+  unaffected: 'Incidents are as they were.',
+  next: 'Choose another range.',
+})
+
+const otherCluster = (of: Incident, stand: Standpoint): Failure => ({
+  code: 'OTHER_CLUSTER',
+  what: NOT_ADDED,
+  why: `the incident is of ${oneLine(of.source.cluster, 100)}; on screen is ${oneLine(stand.source.cluster, 100)}`,
+  unaffected: AS_IT_WAS,
+  next: 'Show that cluster first, or write a note.',
+})

@@ -10,6 +10,7 @@ import type { Variant } from '#core/sandbox/variant.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Pool } from '../../sandbox/pool.ts'
+import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import { gather } from './fork.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
@@ -22,6 +23,8 @@ export interface CalibrationOptions {
   readonly signal?: AbortSignal | undefined
   /** Program of the threads (tests). */
   readonly program?: string | undefined
+  /** What is played back from a file in the place of the source. */
+  readonly played?: RecordedCluster | undefined
 }
 
 /**
@@ -43,7 +46,7 @@ export async function calibrateOver(
       next: 'Choose a shorter one.',
     })
   }
-  const inputs = gather(monitor, input)
+  const inputs = gather(monitor, input, options.played)
   if (!inputs.ok) return inputs
   const fork = forkScenario(inputs.value)
   if (!fork.ok) return fork
@@ -51,8 +54,8 @@ export async function calibrateOver(
   const reports = await runSeeds(fork.value.scenario, seconds, seeds, options)
   if (!reports.ok) return reports
   const names = targetNames([...inputs.value.targets, ...inputs.value.mdts].map((t) => t.name))
-  const events = monitor.history
-    .reader()
+  const reader = options.played?.past.reader ?? monitor.history.reader()
+  const events = reader
     .events(span.fromMs, span.toMs, EVENTS_MAX)
     .filter((e) => e.kind === 'lost')
     .map((e) => e.text)

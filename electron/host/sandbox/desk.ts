@@ -9,18 +9,19 @@ import type {
   GalleryEntry,
   RunEvent,
   RunInput,
-  RunResult,
   ScenarioCheck,
   Variant,
 } from '#core/api/sandbox.ts'
 import type { Span } from '#core/api/history.ts'
 import { ok, type Result } from '#core/base/result.ts'
+import { Playback } from '../history/playback.ts'
 import type { OnScreen } from '../on-screen.ts'
+import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import { exportResult, type Exported, type ExportFormat } from './export.ts'
 import { calibrateOver } from './calibration.ts'
 import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
-import { RunDesk } from './run.ts'
+import { RunDesk, type KeptRun } from './run.ts'
 import { TextReader } from './reading.ts'
 import { ScenarioShelf } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
@@ -46,7 +47,7 @@ export class SandboxDesk {
     const { onScreen, dataDir, program } = parts
     this.#runs = new RunDesk({
       program,
-      colourOf: (jobId) => onScreen.monitor.jobs.find(jobId)?.colour ?? 0,
+      colourOf: (jobId) => (this.#played?.jobs ?? onScreen.monitor.jobs).find(jobId)?.colour ?? 0,
     })
     this.#shelf = new ScenarioShelf(dataDir)
   }
@@ -76,14 +77,20 @@ export class SandboxDesk {
   }
 
   async fork(input: ForkInput): Promise<Result<Forked>> {
-    return forkOf(this.parts.onScreen.monitor, input)
+    return forkOf(this.parts.onScreen.monitor, input, this.#played)
   }
 
   calibrate(input: ForkInput & { span: Span; seeds: number }, signal?: AbortSignal): Promise<Result<Calibration>> {
     const { onScreen, program } = this.parts
     const { signal: closing } = this.#closing
     const either = signal ? AbortSignal.any([signal, closing]) : closing
-    return calibrateOver(onScreen.monitor, input, { signal: either, program })
+    return calibrateOver(onScreen.monitor, input, { signal: either, program, played: this.#played })
+  }
+
+  /** What is played back from a file of its own: it is forked in the place of the source. */
+  get #played(): RecordedCluster | undefined {
+    const { playback } = this.parts.onScreen
+    return playback instanceof Playback && playback.file !== null ? playback.viewed : undefined
   }
 
   run(input: RunInput, signal?: AbortSignal): Result<AsyncGenerator<RunEvent, void, void>> {
@@ -108,10 +115,9 @@ export class SandboxDesk {
     return kept.ok ? ok(exportResult(kept.value.result, format)) : kept
   }
 
-  /** A result of this start of the host; null: the newest. Failures: NO_RESULT. */
-  result(id: string | null): Result<RunResult> {
-    const kept = this.#runs.result(id)
-    return kept.ok ? ok(kept.value.result) : kept
+  /** A result of this start of the host, what it was a fork of and when it was made; null: the newest. Failures: NO_RESULT. */
+  kept(id: string | null): Result<KeptRun> {
+    return this.#runs.result(id)
   }
 
   close(): void {

@@ -2,6 +2,9 @@
 import type { Band, Metric, RunResult } from '#core/api/sandbox.ts'
 import { METRICS } from '#core/api/sandbox.ts'
 import { letterOf } from '#core/sandbox/variant-words.ts'
+import { mdRow as row, mdText } from '#core/snapshot/markdown-text.ts'
+
+export { mdText }
 
 export type ExportFormat = 'csv' | 'json' | 'md'
 export interface Exported {
@@ -69,15 +72,6 @@ function csv(r: RunResult): string {
 /** Jobs of the Markdown table. */
 const MD_JOBS = 20
 
-/** Text in Markdown: what would be a sign of it is written as a character, and a line stays a line. */
-export const mdText = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/[\\`*_{}[\]()#+!|~^$@:-]/g, (c) => `&#${c.charCodeAt(0)};`)
-
 function figure(v: number, unit: string): string {
   if (unit === 'B/s') return `${(v / 1e6).toFixed(1)} MB/s`
   const text = Math.abs(v) >= 100 ? Math.round(v).toLocaleString('en-GB') : String(Number(v.toPrecision(3)))
@@ -94,8 +88,6 @@ const inMb = (band: Band): Band =>
   band === null ? null : { median: band.median, low: band.low / 1e6, high: band.high / 1e6 }
 
 const shown = (band: Band, unit: string): string => mdBand(unit === 'B/s' ? inMb(band) : band, unit)
-
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 function md(r: RunResult): string {
   const columns = r.variants.map((v, i) => `${i === 0 ? '' : `${letterOf(i)} `}${mdText(v.name)}`)

@@ -27,6 +27,10 @@ export interface KeptRun {
   readonly result: RunResult
   /** undefined: the scenario is no fork. */
   readonly cluster: string | undefined
+  /** Instant of the fork on the cluster's clock; undefined where it is none. */
+  readonly forkMs: number | undefined
+  /** When the run ended, wall clock. */
+  readonly endedMs: number
 }
 
 export interface RunDeskParts {
@@ -96,7 +100,9 @@ export class RunDesk {
       ...{ seconds, seeds, sloWaitMs, knowledge, cost: { ...cost } },
       ...{ jobs: comparison.jobs, variants: comparison.variants, verdict: comparison.verdict },
     }
-    this.#kept.set(result.id, { result, cluster: scenario.fork?.cluster })
+    const { fork } = scenario
+    const forkMs = fork && Date.parse(fork.at)
+    this.#kept.set(result.id, { result, cluster: fork?.cluster, forkMs, endedMs: Date.now() })
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > RESULTS_KEPT && oldest !== undefined) this.#kept.delete(oldest)
     return result

@@ -14,9 +14,10 @@ export const toNotice = (f: Failure): Notice => ({
   ...(f.next === undefined ? {} : { next: f.next }),
 })
 
-export function statusFrame({ monitor, facts, desk }: Console, query: { at: number | null }, seq: number): StatusFrame {
+export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
+  const { monitor, facts, desk, alerts } = console
   const { sample, atMs } = stand(monitor, query.at)
-  const failures = [monitor.history.notice, ...monitor.failures].filter((f) => f !== undefined)
+  const failures = [monitor.history.notice, ...monitor.failures, alerts?.notice()].filter((f) => f !== undefined)
   return {
     seq,
     sample,
@@ -60,6 +61,7 @@ export function statusFrame({ monitor, facts, desk }: Console, query: { at: numb
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),
     },
+    ...(alerts && { alerts: alerts.list() }),
     notices: failures.map(toNotice),
   }
 }

@@ -1,0 +1,54 @@
+/** What a sample of 10,000 jobs on 48 targets of 12 servers costs the watch of a source, one a second, jobs every fifth; beside the sums of the same columns alone. */
+import { JOB_BIN_MS, type Figures, type JobFigures } from './figures.ts'
+import { AlertWatch } from './watch.ts'
+
+const JOBS = 10_000
+const SERVERS = 12
+const SAMPLES = 300
+const ids = Array.from({ length: JOBS }, (_, i) => `${4000 + i}.solve.u${i % 97}`)
+const hosts = Array.from({ length: SERVERS }, (_, i) => `oss${i}`)
+const all = hosts.map((_, i) => i)
+
+/** One job in fifty falls after two minutes, and another one runs at its limit: these are judged. */
+function figures(at: number): Figures {
+  const atMs = at * 1_000
+  const servers = hosts.map((host, i) => ({ host, queued: 40 + ((at * 7 + i) % 25), silent: '' }))
+  const isBin = atMs % JOB_BIN_MS === 0
+  const jobs: JobFigures | undefined = isBin
+    ? {
+        ids,
+        served: Float64Array.from(ids, (_, i) => (at > 120 && i % 50 === 0 ? 2 : 20 + ((i * 31 + at) % 9))),
+        held: Float64Array.from(ids, (_, i) => (i % 50 === 1 ? 1 : 0)),
+        ...{ serversOf: () => all, weightOf: () => 4 },
+        servers: hosts.map((host) => ({ host, queued: 400, served: 20_000 })),
+      }
+    : undefined
+  return { ...{ atMs, intervalMs: 1_000, regime: '' }, servers, jobs }
+}
+
+function look(now: () => number): number {
+  const watch = new AlertWatch(() => 'a')
+  let took = 0
+  for (let at = 1; at <= SAMPLES; at++) {
+    const f = figures(at)
+    const began = now()
+    watch.look(f)
+    took += now() - began
+  }
+  return took / SAMPLES
+}
+
+/** The least that can be done with the figures: every one is added up once. */
+function sums(now: () => number): number {
+  let took = 0
+  let sum = 0
+  for (let at = 1; at <= SAMPLES; at++) {
+    const { jobs } = figures(at)
+    const began = now()
+    for (let i = 0; jobs && i < JOBS; i++) sum += (jobs.served[i] as number) + (jobs.held[i] as number)
+    took += now() - began
+  }
+  return sum > 0 ? took / SAMPLES : NaN
+}
+
+export const benches = [{ id: 'alerts.sample', unit: 'ms', run: look, baseline: sums }] as const

@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest'
+import { ConvoyDetector } from './convoy.ts'
+import { DisconnectDetector } from './disconnect.ts'
+import { standOf, type JobFigures, type Judged } from './figures.ts'
+import { QueueDetector } from './queue.ts'
+import { ReservationDetector } from './reservation.ts'
+import { StarvationDetector } from './starvation.ts'
+import { amount, lasted, named, times } from './words.ts'
+
+const S = 1_000
+
+describe('queues that grow', () => {
+  /** Feeds one value a second; the stand at the end. */
+  function fed(detector: QueueDetector, fromS: number, values: readonly number[], threshold = 4): Judged {
+    let last: Judged | undefined
+    values.forEach((queued, i) => {
+      const server = { host: 'oss01', queued, silent: '' }
+      last = detector.look({ atMs: (fromS + i) * S, servers: [server] }, { threshold, forS: 20 })[0]
+    })
+    if (!last) throw new Error('nothing was fed')
+    return last
+  }
+  const flat = (n: number, value: number): number[] => Array.from({ length: n }, () => value)
+
+  it('says nothing before two minutes are known', () => {
+    expect(fed(new QueueDetector(), 0, flat(100, 5_000)).stand).toBe('unknown')
+  })
+
+  it('compares with the median: 100 as a rule, 500 are five times as many', () => {
+    const d = new QueueDetector()
+    expect(fed(d, 0, flat(140, 100)).stand).toBe('low')
+    const high = fed(d, 140, flat(12, 500))
+    expect(high.stand).toBe('high')
+    expect(high.words()).toMatch(/^oss01: 49\d RPCs queued, ×4\.9 of the usual 100$/)
+    expect(fed(d, 152, flat(12, 250)).stand).toBe('held')
+    expect(fed(d, 164, flat(12, 100)).stand).toBe('low')
+  })
+
+  it('is not moved by a few requests where there is none as a rule', () => {
+    const d = new QueueDetector()
+    fed(d, 0, flat(140, 0))
+    expect(fed(d, 140, flat(12, 60)).stand).toBe('held')
+    expect(fed(d, 152, flat(12, 70)).words()).toContain('where there is none as a rule')
+  })
+
+  it('does not tell again what comes every half minute', () => {
+    const d = new QueueDetector()
+    const storm = Array.from({ length: 900 }, (_, i) => (i % 30 < 10 ? 600 : 2))
+    const stands = storm.map((v, i) => fed(d, i, [v]).stand)
+    expect(stands.slice(300)).not.toContain('high')
+  })
+
+  it('takes for usual what has lasted for most of a quarter of an hour', () => {
+    const d = new QueueDetector()
+    fed(d, 0, flat(300, 100))
+    expect(fed(d, 300, flat(60, 500)).stand).toBe('high')
+    // Nine tenths are over soon; then it goes on as long as it does not fall to half.
+    expect(fed(d, 360, flat(140, 500)).stand).toBe('held')
+    expect(fed(d, 500, flat(800, 500)).stand).toBe('low')
+  })
+
+  it('knows nothing of a silent server, and leaves it alone for a minute when it is back', () => {
+    const d = new QueueDetector()
+    fed(d, 0, flat(140, 10))
+    const silent = { host: 'oss01', queued: NaN, silent: 'timed out' }
+    expect(d.look({ atMs: 140 * S, servers: [silent] }, { threshold: 4, forS: 20 })[0]?.stand).toBe('unknown')
+    expect(fed(d, 141, flat(30, 900)).stand).toBe('unknown')
+    expect(fed(d, 201, flat(30, 900)).stand).toBe('high')
+  })
+
+  it('names who grew most since it rose', () => {
+    const d = new QueueDetector()
+    fed(d, 0, flat(140, 10))
+    const asked: number[] = []
+    let text = ''
+    for (let s = 140; s < 160; s++) {
+      const [j] = d.look(
+        {
+          ...{ atMs: s * S, servers: [{ host: 'oss01', queued: 400, silent: '' }] },
+          grown: (_, sinceMs) => {
+            asked.push(sinceMs)
+            return { job: '4690.python.u1021', by: 3_120 }
+          },
+        },
+        { threshold: 4, forS: 20 },
+      )
+      text = j?.words() ?? ''
+    }
+    expect(text).toContain('; 4690.python.u1021 grew most, by 3120 RPC/s')
+    expect(new Set(asked).size).toBe(1)
+    expect(asked[0]).toBeGreaterThanOrEqual(139 * S)
+    expect(asked[0]).toBeLessThan(145 * S)
+  })
+})
+
+describe('jobs that starve', () => {
+  interface Bin {
+    readonly queued?: number
+    readonly served: Readonly<Record<string, number>>
+    readonly held?: Readonly<Record<string, number>>
+    readonly nodes?: Readonly<Record<string, number>>
+  }
+  const figures = ({ queued = 0, served, held = {}, nodes = {} }: Bin): JobFigures => {
+    const ids = Object.keys(served)
+    const values = Object.values(served)
+    const total = values.reduce((n, v) => n + (Number.isNaN(v) ? 0 : v), 0)
+    return {
+      ...{ ids, served: values, held: ids.map((id) => held[id] ?? NaN) },
+      serversOf: () => [0],
+      weightOf: (i) => nodes[ids[i] ?? ''] ?? 1,
+      servers: [{ host: 'oss01', queued, served: total }],
+    }
+  }
+  function run(bins: readonly Bin[], threshold = 10): Judged[][] {
+    const d = new StarvationDetector()
+    return bins.map((b, i) => d.look({ atMs: i * 5 * S, jobs: figures(b) }, { threshold }))
+  }
+  const many = (n: number, bin: Bin): Bin[] => Array.from({ length: n }, () => bin)
+  const last = (all: Judged[][], id: string): Judged | undefined => all.at(-1)?.find((j) => j.subject === id)
+  const calm = many(12, { queued: 4, served: { victim: 100, other: 100 } })
+
+  it('tells of a steady job that another one pushes aside', () => {
+    const pushed = last(run([...calm, ...many(3, { queued: 200, served: { victim: 3, other: 500 } })]), 'victim')
+    expect(pushed?.stand).toBe('high')
+    expect(pushed?.words()).toBe(
+      'victim gets 3 of 100 RPC/s that it is due, after 100 before; 200 RPCs wait on its servers',
+    )
+  })
+
+  it('does not take a job that went away for one that starves: its requests are gone from the queue', () => {
+    const left = run([...calm, ...many(3, { queued: 5, served: { victim: 3, other: 197 } })])
+    expect(last(left, 'victim')?.stand).toBe('low')
+  })
+
+  it('says nothing of a job without any RPC, and forgets it after half a minute', () => {
+    const stopped = run([...calm, ...many(9, { queued: 200, served: { victim: 0, other: 500 } })])
+    expect(stopped.flat().filter((j) => j.subject === 'victim' && j.stand === 'high')).toEqual([])
+    expect(stopped[13]?.[0]?.stand).toBe('unknown')
+    expect(stopped.at(-1)).toEqual([])
+  })
+
+  it('says nothing of jobs in bursts', () => {
+    const bursts = Array.from({ length: 60 }, (_, i): Bin => ({
+      ...{ queued: 50 + (i % 4) * 60, served: { burst: i % 3 === 0 ? 300 : 1, other: 400 } },
+    }))
+    expect(
+      run(bursts)
+        .flat()
+        .filter((j) => j.stand === 'high'),
+    ).toEqual([])
+  })
+
+  it('counts as due no more than a share by nodes of what is served', () => {
+    const bin = (served: number): Bin => ({
+      ...{ queued: 200, served: { hog: served, a: 60, b: 60 }, nodes: { a: 10, b: 10 } },
+    })
+    const bins = [...many(12, { queued: 4, served: { hog: 400, a: 0, b: 0 } }), ...many(3, bin(150))]
+    expect(last(run(bins), 'hog')?.stand).toBe('low')
+  })
+
+  it('finds nobody starving where all are slow', () => {
+    const slow = run([...calm, ...many(4, { queued: 200, served: { victim: 3, other: 3 } })])
+    expect(last(slow, 'victim')?.stand).toBe('low')
+  })
+
+  it('believes the limit of a controller', () => {
+    const bin = { queued: 60, served: { small: 2, big: 398 }, held: { small: 1, big: 0.2 } }
+    const j = last(run(many(2, bin)), 'small')
+    expect(j?.stand).toBe('high')
+    expect(j?.words()).toContain("gets 2 of 200 RPC/s that it is due, at its rule's limit")
+    expect(last(run(many(2, { ...bin, served: { small: 30, big: 370 } })), 'small')?.stand).toBe('held')
+    expect(last(run(many(2, { ...bin, held: { small: 0.5 } })), 'small')).toBeUndefined()
+  })
+
+  it('knows nothing in a gap', () => {
+    const gap = run([...calm, { queued: NaN, served: { victim: 3, other: 500 } }])
+    expect(last(gap, 'victim')?.stand).toBe('unknown')
+    const unmeasured = run([
+      ...calm,
+      { queued: 200, served: { victim: 3, other: 500 } },
+      { queued: 200, served: { victim: NaN, other: 500 } },
+    ])
+    expect(last(unmeasured, 'victim')?.stand).toBe('unknown')
+  })
+
+  it('forgets jobs that are gone', () => {
+    const d = new StarvationDetector()
+    for (let i = 0; i < 50; i++)
+      d.look({ atMs: i * 5 * S, jobs: figures({ served: { [`job ${i}`]: 1 } }) }, { threshold: 10 })
+    expect(d.size).toBe(1)
+  })
+
+  it('takes what stages count as waiting', () => {
+    const job = { job: 'a', scope: 'meta_op', measured: 5, asked: 200, queued: 900, limit: 400, askers: 4 }
+    const of = (more: object): Judged | undefined =>
+      new StarvationDetector().staged([{ ...job, ...more }], { threshold: 10 })[0]
+    expect(of({})?.stand).toBe('high')
+    expect(of({})?.words()).toBe('a gets 5 of 100 op/s that it is due, 900 operations wait in its stages')
+    expect(of({ queued: 0 })?.stand).toBe('low')
+    expect(of({ measured: 60 })?.stand).toBe('low')
+    expect(of({ measured: NaN })?.stand).toBe('unknown')
+  })
+})
+
+describe('convoys, reservations, servers that are silent', () => {
+  it('counts waiters of a resource, and an eighth of the waiting locks of a target', () => {
+    const d = new ConvoyDetector()
+    const of = (waiting: number, per: number): string | undefined =>
+      d.look(
+        { convoys: [{ key: 'r', name: 'ckpt.h5 / 3', waiting, per, behind: per === 1 ? 'PR' : '' }] },
+        { threshold: 12 },
+      )?.[0]?.stand
+    expect([of(12, 1), of(11, 1), of(5, 1), of(NaN, 1)]).toEqual(['high', 'held', 'low', 'unknown'])
+    expect([of(96, 8), of(95, 8), of(40, 8)]).toEqual(['high', 'held', 'low'])
+    expect(d.look({ convoys: undefined }, { threshold: 12 })).toBeUndefined()
+  })
+
+  it('counts periods in a row, and is over with the first that is not missed', () => {
+    const of = (missed: number): Judged | undefined =>
+      new ReservationDetector().look(
+        {
+          reservations: [
+            { node: 'dn0', client: 'c07', job: '4763.train', missed, sinceMs: 3, completed: 900, reservation: 5_500 },
+          ],
+        },
+        { threshold: 10 },
+      )?.[0]
+    expect([10, 9, 1, 0, NaN].map((n) => of(n)?.stand)).toEqual(['high', 'held', 'held', 'low', 'unknown'])
+    expect(of(10)?.words()).toBe('c07 of 4763.train missed its reservation on dn0 10 periods in a row: 900 of 5500 I/O')
+    expect(of(10)?.sinceMs).toBe(3)
+  })
+
+  it('names up to three silent servers, and says when none is left', () => {
+    const of = (silent: number, threshold = 1): Judged[] =>
+      new DisconnectDetector().look(
+        {
+          servers: Array.from({ length: 6 }, (_, i) => ({
+            host: `oss0${i}`,
+            queued: NaN,
+            silent: i < silent ? 'timed out' : '',
+          })),
+        },
+        { threshold },
+      )
+    expect(of(1)[0]?.words()).toBe('oss00 does not answer: timed out')
+    expect(of(5)[0]?.words()).toBe('oss00, oss01, oss02 and 2 more do not answer: timed out')
+    expect(of(6)[0]?.words()).toBe('none of 6 servers answers: timed out')
+    expect(of(1).map((j) => j.stand)).toEqual(['high', 'low', 'low', 'low', 'low', 'low'])
+    expect(of(1, 2)[0]?.stand).toBe('held')
+  })
+
+  it('does not know what is not a number', () => {
+    expect(standOf(NaN, 4)).toBe('unknown')
+  })
+})
+
+describe('words', () => {
+  it('shows figures, times and lengths', () => {
+    expect([0.42, 3, 12.4, 412, 9_949, 39_600, 1_240_000].map(amount)).toEqual([
+      '0.4',
+      '3',
+      '12',
+      '412',
+      '9949',
+      '39.6 k',
+      '1.2 M',
+    ])
+    expect([1.26, 41.2].map(times)).toEqual(['×1.3', '×41'])
+    expect([900, 60_000, 291_000, 7_500_000].map(lasted)).toEqual(['1 s', '1 min', '4 min 51 s', '2 h 5 min'])
+  })
+
+  it('keeps a hostile name to one bounded line', () => {
+    expect(named('a\nb\u001b[31m\u202ec')).toBe('a?b?[31m?c')
+    expect(named(`${'x'.repeat(118)}😀😀`)).toHaveLength(119)
+  })
+})

@@ -1,0 +1,60 @@
+/** When each kind of alert is told: what is compared, and as shipped. */
+import type { AlertKind } from '../snapshot/notebook.ts'
+
+export interface Rule {
+  readonly kind: AlertKind
+  readonly on: boolean
+  readonly threshold: number
+  readonly forS: number
+  readonly opens: boolean
+}
+
+export interface RuleFacts {
+  readonly title: string
+  readonly about: string
+  readonly unit: string
+  readonly least: number
+  readonly most: number
+  readonly usual: Rule
+}
+
+export const KINDS: readonly AlertKind[] = ['queue', 'starvation', 'convoy', 'reservation', 'disconnect']
+
+const usual = (kind: AlertKind, threshold: number, forS: number): Rule => ({
+  ...{ kind, on: true, threshold, forS, opens: true },
+})
+
+export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
+  queue: {
+    title: 'Queue growth',
+    about:
+      'RPCs queued on a server, against their median over 15 minutes; at least 64, and above nine tenths of those minutes',
+    ...{ unit: '× usual', least: 1.5, most: 1_000, usual: usual('queue', 4, 20) },
+  },
+  starvation: {
+    title: 'Starvation',
+    about: 'what a job that waits is due, against what it is served, while its servers serve others',
+    ...{ unit: '× less than due', least: 2, most: 1_000, usual: usual('starvation', 10, 30) },
+  },
+  convoy: {
+    title: 'Lock convoy',
+    about: 'locks that wait for one resource; where only counters of Lustre tell, eight times as many on one target',
+    ...{ unit: 'waiters', least: 2, most: 100_000, usual: usual('convoy', 12, 5) },
+  },
+  reservation: {
+    title: 'Missed reservation',
+    about: 'periods in a row in which a client of a data node asked for its reservation and did not get it',
+    ...{ unit: 'periods', least: 1, most: 1_000, usual: usual('reservation', 10, 0) },
+  },
+  disconnect: {
+    title: 'Disconnect',
+    about: 'servers that do not answer',
+    ...{ unit: 'servers', least: 1, most: 1_000, usual: usual('disconnect', 1, 15) },
+  },
+}
+
+export const USUAL: readonly Rule[] = KINDS.map((k) => RULES[k].usual)
+
+/** A threshold within the bounds of its kind. */
+export const isWithin = ({ kind, threshold }: Pick<Rule, 'kind' | 'threshold'>): boolean =>
+  threshold >= RULES[kind].least && threshold <= RULES[kind].most

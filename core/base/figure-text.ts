@@ -1,0 +1,107 @@
+/**
+ * Numbers as the operator reads them: thin spaces between thousands, U+2212 for minus, decimals fixed by the caller so
+ * that a column never jitters. Rates of data are decimal (MB/s = 10^6), sizes are binary (MiB). Pure text: no locale.
+ */
+const THIN = '\u202F'
+const MINUS = '\u2212'
+/** Shown where nothing was measured. */
+export const NOTHING = '\u2013'
+
+/** `-18420` -> `−18 420`; null -> an en dash. */
+export function formatNumber(value: number | null | undefined, decimals = 0): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING
+  const text = Math.abs(value).toFixed(decimals)
+  const [whole = '0', fraction] = text.split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, THIN)
+  const isZero = !/[1-9]/.test(text) // "-0.0" would be a minus that means nothing
+  return (value < 0 && !isZero ? MINUS : '') + (fraction === undefined ? grouped : `${grouped}.${fraction}`)
+}
+
+/** The same with a plus before what is above zero. */
+export function formatSigned(value: number | null | undefined, decimals = 0): string {
+  const text = formatNumber(value, decimals)
+  return value !== null && value !== undefined && value > 0 && /[1-9]/.test(text) ? `+${text}` : text
+}
+
+/** A share 0..1 as whole percent; the space is thin. */
+export function formatPercent(share: number | null | undefined, decimals = 0): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return NOTHING
+  return `${formatNumber(share * 100, decimals)}${THIN}%`
+}
+
+/** A value and its unit apart, as tiles and legends set them in two inks. */
+export interface Measure {
+  readonly text: string
+  readonly unit: string
+  /** Divisor that was used: a delta beside it is divided by the same. */
+  readonly divisor: number
+  readonly decimals: number
+}
+
+const measure = (value: number | null, divisor: number, decimals: number, unit: string): Measure => ({
+  text: value === null ? NOTHING : formatNumber(value / divisor, decimals),
+  unit,
+  divisor,
+  decimals,
+})
+
+/** Bytes a second: MB/s, and GB/s from ten of them on. */
+export function formatRate(bytesPerSec: number | null): Measure {
+  const size = Math.abs(bytesPerSec ?? 0)
+  if (size >= 1e10) return measure(bytesPerSec, 1e9, 1, 'GB/s')
+  return measure(bytesPerSec, 1e6, size >= 1e9 ? 0 : 1, 'MB/s')
+}
+
+/** Counts a second: plain up to 9 999, then thousands with one decimal. */
+export function formatCount(value: number | null, unit: string, kiloUnit: string): Measure {
+  return Math.abs(value ?? 0) >= 1e4 ? measure(value, 1e3, 1, kiloUnit) : measure(value, 1, 0, unit)
+}
+
+const sizeUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+/** A size in bytes with a binary unit: `256 KiB`, `1.5 MiB`. */
+export function formatBytes(bytes: number | null | undefined): string {
+  if (bytes === null || bytes === undefined || !Number.isFinite(bytes)) return NOTHING
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < sizeUnits.length - 1) {
+    value /= 1024
+    unit++
+  }
+  const decimals = unit > 0 && value < 10 && !Number.isInteger(value) ? 1 : 0
+  return `${formatNumber(value, decimals)} ${sizeUnits[unit] ?? ''}`
+}
+
+/** A size on a crowded axis: `256 K`, `4 M`. */
+export const formatBin = (bytes: number): string => formatBytes(bytes).replace('iB', '')
+
+/** Axis labels: `25 k`, `1.5 M`; as few characters as the value allows. */
+export function formatTick(value: number): string {
+  const size = Math.abs(value)
+  const [divisor, unit] = size >= 1e9 ? [1e9, ' G'] : size >= 1e6 ? [1e6, ' M'] : size >= 1e4 ? [1e3, ' k'] : [1, '']
+  const scaled = value / divisor
+  return formatNumber(scaled, Number.isInteger(scaled) ? 0 : Number.isInteger(scaled * 10) ? 1 : 2) + unit
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+/** Time left or passed: `03:19`, `1:04:10`; never below zero. */
+export function formatCountdown(ms: number): string {
+  const total = Math.max(0, Math.round(ms / 1000))
+  const hours = Math.floor(total / 3600)
+  const rest = `${two(Math.floor(total / 60) % 60)}:${two(total % 60)}`
+  return hours > 0 ? `${hours}:${rest}` : rest
+}
+
+/** A length of time in words: `12 s`, `4 min 23 s`, `2 h 5 min`. */
+export function formatSpan(ms: number): string {
+  const total = Math.max(0, Math.round(ms / 1000))
+  if (total < 60) return `${total} s`
+  const minutes = Math.floor(total / 60)
+  if (minutes < 60) return total % 60 === 0 ? `${minutes} min` : `${minutes} min ${total % 60} s`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `1 job`, `10 jobs`. */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`

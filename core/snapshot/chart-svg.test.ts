@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { placeMarks, widthOf } from './chart-labels.ts'
+import { chartSvg, xmlText } from './chart-svg.ts'
+import { chartCell, type ChartCell } from './notebook.ts'
+
+const T0 = Date.UTC(2026, 10, 19, 14, 27)
+const values = Array.from({ length: 60 }, (_, i) => (i > 30 && i < 40 ? null : 50 + i))
+const cell = (more: Partial<ChartCell> = {}): ChartCell => ({
+  ...{ id: 'c', atMs: T0, kind: 'chart', title: 'Service wait', unit: 'ms', t: values.map((_, i) => T0 + i * 1000) },
+  place: { kind: 'target', names: ['OST0003'] },
+  series: [{ label: { kind: 'text', text: 'p95' }, ink: 2, area: true, values }],
+  ...{ limit: { value: 150, label: 'watch 150 ms' }, marks: [] },
+  of: { kind: 'LIVE', cluster: 'altair', fromMs: T0, toMs: T0 + 60_000, tier: '1s', frozenMs: T0 + 60_000 },
+  ...more,
+})
+
+const HOSTILE = [
+  '</text></svg><script>alert(1)</script>',
+  '"><image href="http://evil/x.png" onload="alert(1)"/>',
+  ']]><!ENTITY x SYSTEM "file:///etc/passwd">',
+  '&lol; <!-- -->',
+  'javascript:alert(1)',
+  '\u202Egnp.exe\u0000\n',
+  '\uD800 lone',
+]
+
+it('a title, a series, a place, a mark, a limit or a cluster that is markup is text in the picture', () => {
+  for (const word of HOSTILE) {
+    const label = { kind: 'job', text: word } as const
+    const evil = cell({
+      ...{ title: word, unit: word, place: { kind: 'job', names: [word] } },
+      series: [{ label, ink: 1, area: false, values }],
+      marks: [{ atMs: T0 + 9_000, text: word, level: 'bad' }],
+      limit: { value: 9, label: word },
+      of: { ...cell().of, cluster: word },
+    })
+    const svg = chartSvg(evil, { version: word })
+    const names = [...svg.matchAll(/<\/?([^\s/>]+)/g)].map((m) => m[1])
+    expect(new Set(names)).toEqual(new Set(['svg', 'title', 'desc', 'rect', 'text', 'path', 'line']))
+    const attributes = [...svg.matchAll(/ ([a-z-]+)="/gi)].map((m) => m[1])
+    expect(attributes.filter((a) => /^(on|style|href|xlink)/i.test(a ?? ''))).toEqual([])
+    // eslint-disable-next-line no-control-regex
+    expect(svg).not.toMatch(/[\u0000-\u0008\u202A-\u202E\n]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
+    expect(svg).not.toMatch(/&(?!#\d+;)/)
+  }
+})
+
+it('any text at all gives well-formed characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      expect(xmlText(text)).not.toMatch(/[<>"']|&(?!#\d+;)/)
+      expect(xmlText(text).isWellFormed()).toBe(true)
+    }),
+  )
+})
+
+it('nothing is drawn across a gap, the gap is hatched, a zero is not a gap', () => {
+  const svg = chartSvg(cell())
+  const line = /<path d="([^"]+)" fill="none" stroke="#b87f00"/.exec(svg)?.[1] ?? ''
+  expect(line.match(/M/g)).toHaveLength(2)
+  expect(svg).toContain('class="c-hatch"')
+  const whole = chartSvg(
+    cell({ series: [{ label: { kind: 'text', text: 'x' }, ink: 2, area: true, values: values.map(() => 0) }] }),
+  )
+  expect(whole).not.toContain('class="c-hatch"')
+  expect(/<path d="([^"]+)" fill="none" stroke="#b87f00"/.exec(whole)?.[1]?.match(/M/g)).toHaveLength(1)
+  expect(chartSvg(cell({ t: [], series: [] }))).toContain('No samples in this stretch')
+})
+
+it('the picture tells its figures, its limit and where it is from in words', () => {
+  const svg = chartSvg(cell(), { version: '9.9' })
+  expect(svg).toContain('<title>Service wait</title>')
+  expect(/<desc>([^<]*)<\/desc>/.exec(svg)?.[1]).toContain('p95: 50 to 109')
+  for (const word of ['altair LIVE', '14:27:00', 'means of 1s', 'Sluice 9.9', 'watch 150 ms'])
+    expect(svg).toContain(word)
+  expect(svg).toBe(chartSvg(structuredClone(cell()), { version: '9.9' }))
+})
+
+it('areas are stacked in their order; the axis holds their sum', () => {
+  const of = (ink: number) => ({
+    label: { kind: 'job', text: `j${ink}` } as const,
+    ink,
+    area: true,
+    values: values.map(() => 60),
+  })
+  const svg = chartSvg(cell({ series: [of(1), of(2), of(3)], limit: null }))
+  const first = (ink: string): number =>
+    Number(new RegExp(`<path d="M[\\d.]+ ([\\d.]+)[^"]*" fill="none" stroke="${ink}"`).exec(svg)?.[1])
+  expect(first('#0072b2')).toBeGreaterThan(first('#b87f00'))
+  expect(first('#b87f00')).toBeGreaterThan(first('#008560'))
+  expect(svg).toContain('>200<')
+})
+
+it('words of marks never cover each other, and none leaves the plot', () => {
+  const mark = fc.record({
+    atMs: fc.integer({ min: 0, max: 600 }),
+    text: fc.string({ minLength: 1, maxLength: 60 }),
+    level: fc.constantFrom('ok' as const, 'bad' as const),
+  })
+  fc.assert(
+    fc.property(fc.array(mark, { maxLength: 40 }), (marks) => {
+      const { placed } = placeMarks(marks, (at) => 52 + at, 52, 660)
+      expect(placed).toHaveLength(marks.length)
+      const boxes = placed.flatMap((p) => {
+        if (p.row === null) return []
+        const width = widthOf(p.text, 10.5)
+        const from = p.anchor === 'end' ? p.textX - width : p.textX
+        return [{ row: p.row, from, to: from + width }]
+      })
+      for (const a of boxes) {
+        expect(a.from).toBeGreaterThanOrEqual(52)
+        expect(a.to).toBeLessThanOrEqual(661)
+        for (const b of boxes) expect(a === b || a.row !== b.row || a.to <= b.from || b.to <= a.from).toBe(true)
+      }
+    }),
+  )
+})
+
+it('a chart of the most that a cell may hold is drawn', () => {
+  const t = Array.from({ length: 1200 }, (_, i) => T0 + i * 500)
+  const most = cell({
+    ...{ t, of: { ...cell().of, toMs: T0 + 600_000 } },
+    series: Array.from({ length: 12 }, (_, k) => ({
+      ...{
+        label: { kind: 'job' as const, text: 'x'.repeat(512) },
+        ink: k % 8,
+        area: true,
+        values: t.map((_, i) => i + k),
+      },
+    })),
+    marks: Array.from({ length: 200 }, (_, k) => ({
+      atMs: T0 + k * 3_000,
+      text: 'y'.repeat(512),
+      level: 'watch' as const,
+    })),
+  })
+  expect(chartCell.safeParse(most).success).toBe(true)
+  expect(chartSvg(most).length).toBeLessThan(600_000)
+})

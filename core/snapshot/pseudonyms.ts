@@ -1,0 +1,129 @@
+/**
+ * What stands for the names of a site outside of it: users, accounts, programs, jobs, hosts, clusters, file systems, rules, addresses.
+ * Stand-ins follow from a keyed code (see `StandIns`), so they are the same in every bundle of one console, nobody without the key can
+ * guess a name by trying, and two names never share one.
+ */
+import { invariant } from '../base/result.ts'
+import { Addresses, isAddress } from './redact-address.ts'
+import { ConditionRedactor } from './redact-conditions.ts'
+import { replaceStrings } from './redact-json.ts'
+import { filesystemOf, targetStandIn } from './redact-target.ts'
+import { TextRedactor, type Found } from './redact-text.ts'
+import { isKept, type Names, type PlainKind } from './names.ts'
+import type { NameKind } from './notebook.ts'
+import type { Redactor } from './redactor.ts'
+import { KINDS, StandIns, type NameCode } from './stand-ins.ts'
+
+export interface NamePair {
+  readonly from: string
+  readonly to: string
+}
+
+export interface Pseudonyms extends Redactor {
+  /** Names of one kind with their stand-ins, in order; all by default. */
+  pairs(kind: PlainKind, limit?: number): { readonly count: number; readonly pairs: readonly NamePair[] }
+  readonly kinds: readonly PlainKind[]
+  /** What free text would have replaced, each once. */
+  findings(text: string): readonly NamePair[]
+  /** Patterns of rules that could not be carried over so that they match what they matched. */
+  readonly inexact: number
+}
+
+const RESOURCE = /^(.*?)( \/ \d+)$/s
+/** A service of a server: `mds01/mdt_readpage`. */
+const SERVICE = /^([^/]+)(\/(?:ost|mdt|mds|mgs|ldlm)(?:_[a-z]+)*)$/
+const PLACE = /^\d+ (?:nodes?|targets?|servers?|jobs?|clients?|stages?)$/
+
+/**
+ * @param code  a keyed code of a name, the same for the same: digits and small letters, 24 or more (see `pseudonymCode`).
+ */
+export function makeRedactor(names: Names, code: NameCode): Pseudonyms {
+  invariant(names.isWhole !== false, 'every name is known before any is replaced')
+  const standIns = new StandIns(names, code)
+  standIns.settle()
+  const addresses = new Addresses(standIns)
+  const conditions = new ConditionRedactor(standIns, addresses)
+  const texts = new TextRedactor(standIns, addresses, conditions)
+  const free = (text: string): string => texts.of(text)
+
+  /** Where a host stands there may be a target, a job or a resource, too, or a number of such. */
+  const host = (text: string): string => {
+    if (isAddress(text)) return addresses.of(text)
+    const [, server, service] = SERVICE.exec(text) ?? []
+    if (server !== undefined && service !== undefined) return host(server) + service
+    if (names.of('host').has(text)) return standIns.of('host', text)
+    if (PLACE.test(text)) return text
+    if (filesystemOf(text) !== undefined) return targetStandIn(standIns, text, free)
+    if (RESOURCE.test(text)) return file(text)
+    for (const kind of ['job', 'cluster', 'target'] as const) if (names.of(kind).has(text)) return plain(kind, text)
+    return /\s/.test(text) ? free(text) : standIns.of('host', text)
+  }
+  const file = (text: string): string => {
+    const [, path, stripe] = RESOURCE.exec(text) ?? []
+    return path === undefined ? standIns.of('file', text) : standIns.of('file', path) + (stripe ?? '')
+  }
+  const plain = (kind: PlainKind, text: string): string => {
+    if (isKept(text) || standIns.isGiven(text)) return text
+    switch (kind) {
+      case 'job':
+        return standIns.job(text)
+      case 'user':
+        return user(text)
+      case 'host':
+        return host(text)
+      case 'address':
+        return addresses.of(text)
+      case 'target':
+        return targetStandIn(standIns, text, free)
+      case 'file':
+        return file(text)
+      case 'text':
+        return free(text)
+      default:
+        return standIns.of(kind, text)
+    }
+  }
+  /** `user@host` is both. */
+  const user = (text: string): string => {
+    const at = text.indexOf('@')
+    if (at <= 0 || at === text.length - 1) return standIns.of('user', text)
+    return `${plain('user', text.slice(0, at))}@${plain('host', text.slice(at + 1))}`
+  }
+  const known = new Map<string, string>()
+  return {
+    isOn: true,
+    kinds: KINDS,
+    get inexact() {
+      return conditions.inexact + addresses.inexact
+    },
+    name: (kind: NameKind, text) => plain(kind, text),
+    conditions: (text) => {
+      let made = known.get(text)
+      if (made === undefined) {
+        made = conditions.of(text)
+        if (known.size < 10_000) known.set(text, made)
+      }
+      return made
+    },
+    text: free,
+    json: (value) =>
+      replaceStrings(value, (kind, text) => {
+        if (kind === 'kept') return text
+        return kind === 'free' ? free(text) : plain(kind, text)
+      }),
+    pairs: (kind, limit = Infinity) => {
+      // Numbers of jobs alone are in their ids.
+      const all = kind === 'job' ? [...names.of('job')].sort() : standIns.namesOf(kind)
+      const pairs = all.slice(0, limit).map((from) => ({ from, to: plain(kind, from) }))
+      return { count: all.length, pairs }
+    },
+    findings: (text) => {
+      const found = new Map<string, string>()
+      const take: Found = (from, to) => void found.set(from, to)
+      texts.of(text, take)
+      return [...found].map(([from, to]) => ({ from, to }))
+    },
+  }
+}
+
+export { filesystemOf }

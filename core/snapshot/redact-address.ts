@@ -1,0 +1,112 @@
+/**
+ * Addresses of clients: NIDs, IP addresses, and the patterns that rules match them by. An IPv4 address becomes one of 240.0.0.0/4, which
+ * nobody has; two addresses in one network are in one network still, so `10.3.*.*` matches after as it did before.
+ *
+ * Deviations: ranges of numbers inside an octet (`[2-128/2]`), stars in the first two octets, and networks that do not end at
+ * an octet cannot be carried over; they are counted.
+ */
+import type { StandIns } from './stand-ins.ts'
+
+const NID = /^([^@\s]+)@([a-z][a-z0-9]*)$/
+const NETS = /^(?:lo|tcp|o2ib|gni|kfi|ptlf|efa|bxi3f|elan|ra|mx|viblnd|openib|iib)\d*$/
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
+const IPV6 = /^[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}$/i
+const HEADS = 4_095
+
+export const isIpv4 = (text: string): boolean => IPV4.test(text) && text.split('.').every((o) => Number(o) <= 255)
+
+/** An address, with or without its network, or a pattern of such. */
+export function isAddress(text: string): boolean {
+  const nid = NID.exec(text)
+  if (nid) return NETS.test(nid[2] as string)
+  return isIpv4(text) || (IPV6.test(text) && text.includes('::')) || (IPV6.test(text) && text.split(':').length === 8)
+}
+
+const isOurs = (first: string): boolean => Number(first) >= 240
+
+export class Addresses {
+  readonly #standIns: StandIns
+  readonly #heads = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  readonly #rounds = new Map<string, readonly number[][]>()
+  /** Patterns that may match others than before. */
+  inexact = 0
+
+  constructor(standIns: StandIns) {
+    this.#standIns = standIns
+    for (const text of [...standIns.names.of('address')].sort()) this.of(text)
+  }
+
+  of(text: string): string {
+    const nid = NID.exec(text)
+    if (!nid) return this.#host(text)
+    return `${this.#host(nid[1] as string)}@${nid[2] as string}`
+  }
+
+  #host(text: string): string {
+    if (text === '*') return text
+    const slash = text.indexOf('/')
+    const [address, bits] = slash > 0 && !text.includes('[') ? [text.slice(0, slash), text.slice(slash)] : [text, '']
+    if (address.includes(':')) {
+      if (bits !== '') this.inexact++
+      const code = this.#standIns.code('host', address.toLowerCase())
+      const groups = [0, 4, 8, 12].map((at) => hex4(code.slice(at, at + 4)))
+      return address.toLowerCase().startsWith('2001:db8::') ? text : `2001:db8::${groups.join(':')}${bits}`
+    }
+    if (/^\d+$/.test(address)) return this.#standIns.of('id', address)
+    const octets = address.split(/\.(?![^[]*\])/)
+    if (octets.length !== 4) {
+      if (!/^[\d.*[\]/,-]+$/.test(address)) return this.#standIns.of('host', address) + bits
+      this.inexact++
+      return `240.${this.#octet(address, 0)}.0.0${bits}`
+    }
+    const [a, b, c, d] = octets as [string, string, string, string]
+    if (octets.every((o) => o === '*') || isOurs(a)) return text
+    if (bits !== '' && !['/16', '/24', '/32'].includes(bits)) this.inexact++
+    if (!isPlain(a) || !isPlain(b)) this.inexact++
+    const head = `${a}.${b}`
+    return `${this.#head(head)}.${this.#octetAt(head, c)}.${this.#octetAt(`${head}.${c}`, d)}${bits}`
+  }
+
+  #head(head: string): string {
+    const known = this.#heads.get(head)
+    if (known !== undefined) return known
+    const code = this.#standIns.code('host', `network ${head}`)
+    let value = [...code.slice(0, 8)].reduce((n, c) => (n * 36 + parseInt(c, 36)) % HEADS, 0)
+    // More networks than there is room for share the last one with nobody: they are told apart no more, and counted.
+    for (let i = 0; i < HEADS && this.#taken.has(String(value)); i++) value = (value + 1) % HEADS
+    if (this.#taken.has(String(value))) this.inexact++
+    this.#taken.add(String(value))
+    const made = `${240 + (value >> 8)}.${value & 255}`
+    this.#heads.set(head, made)
+    return made
+  }
+
+  #octetAt(prefix: string, octet: string): string {
+    if (isPlain(octet)) return String(this.#octet(prefix, Number(octet)))
+    if (octet !== '*' && octet !== '[0-255]') this.inexact++
+    return octet
+  }
+
+  /** A permutation of 0..255 by the key and what is before the octet: four rounds over its halves. */
+  #octet(prefix: string, value: number): number {
+    let rounds = this.#rounds.get(prefix)
+    if (!rounds) {
+      rounds = [0, 1, 2, 3].map((r) => {
+        const code = this.#standIns.code('host', `octet ${r} ${prefix}`)
+        return Array.from({ length: 16 }, (_, i) => parseInt(code[i] as string, 36) & 15)
+      })
+      this.#rounds.set(prefix, rounds)
+    }
+    let [left, right] = [value >> 4, value & 15]
+    for (const table of rounds) [left, right] = [right, left ^ (table[right] as number)]
+    return (left << 4) | right
+  }
+}
+
+const isPlain = (octet: string): boolean => /^\d{1,3}$/.test(octet) && Number(octet) <= 255
+const hex4 = (code: string): string =>
+  [...code]
+    .map((c) => (parseInt(c, 36) & 15).toString(16))
+    .join('')
+    .replace(/^0+(?=.)/, '')

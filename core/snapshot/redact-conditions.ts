@@ -1,0 +1,143 @@
+/**
+ * The conditions of a rule with other names in them: still a rule, that matches the jobs it matched. Grammar: `field={items}` joined by
+ * `,` and `&`, or `{items}` alone under a list type; items are separated by blanks.
+ *
+ * A star stays where it stands for whole parts of a job id (`*.bwa.*`, `4690.*`). A star inside a part (`py*`) cannot be carried over:
+ * what is beside it has a stand-in that begins like no other. Patterns that match other jobs after than before are counted, so that
+ * what is written of them says so.
+ */
+import type { Addresses } from './redact-address.ts'
+import { isAddress } from './redact-address.ts'
+import { splitJob, standInOfSeparator } from './job-parts.ts'
+import { isKept } from './names.ts'
+import type { StandIns } from './stand-ins.ts'
+
+const FIELDS = ['jobid', 'nid', 'uid', 'gid', 'projid', 'opcode', 'nodemap'] as const
+type Field = (typeof FIELDS)[number]
+const isField = (text: string): text is Field => (FIELDS as readonly string[]).includes(text)
+
+const OPCODE = /^(?:ost|mds|ldlm|mgs|obd|llog|quota|sec|out|seq|fld)_[a-z0-9_]+$/
+/** Patterns that are compared with all known jobs. */
+const CHECKS_MOST = 256
+
+/** Well-formed as far as braces go. */
+const WHOLE = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
+const LIST = /(?:(?<![A-Za-z_])([A-Za-z_]{1,32})(\s{0,8}=\s{0,8}))?\{([^{}]*)\}/g
+
+/** The items of conditions by field; the empty field for a bare list. */
+export function itemsOf(text: string): { readonly field: string; readonly item: string }[] {
+  const found: { field: string; item: string }[] = []
+  for (const [, field = '', , list = ''] of text.matchAll(LIST)) {
+    for (const item of list.split(/[\s,&]+/)) if (item !== '') found.push({ field, item })
+  }
+  return found
+}
+
+export class ConditionRedactor {
+  readonly #standIns: StandIns
+  readonly #addresses: Addresses
+  readonly #patterns = new Map<string, string>()
+  /** Patterns of job ids that match others than before, or may. */
+  inexact = 0
+  #checked = 0
+
+  constructor(standIns: StandIns, addresses: Addresses) {
+    this.#standIns = standIns
+    this.#addresses = addresses
+  }
+
+  of(text: string): string {
+    if (!WHOLE.test(text)) return this.#broken(text)
+    let out = ''
+    let from = 0
+    for (const m of text.matchAll(LIST)) {
+      const [all, field, equals = '', list = ''] = m
+      out += this.#between(text.slice(from, m.index))
+      const items = list.replace(/[^\s,&]+/g, (item) => this.#item(field ?? '', item))
+      const head = field === undefined ? '' : (isField(field) ? field : this.#word(field)) + equals
+      out += `${head}{${items}}`
+      from = m.index + all.length
+    }
+    return out + this.#between(text.slice(from))
+  }
+
+  /** Conditions that no server takes: whatever is not of the grammar is a name. */
+  #broken = (text: string): string => text.replace(/[^\s{},&|=]+/g, (word) => this.#word(word))
+
+  #between(text: string): string {
+    return /^[\s,&|*]*$/.test(text) ? text : this.#broken(text)
+  }
+
+  #word(word: string): string {
+    if (isField(word) || word === 'rate' || OPCODE.test(word)) return word
+    return isAddress(word) ? this.#addresses.of(word) : this.#jobs(word)
+  }
+
+  #item(field: string, item: string): string {
+    if (isKept(item) || OPCODE.test(item)) return item
+    if (field === 'nid' || (field !== 'jobid' && isAddress(item))) {
+      return item === '255.255.255.255@tcp' ? item : this.#addresses.of(item)
+    }
+    if (field === 'uid' || field === 'gid' || field === 'projid') {
+      // 0 is root's; the two last are nobody's.
+      return /^0+$|^429496729[45]$/.test(item) ? item : this.#standIns.of('id', item)
+    }
+    if (field === 'nodemap') return this.#standIns.of('nodemap', item)
+    return this.#jobs(item)
+  }
+
+  #jobs(item: string): string {
+    if (!item.includes('*')) return this.#standIns.job(item)
+    const known = this.#patterns.get(item)
+    if (known !== undefined) return known
+    const { made, isWhole } = this.#pattern(item)
+    if (!this.#patterns.has(made)) this.#patterns.set(made, made)
+    this.#patterns.set(item, made)
+    if (item !== '*' && !(isWhole && this.#matchesAlike(item, made))) this.inexact++
+    return made
+  }
+
+  #pattern(item: string): { made: string; isWhole: boolean } {
+    const { parts, separators } = splitJob(item, this.#standIns.isPart)
+    let isWhole = true
+    let made = ''
+    parts.forEach((part, i) => {
+      if (!part.includes('*')) made += this.#standIns.part(part, i === 0, false)
+      else {
+        const literals = part.split('*')
+        if (literals.some((l) => l !== '' && !this.#standIns.isGiven(l))) isWhole = false
+        made += literals.map((l) => (l === '' ? l : this.#standIns.part(l, i === 0, false))).join('*')
+      }
+      if (i < separators.length) made += standInOfSeparator(separators[i] as string)
+    })
+    return { made, isWhole }
+  }
+
+  #matchesAlike(item: string, made: string): boolean {
+    if (++this.#checked > CHECKS_MOST) return false
+    const [before, after] = [starPattern(item), starPattern(made)]
+    for (const id of this.#standIns.names.of('job')) {
+      if (before(id) !== after(this.#standIns.job(id))) return false
+    }
+    return true
+  }
+}
+
+/** `*` matches any run of characters; everything else is literal. Linear in the id. */
+export function starPattern(item: string): (id: string) => boolean {
+  const parts = item.split('*')
+  const first = parts[0] as string
+  const last = parts[parts.length - 1] as string
+  const middle = parts.slice(1, -1).filter((p) => p !== '')
+  if (parts.length === 1) return (id) => id === item
+  return (id) => {
+    if (id.length < first.length + last.length || !id.startsWith(first) || !id.endsWith(last)) return false
+    let from = first.length
+    for (const part of middle) {
+      const at = id.indexOf(part, from)
+      if (at < 0 || at + part.length > id.length - last.length) return false
+      from = at + part.length
+    }
+    return true
+  }
+}

@@ -1,0 +1,89 @@
+/** The notebook of an incident with other names in it: names by what the schema says of them, everything that was written as free text. */
+import type { Cell, Incident } from './notebook.ts'
+import type { Redactor } from './redactor.ts'
+
+type Of<K extends Cell['kind']> = Extract<Cell, { kind: K }>
+type Provenance = Of<'chart'>['of']
+
+const provenance = (of: Provenance, r: Redactor): Provenance => ({ ...of, cluster: r.name('cluster', of.cluster) })
+
+/** A longest text grows when names in it do: what goes beyond is cut, so that the notebook still is one. */
+const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
+const short = (text: string): string => cut(text, 512)
+
+const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<K> } = {
+  note: (c, r) => ({ ...c, text: cut(r.text(c.text), 20_000) }),
+  chart: (c, r) => ({
+    ...c,
+    title: short(r.text(c.title)),
+    unit: cut(r.text(c.unit), 32),
+    place: { kind: c.place.kind, names: c.place.names.map((n) => short(r.name(c.place.kind, n))) },
+    series: c.series.map((s) => ({
+      ...s,
+      label: { kind: s.label.kind, text: short(r.name(s.label.kind, s.label.text)) },
+    })),
+    limit: c.limit && { ...c.limit, label: short(r.text(c.limit.label)) },
+    marks: c.marks.map((m) => ({ ...m, text: short(r.text(m.text)) })),
+    of: provenance(c.of, r),
+  }),
+  table: (c, r) => ({
+    ...c,
+    title: short(r.text(c.title)),
+    columns: c.columns.map((col) => ({ ...col, label: cut(r.text(col.label), 64), unit: cut(r.text(col.unit), 32) })),
+    rows: c.rows.map((row) => ({
+      ...row,
+      name: { kind: row.name.kind, text: short(r.name(row.name.kind, row.name.text)) },
+    })),
+    of: provenance(c.of, r),
+  }),
+  diff: (c, r) => ({
+    ...c,
+    title: short(r.text(c.title)),
+    lines: c.lines.map((l) => ({
+      ...l,
+      name: short(r.name('rule', l.name)),
+      conditions: cut(r.conditions(l.conditions), 4_096),
+    })),
+    of: provenance(c.of, r),
+  }),
+  verdict: (c, r) => ({
+    ...c,
+    title: short(r.text(c.title)),
+    parts: c.parts.map((p) => ({ ...p, text: cut(r.text(p.text), 2_000) })),
+    detail: cut(r.text(c.detail), 2_000),
+    unknown: c.unknown.map((u) => cut(r.text(u), 1_000)),
+    of: provenance(c.of, r),
+  }),
+  transcript: (c, r) => ({
+    ...c,
+    lines: c.lines.map((l) => ({
+      ...l,
+      where: short(r.name('host', l.where)),
+      text: cut(r.text(l.text), 8_192),
+    })),
+    of: provenance(c.of, r),
+  }),
+}
+
+const redactCell = <K extends Cell['kind']>(cell: Of<K>, r: Redactor): Of<K> => BY_KIND[cell.kind](cell, r)
+
+/** A notebook of which no name is the site's. Figures, times, levels and inks stay. */
+export function redactIncident(incident: Incident, r: Redactor): Incident {
+  if (!r.isOn) return incident
+  return {
+    ...incident,
+    title: cut(r.text(incident.title), 200),
+    source: {
+      ...incident.source,
+      cluster: short(r.name('cluster', incident.source.cluster)),
+      scenario: incident.source.scenario === null ? null : cut(r.text(incident.source.scenario), 200),
+    },
+    author: short(r.name('user', incident.author)),
+    alert: incident.alert && {
+      ...incident.alert,
+      text: cut(r.text(incident.alert.text), 2_000),
+      where: short(r.name('host', incident.alert.where)),
+    },
+    cells: incident.cells.map((c) => redactCell(c, r)),
+  }
+}

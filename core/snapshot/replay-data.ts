@@ -1,0 +1,107 @@
+/**
+ * What README.html replays: figures at up to 600 instants, rules, events. It stands in the page as JSON. Figures are rounded to what is
+ * shown, names are as they are shown (what has no shape is named); times are Unix ms on the source's clock, null is a gap.
+ */
+import * as z from 'zod'
+
+export const REPLAY_FORMAT = 1
+/** Bounds of a page: it is opened by a browser on any machine. */
+export const INSTANTS_MOST = 600
+export const JOBS_MOST = 40
+export const TARGETS_MOST = 512
+export const RULES_MOST = 400
+export const STANDS_MOST = 4_000
+export const EVENTS_MOST = 500
+
+const ms = z.number()
+const count = z.number().int().nonnegative()
+const name = z.string().max(1_024)
+const long = z.string().max(16_384)
+
+/** One value an instant; one alone where all of them are the same. */
+export const column = z.union([z.array(z.number().nullable()).max(INSTANTS_MOST), z.number().nullable()])
+export type Column = z.infer<typeof column>
+
+/** Measures of the whole source: rates per second; service time ms; queued RPCs; rules that stand; tokens on loan. */
+export const CLUSTER_MEASURES = [
+  ...(['rpcs', 'readBps', 'writeBps', 'serviceMs', 'queued', 'rules', 'onLoan', 'mdops'] as const),
+] as const
+/** Of a job: rates per second, share of the time at its limit (0 to 1), record in tokens. */
+export const JOB_MEASURES = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
+export const TARGET_MEASURES = ['rpcs', 'serviceMs', 'queued'] as const
+export type ClusterMeasureName = (typeof CLUSTER_MEASURES)[number]
+export type JobMeasureName = (typeof JOB_MEASURES)[number]
+export type TargetMeasureName = (typeof TARGET_MEASURES)[number]
+
+const columns = <M extends string>(measures: readonly M[]): z.ZodObject<Record<M, typeof column>> =>
+  z.object(Object.fromEntries(measures.map((m) => [m, column])) as Record<M, typeof column>)
+
+export const replayData = z.object({
+  format: z.literal(REPLAY_FORMAT),
+  fromMs: ms,
+  toMs: ms,
+  /** Resolution that was read, and how many samples of it each instant is the mean of. */
+  tier: z.string().max(16),
+  meanOf: count,
+  /** Usual distance of two instants, ms. */
+  stepMs: z.number().positive(),
+  t: z.array(ms).max(INSTANTS_MOST),
+  /** Stretches without any sample. */
+  gaps: z.array(z.object({ fromMs: ms, toMs: ms, why: long })).max(1_000),
+  cluster: columns(CLUSTER_MEASURES),
+  /** By node, then by name. */
+  targets: z.array(z.object({ name, node: name, ...columns(TARGET_MEASURES).shape })).max(TARGETS_MOST),
+  targetsMore: count,
+  /** Largest mean RPC/s first. ink: 1 to 7 of those that are told apart in charts, 0: grey. */
+  jobs: z
+    .array(
+      z.object({
+        ...{ name, user: name, account: name, nodes: count.nullable() },
+        ink: z.number().int().min(0).max(7),
+        mean: z.number().nullable(),
+        ...columns(JOB_MEASURES).shape,
+      }),
+    )
+    .max(JOBS_MOST),
+  /** Sums over all other jobs. */
+  other: z.object({ jobs: count, rpcs: column, readBps: column, writeBps: column, mdops: column }),
+  servers: z.array(name).max(2_000),
+  /** Each rule as it was written, with when it stood where: server, place in the order, from, to (null: it stands still). */
+  rules: z
+    .array(
+      z.object({
+        queue: z.string().max(16),
+        name,
+        conditions: long,
+        rate: z.number(),
+        stood: z.array(z.tuple([count, count, ms, ms.nullable()])).max(STANDS_MOST),
+      }),
+    )
+    .max(RULES_MOST),
+  rulesMore: count,
+  /** Oldest first. */
+  events: z
+    .array(
+      z.object({
+        atMs: ms,
+        kind: z.string().max(16),
+        level: z.string().max(16),
+        subject: long,
+        text: long,
+        where: long,
+      }),
+    )
+    .max(EVENTS_MOST),
+  /** Events before those. */
+  eventsMore: count,
+})
+export type ReplayData = z.infer<typeof replayData>
+export type ReplayJob = ReplayData['jobs'][number]
+export type ReplayTarget = ReplayData['targets'][number]
+
+/** Value of a column at an instant; null: a gap. */
+export const valueAt = (of: Column, i: number): number | null => (Array.isArray(of) ? (of[i] ?? null) : of)
+
+/** All values of a column. */
+export const valuesOf = (of: Column, n: number): (number | null)[] =>
+  Array.isArray(of) ? [...of] : Array.from({ length: n }, () => of)

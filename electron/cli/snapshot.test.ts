@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { History } from '../history/history.ts'
+import { sluiceHere } from './testing/in-process.ts'
+import { instantOf } from './snapshot-time.ts'
+
+const NOW = 1_767_225_600_000
+
+describe('an instant is', () => {
+  it.each([
+    ['now', NOW],
+    ['-10m', NOW - 600_000],
+    ['90s ago', NOW - 90_000],
+    ['2hago', undefined],
+    ['2h ago', NOW - 7_200_000],
+    ['-1d', NOW - 86_400_000],
+    ['1767225600', NOW],
+    ['1767225600123', NOW + 123],
+    ['2026-01-01T00:00:00Z', NOW],
+    ['2026-01-01', NOW],
+    ['', undefined],
+    ['10m', undefined],
+    ['-10', undefined],
+    ['yesterday', undefined],
+    ['2026-13-01', undefined],
+    ['99999999999999999', undefined],
+  ])('%j', (text, ms) => {
+    expect(instantOf(text, NOW)).toBe(ms)
+  })
+})
+
+describe('sluice snapshot', () => {
+  const folder = tempFolder()
+  const env = { SLUICE_DATA: folder }
+  const out = (name: string): string => join(folder, name)
+  const span = ['--from', '2026-01-01T00:00:01Z', '--to', '1767225607']
+  const sluice = (...words: string[]) => sluiceHere(['snapshot', ...words], env)
+
+  // The console goes on having its history open.
+  beforeAll(async () => {
+    const history = History.open(join(folder, 'history.sqlite'), NOW)
+    if (!history.ok) throw new Error(history.error.why)
+    const cluster = emulatedCluster(twoJobs(), { history: history.value, mode: 'enforce' })
+    await cluster.run(8)
+    history.value.flush()
+  }, 60_000)
+
+  it('exports from cron while the console runs: one line, a new file, and never over another one', async () => {
+    const r = await sluice('export', ...span, '-o', out('a.zip'))
+    expect(r.stderr).toBe('')
+    expect(r.code).toBe(0)
+    expect(r.stdout).toMatch(
+      /^\S.*a\.zip: \d+ bytes, 2026-01-01T00:00:01\.000Z to 2026-01-01T00:00:07\.000Z, pseudonyms, sha256 [0-9a-f]{64}\n$/,
+    )
+    const before = readFileSync(out('a.zip'))
+    const again = await sluice('export', ...span, '-o', out('a.zip'))
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') as string })
+    expect(readFileSync(out('a.zip')).equals(before)).toBe(true)
+  })
+
+  it('makes a name in a folder, and says everything as JSON', async () => {
+    const r = await sluice('export', ...span, '-o', `${folder}/`, '--no-redact', '--leave-out', 'charts,csv', '--json')
+    expect(r.code).toBe(0)
+    const said = JSON.parse(r.stdout) as { file: string; content: string; redaction: string; missing: string[] }
+    expect(said.file).toBe(out('snapshot-20260101-0000.zip'))
+    expect(said).toMatchObject({
+      redaction: 'none',
+      missing: expect.arrayContaining(['Left out on purpose: charts.']) as string[],
+    })
+    const info = await sluice('info', said.file, '--json')
+    const { manifest } = JSON.parse(info.stdout) as {
+      manifest: { content: string; members: { name: string; packed: number }[]; source: object }
+    }
+    expect(manifest.content).toBe(said.content)
+    expect(manifest.source).toMatchObject({
+      kind: 'EMULATED',
+      cluster: 'small',
+      env: 'DEMO',
+    })
+    expect(manifest.members.map((m) => m.name).filter((n) => /^(?:csv|charts)/.test(n))).toEqual([])
+    expect(manifest.members.every((m) => m.packed > 0)).toBe(true)
+    expect((await sluice('info', said.file)).stdout).toContain('Names are as they are.')
+  })
+
+  it('verifies, and names what was changed with exit 1', async () => {
+    expect(await sluice('verify', out('a.zip'))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('as it was written: sha256') as string,
+    })
+    const bytes = readFileSync(out('a.zip'))
+    const at = bytes.indexOf('csv/jobs.csv') + 100
+    bytes[at] = (bytes[at] ?? 0) ^ 1
+    writeFileSync(out('bad.zip'), bytes)
+    const r = await sluice('verify', out('bad.zip'))
+    expect(r.code).toBe(1)
+    expect(r.stdout).toMatch(/^csv\/jobs\.csv: .*\n.*is not as it was written\.\n$/)
+    const json = await sluice('verify', out('bad.zip'), '--json')
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, changed: [{ member: 'csv/jobs.csv' }] })
+  })
+
+  const usage: readonly (readonly string[])[] = [
+    ['export', '--from', 'noon', '-o', 'x.zip'],
+    ['export', '--from', 'now', '--to', '-10m', '-o', 'x.zip'],
+    ['export', '-o', 'x.zip'],
+    ['export', '--from', '-10m'],
+    ['export', '--from', '-10m', '-o', 'x.zip', '--leave-out', 'everything'],
+    ['verify'],
+    ['info', 'a', 'b'],
+    ['nonsense'],
+  ]
+  it.each(usage)('ends with 2 for a wrong word: %s %s %s %s', async (...words) => {
+    expect((await sluice(...words.map((w) => (w === 'x.zip' ? out('x.zip') : w)))).code).toBe(2)
+    expect(existsSync(out('x.zip'))).toBe(false)
+  })
+
+  it('ends with 1 where there is nothing to do, and leaves nothing', async () => {
+    const before = readdirSync(folder).sort()
+    const fails: readonly (readonly [string[], string])[] = [
+      [['export', '--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'nothing is kept of that stretch'],
+      [['export', ...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'nothing is kept of nowhere'],
+      [['export', ...span, '-o', out('x.zip'), '--incident', 'INC-0099'], 'there is no INC-0099'],
+      [['export', ...span, '-o', out('x.zip'), '--history', out('none.sqlite')], 'no such file'],
+      [['verify', out('none.zip')], 'no such file'],
+      [['info', out('history.sqlite')], 'not a zip'],
+    ]
+    for (const [words, why] of fails) {
+      expect(await sluice(...words)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining(why) as string,
+      })
+    }
+    const json = await sluice('export', ...span, '-o', out('x.zip'), '--cluster', 'nowhere', '--json')
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: 'NO_CLUSTER' } })
+    expect(readdirSync(folder).sort()).toEqual(before)
+  })
+})

@@ -1,0 +1,153 @@
+/**
+ * Copies samples into another file. Blocks of one time are written beside each other, whatever their tier: where a second has one sample
+ * they are nearly the same bytes, which is what a compressed file lives of.
+ */
+import { BlockMeans } from './block-means.ts'
+import type { BlockReader } from './block-reader.ts'
+import { BlockTable } from './block-table.ts'
+import { KINDS, pack, unpack, type Columns, type Kind, type Packed } from './block.ts'
+import type { Copy } from './copy-rows.ts'
+import { beginOf, type Fit } from './fit.ts'
+import { KeySet } from './key-set.ts'
+import { OthersSum } from './others-sum.ts'
+import type { Block } from './reader.ts'
+import { floorTo, RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
+
+/** Blocks written in one transaction. */
+const BLOCKS_AT_ONCE = 64
+const ALL_KINDS = [KINDS.jobs, KINDS.targets, KINDS.cluster] as const
+/** The tier that is brought up to the end of the stretch. */
+const TENS = 2
+
+export interface CopiedSamples {
+  readonly blocks: number
+  /** Keys of jobs by tier. */
+  readonly jobs: readonly KeySet[]
+  readonly targets: KeySet
+}
+
+interface Stream {
+  readonly tier: number
+  readonly kind: Kind
+  readonly blocks: Iterator<Block, void>
+  head: Block | undefined
+}
+
+export interface CopyBlocksOptions {
+  /** undefined: everything, as it is. */
+  readonly fit?: Fit | undefined
+  /** Makes means of ten seconds of what the source has not made them of yet. */
+  readonly isRolled?: boolean
+}
+
+export async function copyBlocks(
+  copy: Copy,
+  reader: BlockReader,
+  { fit, isRolled = false }: CopyBlocksOptions,
+): Promise<CopiedSamples> {
+  const { cluster, span, to } = copy
+  const table = new BlockTable(to)
+  const jobs = Array.from({ length: TIER_COUNT }, () => new KeySet())
+  const targets = new KeySet()
+  const sum = fit && new OthersSum(fit.whole)
+  let count = 0
+  const put = (tier: number, kind: Kind, block: Block): void => {
+    const { atMs, keys, columns } = block
+    const isSummed = kind === KINDS.jobs && sum !== undefined && fit?.summed.has(tier) === true
+    const made = isSummed ? sum.of(block) : { n: keys.length, keys, columns }
+    alike(made)
+    table.put({ cluster, kind, tier, atMs, ...pack(kind, made) })
+    if (kind === KINDS.jobs) jobs[tier]?.add(made.keys.subarray(0, made.n))
+    else if (kind === KINDS.targets) targets.add(keys)
+    count++
+  }
+  const streams = streamsOf(reader, copy, fit?.left ?? [], isRolled)
+  for (let isOver = false; !isOver;) {
+    let atMs = span.fromMs
+    to.transaction(() => {
+      for (let i = 0; i < BLOCKS_AT_ONCE && !isOver; i++) {
+        const next = nextOf(streams)
+        isOver = next?.head === undefined
+        if (!next?.head) return
+        atMs = next.head.atMs
+        put(next.tier, next.kind, next.head)
+        next.head = next.blocks.next().value ?? undefined
+      }
+    })()
+    await copy.breathe((atMs - span.fromMs) / (span.toMs - span.fromMs))
+  }
+  return { blocks: count, jobs, targets }
+}
+
+function streamsOf(reader: BlockReader, copy: Copy, left: readonly number[], isRolled: boolean): Stream[] {
+  const { span } = copy
+  const tiers = Array.from({ length: TIER_COUNT }, (_, tier) => tier).filter((tier) => !left.includes(tier))
+  return tiers.flatMap((tier) =>
+    ALL_KINDS.map((kind) => {
+      const kept = reader.between(kind, tier, beginOf(span, tier), span.toMs - 1)
+      // Those that are made here lie where they would if they had been there: an excerpt of this one is the same.
+      const blocks = isRolled && tier === TENS ? joined(kept, tensOf(reader, copy, kind)) : kept[Symbol.iterator]()
+      return { tier, kind, blocks, head: blocks.next().value ?? undefined }
+    }),
+  )
+}
+
+function* joined(...parts: readonly Iterable<Block>[]): Generator<Block, void, void> {
+  for (const part of parts) yield* part
+}
+
+/** Gaps are of one and the same bits: which ones arithmetic leaves depends on the processor. */
+function alike({ n, columns }: Columns): void {
+  for (const column of columns) {
+    for (let i = 0; i < n; i++) {
+      const v = column[i] as number
+      if (v !== v) column[i] = NaN
+    }
+  }
+}
+
+/** The stream whose next block is the earliest; of one instant the finest tier, jobs first. */
+function nextOf(streams: readonly Stream[]): Stream | undefined {
+  let next: Stream | undefined
+  for (const s of streams) if (s.head && (!next?.head || s.head.atMs < next.head.atMs)) next = s
+  return next
+}
+
+/** Means of ten seconds after the last that the source has made; of the interval in which the stretch ends, of what is in it. */
+function* tensOf(reader: BlockReader, { span }: Copy, kind: Kind): Generator<Block, void, void> {
+  const step = stepOf(TENS)
+  const made = reader.extent(TENS)
+  const from = Math.max(made === undefined ? -Infinity : made.toMs + step, floorTo(span.fromMs, step))
+  const means = new BlockMeans(kind)
+  let at = from
+  for (const block of secondsOf(reader, kind, Math.max(from, beginOf(span, SECOND)), span.toMs)) {
+    const interval = floorTo(block.atMs, step)
+    if (interval !== at) yield* blockOf(kind, at, means.end())
+    at = interval
+    means.add(block)
+  }
+  yield* blockOf(kind, at, means.end())
+}
+
+/** Means of seconds, and of those that are not made yet from raw samples. */
+function* secondsOf(reader: BlockReader, kind: Kind, fromMs: number, toMs: number): Generator<Block, void, void> {
+  let from = fromMs
+  for (const block of reader.between(kind, SECOND, fromMs, toMs - 1)) {
+    yield block
+    from = block.atMs + stepOf(SECOND)
+  }
+  const means = new BlockMeans(kind)
+  let at = from
+  for (const block of reader.between(kind, RAW, from, toMs - 1)) {
+    const second = floorTo(block.atMs, stepOf(SECOND))
+    if (second !== at) yield* blockOf(kind, at, means.end())
+    at = second
+    means.add(block)
+  }
+  yield* blockOf(kind, at, means.end())
+}
+
+function* blockOf(kind: Kind, atMs: number, packed: Packed | undefined): Generator<Block, void, void> {
+  const block = packed && unpack(kind, atMs, packed)
+  if (block) yield block
+}

@@ -1,0 +1,166 @@
+/**
+ * Copies what is known of a cluster beside its samples into another file: who was there, which rules stood, what happened. What lies
+ * beyond the stretch is cut off, so that the same stretch reads the same however much later it is copied.
+ */
+import type { Database } from 'better-sqlite3'
+import type { Span } from '#core/api/history.ts'
+import type { Redactor } from '#core/snapshot/redactor.ts'
+import { AS_IT_IS, columnsOf, type CopiedTable, type Value } from './copied-columns.ts'
+import { stepOf } from './tiers.ts'
+
+/** A stretch of one cluster on its way from one file to another. */
+export interface Copy {
+  readonly from: Database
+  readonly to: Database
+  readonly cluster: number
+  /** Whole milliseconds. */
+  readonly span: Span
+  readonly redactor: Redactor
+  /** Called between two pieces of work; ends it by what it throws. */
+  readonly breathe: (done: number) => Promise<void>
+}
+
+const DAY_MS = 86_400_000
+/** Rows of instants are copied a stretch of the span at a time. */
+const STRETCHES = 500
+const STRETCH_LEAST_MS = 60_000
+/** Rows written between two turns of the event loop. */
+const ROWS_AT_ONCE = 10_000
+
+const quoted = (values: readonly (string | number)[]): string => values.join(', ')
+
+/** Columns that are not copied as they stand, by table and column. */
+type Cuts = Readonly<Record<string, string>>
+
+interface Rows {
+  /** Begins with WHERE. */
+  readonly where: string
+  readonly values: readonly Value[]
+  /** Columns of the key: rows are written in its order. */
+  readonly order: string
+  readonly cuts?: Cuts
+}
+
+/** Copies rows of a table; only columns that COPIED names. Returns how many. @throws of two names with one stand-in what SQLite throws. */
+export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows: Rows): number {
+  const columns = columnsOf(table)
+  const names = columns.map(([name]) => name)
+  const selected = names.map((name) => rows.cuts?.[name] ?? name)
+  const found = from
+    .prepare(`SELECT ${quoted(selected)} FROM ${table} ${rows.where} ORDER BY ${rows.order}`)
+    .raw()
+    .all(rows.values) as Value[][]
+  if (found.length === 0) return 0
+  const insert = to.prepare(`INSERT INTO ${table} (${quoted(names)}) VALUES (${quoted(names.map(() => '?'))})`)
+  const treated = columns.flatMap(([, treat], i) => (treat === AS_IT_IS ? [] : [{ i, treat }]))
+  to.transaction(() => {
+    for (const row of found) {
+      let isKept = true
+      if (redactor.isOn) {
+        for (const { i, treat } of treated) {
+          const value = treat(row[i] ?? null, redactor)
+          if (value === undefined) isKept = false
+          else if (row[i] !== null) row[i] = value
+        }
+      }
+      if (isKept) insert.run(row)
+    }
+  })()
+  return found.length
+}
+
+/** The cluster, its starts until the end of the stretch, targets, rules that stood in it, and what had gone. */
+export function copyFacts(copy: Copy): { readonly name: string; readonly kind: string } | undefined {
+  const { from, cluster, span } = copy
+  const { fromMs, toMs } = span
+  const row = from.prepare('SELECT kind, name FROM cluster WHERE id = ?').get(cluster) as
+    { kind: string; name: string } | undefined
+  if (!row) return undefined
+  copyRows(copy, 'cluster', { where: 'WHERE id = ?', values: [cluster], order: 'id' })
+  copyRows(copy, 'source', {
+    ...{ where: 'WHERE cluster_id = ? AND started_ms < ?', values: [cluster, toMs], order: 'id' },
+  })
+  copyRows(copy, 'target', { where: 'WHERE cluster = ?', values: [cluster], order: 'id' })
+  const started = 'source IN (SELECT id FROM source WHERE cluster_id = ? AND started_ms < ?)'
+  copyRows(copy, 'ldlm_namespace', { where: `WHERE ${started}`, values: [cluster, toMs], order: 'id' })
+  copyRows(copy, 'rule', {
+    where: `WHERE ${started} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`,
+    values: [cluster, toMs, toMs, fromMs],
+    order: 'id',
+    // At the end of the stretch it stood still.
+    cuts: { to_ms: `CASE WHEN to_ms < ${toMs} THEN to_ms END` },
+  })
+  copyRows(copy, 'eviction', {
+    where: 'WHERE cluster = ? AND from_ms < ? AND to_ms >= ?',
+    ...{ values: [cluster, toMs, fromMs], order: 'id' },
+  })
+  const ends = [1, 2, 3].map((tier) => `WHEN ${tier} THEN ${Math.ceil(toMs / stepOf(tier)) * stepOf(tier)}`)
+  copyRows(copy, 'rolled', {
+    ...{ where: 'WHERE cluster = ?', values: [cluster], order: 'tier' },
+    cuts: { to_ms: `min(to_ms, CASE tier ${ends.join(' ')} ELSE to_ms END)` },
+  })
+  return row
+}
+
+/** Of what there may be very much at an instant, what a file of bounded size takes. */
+export interface Thinning {
+  /** Of decisions one so often a target, of kept frames one so often a view. */
+  readonly decisionsMs: number
+  readonly framesMs: number
+  /** Moves between jobs are left out. */
+  readonly withoutMoves: boolean
+}
+
+/** What is of an instant, a stretch at a time. */
+export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
+  const { cluster, span } = copy
+  const width = Math.max(STRETCH_LEAST_MS, Math.ceil((span.toMs - span.fromMs) / STRETCHES))
+  const within = 'at_ms >= ? AND at_ms < ?'
+  const own = `WHERE source IN (SELECT id FROM source WHERE cluster_id = ?) AND ${within}`
+  const spaces = 'SELECT id FROM ldlm_namespace WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)'
+  /** The first of each `ms` of a series; again the same rows of what it leaves. */
+  const firstOf = (table: string, by: string, where: string, ms: number): string =>
+    `${where} AND (${by}, at_ms) IN (SELECT ${by}, min(at_ms) FROM ${table} ${where} GROUP BY ${by}, at_ms / ${Math.round(ms)})`
+  for (let from = span.fromMs; from < span.toMs; from += width) {
+    const values = [cluster, from, Math.min(from + width, span.toMs)]
+    const twice = thin ? [...values, ...values] : values
+    copyRows(copy, 'decision', {
+      where: thin ? firstOf('decision', 'source, target', own, thin.decisionsMs) : own,
+      ...{ values: twice, order: 'source, target, at_ms' },
+    })
+    if (thin?.withoutMoves !== true) {
+      copyRows(copy, 'adaptbf_moves', {
+        ...{ where: own, values, order: 'source, at_ms, target, lender, borrower, kind' },
+      })
+    }
+    copyRows(copy, 'event', { where: own, values, order: 'id' })
+    copyRows(copy, 'ldlm_sample', {
+      ...{ where: `WHERE namespace IN (${spaces}) AND ${within}`, values, order: 'namespace, at_ms' },
+    })
+    const frames = `WHERE cluster = ? AND ${within}`
+    copyRows(copy, 'kept_frame', {
+      where: thin ? firstOf('kept_frame', 'cluster, view', frames, thin.framesMs) : frames,
+      ...{ values: twice, order: 'id' },
+    })
+    await copy.breathe((from - span.fromMs) / (span.toMs - span.fromMs))
+  }
+}
+
+/** Jobs by key, and those that tokens moved between. */
+export async function copyJobs(copy: Copy, sampled: Iterable<number>): Promise<void> {
+  const keys = new Set(sampled)
+  for (const side of ['lender', 'borrower'] as const) {
+    const used = copy.to.prepare(`SELECT DISTINCT ${side} FROM adaptbf_moves`).pluck().all() as number[]
+    for (const key of used) keys.add(key)
+  }
+  const all = Float64Array.from(keys).sort()
+  const day = Math.ceil(copy.span.toMs / DAY_MS) * DAY_MS
+  for (let i = 0; i < all.length; i += ROWS_AT_ONCE) {
+    const some = JSON.stringify([...all.subarray(i, i + ROWS_AT_ONCE)])
+    copyRows(copy, 'job', {
+      where: 'WHERE cluster = ? AND id IN (SELECT value FROM json_each(?))',
+      ...{ values: [copy.cluster, some], order: 'id', cuts: { last_ms: `min(last_ms, ${day})` } },
+    })
+    await copy.breathe(1)
+  }
+}

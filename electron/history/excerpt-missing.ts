@@ -1,0 +1,146 @@
+/** What is not in an excerpt, in words; found in the excerpt itself, so that an excerpt of it says the same. */
+import type { Database } from 'better-sqlite3'
+import type { Span } from '#core/api/history.ts'
+import { BlockReader } from './block-reader.ts'
+import type { Copy } from './copy-rows.ts'
+import { beginOf } from './fit.ts'
+import { cadenceOf, missingFrom } from './parts.ts'
+import type { Reduction } from './reduction.ts'
+import { stepOf, TIER_COUNT } from './tiers.ts'
+
+const STRETCHES_MAX = 100
+const TEXT_MAX = 500
+/** A connection is reported as lost a little before or after the last sample. */
+const NEAR_MS = 10_000
+const TIERS_SAID = ['samples as they were taken', 'means of a second', 'means of ten seconds', 'means of a minute']
+const REASONS: Readonly<Record<string, string>> = {
+  retention: 'they had their time',
+  quota: 'the history had reached its size',
+  disk: 'the disk was full',
+}
+
+/** Stretches of a span with samples of a tier, and from what length on a hole is one. */
+function stretchesOf(reader: BlockReader, span: Span, tier: number): { readonly of: Span[]; readonly leastMs: number } {
+  const instants = reader.instants(tier, beginOf(span, tier), span.toMs - 1)
+  const cadence = cadenceOf(instants, stepOf(tier))
+  const leastMs = missingFrom(cadence)
+  const of: { fromMs: number; toMs: number }[] = []
+  for (const at of instants) {
+    const last = of.at(-1)
+    if (last && at - (last.toMs - cadence) <= leastMs) last.toMs = at + cadence
+    else of.push({ fromMs: at, toMs: at + cadence })
+  }
+  return { of, leastMs }
+}
+
+/** What of `all` is in none of `covered`; pieces of `leastMs` and less are none. */
+function without(all: readonly Span[], covered: readonly Span[], leastMs: number): Span[] {
+  const out: Span[] = []
+  let i = 0
+  for (const { fromMs, toMs } of all) {
+    let from = fromMs
+    while (i > 0 && (covered[i - 1] as Span).toMs > fromMs) i--
+    for (; i < covered.length && (covered[i] as Span).fromMs < toMs; i++) {
+      const c = covered[i] as Span
+      if (c.fromMs - from >= leastMs) out.push({ fromMs: from, toMs: c.fromMs })
+      from = Math.max(from, c.toMs)
+    }
+    if (toMs - from >= leastMs) out.push({ fromMs: from, toMs })
+  }
+  return out
+}
+
+/** Why samples of a stretch are not there, as far as it is on record. */
+function reasonOf(db: Database, { fromMs, toMs }: Span, tier: number | undefined): string {
+  const evicted = db
+    .prepare(
+      'SELECT reason FROM eviction WHERE from_ms < ? AND to_ms >= ? AND (? IS NULL OR tier < ?) ORDER BY tier LIMIT 1',
+    )
+    .pluck()
+    .get(toMs, fromMs, tier ?? null, tier ?? null) as string | undefined
+  if (evicted !== undefined) return `evicted: ${REASONS[evicted] ?? 'for reasons not on record'}`
+  if (tier !== undefined) return ''
+  const [from, to] = [Math.round(fromMs - NEAR_MS), Math.round(toMs + NEAR_MS)]
+  const started = db.prepare('SELECT 1 FROM source WHERE started_ms BETWEEN ? AND ? LIMIT 1').get(from, to)
+  if (started !== undefined) return 'Sluice was not running'
+  const lost = db
+    .prepare(`SELECT text FROM event WHERE kind = 'lost' AND at_ms BETWEEN ? AND ? ORDER BY at_ms LIMIT 1`)
+    .pluck()
+    .get(from, to) as string | undefined
+  return (lost ?? '').slice(0, TEXT_MAX)
+}
+
+/**
+ * What of a piece without finer samples a coarser tier really tells of: where they were evicted all of it, elsewhere its whole intervals;
+ * one that begins or ends with finer samples is made of those.
+ */
+function toldOf(db: Database, piece: Span, tier: number): Span | undefined {
+  if (reasonOf(db, piece, tier) !== '') return piece
+  const step = stepOf(tier)
+  const [fromMs, toMs] = [Math.ceil(piece.fromMs / step) * step, Math.floor(piece.toMs / step) * step]
+  return toMs > fromMs ? { fromMs, toMs } : undefined
+}
+
+/** In order, with those that touch as one. */
+function joined(spans: readonly Span[]): Span[] {
+  const out: { fromMs: number; toMs: number }[] = []
+  for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const last = out.at(-1)
+    if (last && fromMs <= last.toMs) last.toMs = Math.max(last.toMs, toMs)
+    else out.push({ fromMs, toMs })
+  }
+  return out
+}
+
+const timeOf = (ms: number): string =>
+  new Date(Math.round(ms))
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.000Z$|Z$/, '')
+const rangeOf = ({ fromMs, toMs }: Span): string => {
+  const [from, to] = [timeOf(fromMs), timeOf(toMs)]
+  return `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to} UTC`
+}
+
+export function missingOf({ to, cluster, span }: Copy, reduction: Reduction | undefined): string[] {
+  const reader = new BlockReader(to, cluster, true)
+  const found: { readonly at: Span; readonly text: string }[] = []
+  const say = (at: Span, text: string, tier?: number): void => {
+    const why = reasonOf(to, at, tier)
+    found.push({ at, text: `${rangeOf(at)}: ${text}${why === '' ? '' : ` (${why})`}` })
+  }
+  let holes: Span[] = [span]
+  let finest: number | undefined
+  for (let tier = 0; tier < TIER_COUNT; tier++) {
+    const { of, leastMs } = stretchesOf(reader, span, tier)
+    if (of.length === 0) continue
+    const left = without(holes, of, finest === undefined ? leastMs : 1)
+    if (finest !== undefined) {
+      for (const piece of without(holes, left, 1)) {
+        const told = toldOf(to, piece, tier)
+        if (told) say(told, `${TIERS_SAID[tier] ?? ''} and coarser only`, tier)
+        left.push(...without([piece], told ? [told] : [], 1))
+      }
+    }
+    finest ??= tier
+    holes = joined(left)
+  }
+  for (const at of holes) say(at, 'nothing is kept')
+  found.sort((a, b) => a.at.fromMs - b.at.fromMs)
+  const out = [
+    ...(reduction?.left ?? []).map((tier) => `Left out for their number: ${TIERS_SAID[tier] ?? ''}`),
+    ...(finest !== undefined && finest > 0 && reduction?.left.includes(0) !== true
+      ? [`The finest that is kept of the stretch: ${TIERS_SAID[finest] ?? ''}`]
+      : []),
+    ...(reduction && reduction.others > 0
+      ? [`${reduction.others} jobs are one sum where not all samples fit; coarser means keep each of them`]
+      : []),
+    ...(reduction?.withoutMoves === true ? ['Tokens that moved between jobs were too many and are left out'] : []),
+    ...(reduction && to.prepare('SELECT 1 FROM decision LIMIT 1').get() !== undefined
+      ? ['Decisions of controllers: the first in ten seconds of each target']
+      : []),
+    ...found.slice(0, STRETCHES_MAX).map((f) => f.text),
+  ]
+  if (found.length > STRETCHES_MAX) out.push(`${found.length - STRETCHES_MAX} more stretches without some samples`)
+  return out
+}

@@ -1,0 +1,208 @@
+/**
+ * What of the samples goes into a file of bounded size: jobs that keep all of theirs, and tiers in which the others are one sum. The
+ * coarser tiers keep every job as long as they fit themselves.
+ */
+import { deflateRawSync } from 'node:zlib'
+import type { Span } from '#core/api/history.ts'
+import type { BlockReader } from './block-reader.ts'
+import type { Copy, Thinning } from './copy-rows.ts'
+import { OTHERS_KEY, type Reduction } from './reduction.ts'
+import { SECOND, stepOf, TIER_COUNT } from './tiers.ts'
+
+/** Samples of jobs that a tier of which not all fits may have; raw samples and seconds with more do not fit. Chosen by `history.excerpt`. */
+export const JOB_SAMPLES_FIT = 150_000
+/** What means of ten seconds and of a minute may take when they are deflated, bytes a tier, as far as a few of their blocks tell. */
+export const MEANS_BYTES_FIT = 8e6
+const PROBES = 3
+/** Instants of a tier; one that has more is left out where a coarser one tells of the same time. */
+export const INSTANTS_FIT = 12_000
+
+export interface Fit extends Pick<Reduction, 'others' | 'left'> {
+  /** Tiers in which the others are summed. */
+  readonly summed: ReadonlySet<number>
+  /** Keys of the jobs that are whole in all tiers, ascending. */
+  readonly whole: Uint32Array
+}
+
+/** Moves between jobs; a ledger that has more is left out. */
+const MOVES_FIT = 200_000
+const DECISIONS_MS = 10_000
+const FRAMES_FIT = 240
+const STRETCH_MS = 60_000
+
+/** Per job: samples by tier, and RPC/s summed over one tier. */
+class Tally {
+  readonly #slots = new Map<number, number>()
+  #dense = new Int32Array(2 ** 16).fill(-1)
+  keys: number[] = []
+  counts: Float64Array<ArrayBufferLike>[]
+  work: Float64Array<ArrayBufferLike> = new Float64Array(1024)
+
+  constructor() {
+    this.counts = Array.from({ length: TIER_COUNT }, () => new Float64Array(1024))
+  }
+
+  add(tier: number, keys: Uint32Array, rpcs: Float32Array, isScored: boolean): void {
+    for (let i = 0; i < keys.length; i++) {
+      const slot = this.#slotOf(keys[i] as number)
+      const counts = this.counts[tier] as Float64Array
+      counts[slot] = (counts[slot] as number) + 1
+      const v = rpcs[i] as number
+      if (isScored && v === v) this.work[slot] = (this.work[slot] as number) + v
+    }
+  }
+
+  #slotOf(key: number): number {
+    const isNear = key < 2 ** 22
+    const known = isNear ? this.#dense[key] : this.#slots.get(key)
+    if (known !== undefined && known >= 0) return known
+    const slot = this.keys.length
+    this.keys.push(key)
+    if (slot === this.work.length) {
+      const longer = (a: Float64Array<ArrayBufferLike>): Float64Array<ArrayBufferLike> => {
+        const made = new Float64Array(2 * a.length)
+        made.set(a)
+        return made
+      }
+      this.counts = this.counts.map(longer)
+      this.work = longer(this.work)
+    }
+    if (!isNear) this.#slots.set(key, slot)
+    else {
+      if (key >= this.#dense.length) {
+        const dense = new Int32Array(Math.min(2 ** 22, Math.max(key + 1, 2 * this.#dense.length))).fill(-1)
+        dense.set(this.#dense)
+        this.#dense = dense
+      }
+      this.#dense[key] = slot
+    }
+    return slot
+  }
+}
+
+/** From where on what a span needs of a tier begins: the interval in which it begins belongs to it. */
+export const beginOf = (span: Span, tier: number): number => {
+  const step = stepOf(tier)
+  return step === 0 ? span.fromMs : Math.floor(span.fromMs / step) * step
+}
+
+/** What fits beside the samples. */
+export function thinningOf({ from, cluster, span }: Copy): Thinning {
+  const moves = from
+    .prepare(
+      `SELECT count(*) FROM (SELECT 1 FROM adaptbf_moves WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)
+       AND at_ms >= ? AND at_ms < ? LIMIT ${MOVES_FIT + 1})`,
+    )
+    .pluck()
+    .get(cluster, span.fromMs, span.toMs)
+  const framesMs = Math.max(1, Math.floor((span.toMs - span.fromMs) / FRAMES_FIT))
+  return { decisionsMs: DECISIONS_MS, framesMs, withoutMoves: Number(moves) > MOVES_FIT }
+}
+
+interface Size {
+  readonly tier: number
+  readonly samples: number
+  readonly instants: number
+  readonly firstMs: number
+}
+
+function sizesOf({ from, cluster, span }: Copy): Size[] {
+  const of = 'cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ?'
+  const jobs = from.prepare(`SELECT ifnull(sum(n), 0) FROM block WHERE kind = 0 AND ${of}`).pluck()
+  const instants = from.prepare(`SELECT count(*) AS n, min(at_ms) AS first FROM instant WHERE ${of}`)
+  return Array.from({ length: TIER_COUNT }, (_, tier) => {
+    const values = [cluster, tier, beginOf(span, tier), span.toMs]
+    const { n, first } = instants.get(...values) as { n: number; first: number | null }
+    return { tier, samples: Number(jobs.get(...values)), instants: n, firstMs: first ?? Infinity }
+  })
+}
+
+/** Tiers with too many instants that a coarser one stands in for. */
+const tooMany = (sizes: readonly Size[]): number[] =>
+  sizes
+    .filter(
+      (s) =>
+        s.instants > INSTANTS_FIT &&
+        sizes.some((c) => c.tier > s.tier && c.instants > 0 && c.firstMs <= s.firstMs + stepOf(c.tier)),
+    )
+    .map((s) => s.tier)
+
+/** What a tier takes when it is deflated, as some of its blocks tell, evenly apart. */
+function deflatedOf({ from, cluster, span }: Copy, { tier, samples, instants }: Size): number {
+  const probe = from.prepare(
+    'SELECT n, lead, rest FROM block WHERE kind = 0 AND cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT 1 OFFSET ?',
+  )
+  let [n, bytes] = [0, 0]
+  for (let i = 0; i < PROBES; i++) {
+    const skip = Math.floor(((i + 0.5) / PROBES) * instants)
+    const row = probe.get(cluster, tier, beginOf(span, tier), span.toMs, skip) as
+      { n: number; lead: Buffer; rest: Buffer } | undefined
+    if (!row) continue
+    n += row.n
+    for (const data of [row.lead, row.rest]) bytes += deflateRawSync(data, { level: 1 }).length
+  }
+  return n === 0 ? 0 : (bytes / n) * samples
+}
+
+/**
+ * Chooses what fits of a source that has not been reduced yet.
+ *
+ * @param keep  job ids that are whole before others, the busiest first; as far as they fit, too.
+ * @param most  samples of jobs in a tier that is reduced.
+ * @returns     undefined: everything fits as it is.
+ */
+export async function chooseFit(
+  copy: Copy,
+  blocks: BlockReader,
+  keep: ReadonlySet<string>,
+  most = JOB_SAMPLES_FIT,
+): Promise<Fit | undefined> {
+  const sizes = sizesOf(copy)
+  const left = tooMany(sizes)
+  const isTooLarge = (s: Size): boolean =>
+    s.samples > most && (s.tier <= SECOND || deflatedOf(copy, s) > MEANS_BYTES_FIT)
+  const summed = sizes.filter((s) => !left.includes(s.tier) && isTooLarge(s))
+  if (summed.length === 0) {
+    return left.length > 0 ? { summed: new Set(), whole: new Uint32Array(0), others: 0, left } : undefined
+  }
+  // Who is busiest is told by the tier that reaches back furthest, of several by the finest.
+  const scored = summed.reduce((a, b) => (b.firstMs + stepOf(b.tier) < a.firstMs ? b : a)).tier
+  const tally = new Tally()
+  for (const { tier } of summed) {
+    for (let from = beginOf(copy.span, tier); from < copy.span.toMs; from += STRETCH_MS) {
+      const last = Math.min(from + STRETCH_MS, copy.span.toMs) - 1
+      blocks.eachJobs(tier, from, last, (_, keys, rpcs) => tally.add(tier, keys, rpcs, tier === scored))
+      await copy.breathe(0)
+    }
+  }
+  const kept = keysOf(copy, keep)
+  const rank = (slot: number): number =>
+    kept.has(tally.keys[slot] as number) ? Infinity : (tally.work[slot] as number)
+  const key = (slot: number): number => tally.keys[slot] as number
+  const slots = tally.keys
+    .map((_, slot) => slot)
+    .filter((slot) => key(slot) !== OTHERS_KEY)
+    .sort((a, b) =>
+      rank(a) === rank(b)
+        ? (tally.work[b] as number) - (tally.work[a] as number) || key(a) - key(b)
+        : rank(b) - rank(a),
+    )
+  const room = new Map(summed.map((s) => [s.tier, most - s.instants]))
+  const chosen: number[] = []
+  for (const slot of slots) {
+    const fits = summed.every((s) => (tally.counts[s.tier]?.[slot] ?? 0) <= (room.get(s.tier) ?? 0))
+    if (fits) {
+      chosen.push(key(slot))
+      for (const s of summed) room.set(s.tier, (room.get(s.tier) ?? 0) - (tally.counts[s.tier]?.[slot] ?? 0))
+    } else if (rank(slot) !== Infinity) break
+  }
+  return {
+    ...{ left, summed: new Set(summed.map((s) => s.tier)), whole: Uint32Array.from(chosen).sort() },
+    others: slots.length - chosen.length,
+  }
+}
+
+function keysOf({ from, cluster }: Copy, jobs: ReadonlySet<string>): ReadonlySet<number> {
+  const find = from.prepare('SELECT id FROM job WHERE cluster = ? AND job_id = ?').pluck()
+  return new Set([...jobs].flatMap((id) => (find.get(cluster, id) as number | undefined) ?? []))
+}

@@ -1,0 +1,102 @@
+/**
+ * Brings a copy of an older recording up to this version, so that it opens like one of this. The file may come from anywhere: its tables
+ * are those of its version word for word before anything is done with it, so that nothing in it is run, and what could take for ever is
+ * refused. It is changed in place: of what fails nothing is to be used.
+ */
+import Database from 'better-sqlite3'
+import { rmSync, statSync } from 'node:fs'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { findDamage } from './open.ts'
+import { tableFault } from './own-tables.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
+import { windowOf } from './schema-4.ts'
+
+/** Of an older file. */
+const BYTES_MAX = 2 ** 30
+const SERIES_MAX = 1_000_000
+/** Windows of samples that are read, times series: each is a question to the file. */
+const STEPS_MAX = 20_000_000
+const NAME_MAX = 1024
+const LAST_MS = 8.64e15
+/** Columns of instants and of names, of the versions before blocks. */
+const TIMES = ['job_sample.at_ms', 'target_sample.at_ms', 'job.first_ms', 'source.started_ms', 'rule.from_ms'] as const
+const NAMES = ['job.job_id', 'job.user', 'job.account', 'target.name', 'target.node', 'source.cluster'] as const
+
+const refused = (file: string, code: string, why: string, next: string): Result<never> =>
+  fail({ code, what: `${file} cannot be opened`, why, unaffected: 'What it was copied from was not changed.', next })
+const damaged = (file: string, why: string): Result<never> =>
+  refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
+
+/** What of an older file would take too long or is nothing that Sluice writes; undefined: nothing. */
+function faultOf(db: Database.Database): string | undefined {
+  const any = (sql: string): boolean => db.prepare(sql).get() !== undefined
+  const one = (sql: string): number => Number(db.prepare(sql).pluck().get())
+  const [table, column] = [(s: string) => s.split('.')[0] ?? '', (s: string) => s.split('.')[1] ?? '']
+  for (const t of TIMES) {
+    if (any(`SELECT 1 FROM ${table(t)} WHERE ${column(t)} NOT BETWEEN 0 AND ${LAST_MS} LIMIT 1`)) {
+      return 'it names instants that no clock has'
+    }
+  }
+  for (const n of NAMES) {
+    if (any(`SELECT 1 FROM ${table(n)} WHERE length(${column(n)}) > ${NAME_MAX} LIMIT 1`))
+      return 'a name in it is too long'
+  }
+  const series = one('SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM target)')
+  if (series > SERIES_MAX) return 'it has more jobs than can be carried over'
+  for (const tier of [0, 1]) {
+    const spanMs = one(
+      `SELECT ifnull(max(at_ms) - min(at_ms), 0) FROM (SELECT at_ms FROM job_sample WHERE tier = ${tier}
+       UNION ALL SELECT at_ms FROM target_sample WHERE tier = ${tier})`,
+    )
+    // Clusters are gone through one after the other, each no longer than the whole.
+    const clusters = one('SELECT count(*) FROM (SELECT DISTINCT kind, cluster FROM source)')
+    const windows = Math.ceil(spanMs / windowOf(series, tier) + 1) * Math.max(1, clusters)
+    if (windows * Math.max(1, series) > STEPS_MAX) return 'its samples lie too far apart to be carried over'
+  }
+  return undefined
+}
+
+/**
+ * @param file  a copy that is nobody else's.
+ * @returns     ok, also for a file of this version. Failures: RECORDING_FOREIGN, _NEWER, _DAMAGED, _TOO_LARGE, _UNREADABLE.
+ */
+export function upgradeCopy(file: string): Result<undefined> {
+  let db: Database.Database | undefined
+  try {
+    const stat = statSync(file)
+    if (!stat.isFile()) return refused(file, 'RECORDING_UNREADABLE', 'it is no file', 'Name another one.')
+    db = new Database(file, { fileMustExist: true, timeout: 500 })
+    for (const pragma of ['trusted_schema = OFF', 'cell_size_check = ON', 'foreign_keys = OFF']) db.pragma(pragma)
+    const [version, application] = ['user_version', 'application_id'].map((p) =>
+      Number(db?.pragma(p, { simple: true })),
+    )
+    if (application !== APPLICATION_ID || version === undefined || version < 1) {
+      return refused(file, 'RECORDING_FOREIGN', 'it is a database of another program', 'Name one that Sluice wrote.')
+    }
+    if (version > SCHEMA_VERSION) {
+      const why = `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`
+      return refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.')
+    }
+    if (version === SCHEMA_VERSION) return ok(undefined)
+    if (stat.size > BYTES_MAX) {
+      const why = `an older file of more than ${BYTES_MAX / 2 ** 20} MiB is not carried over`
+      return refused(file, 'RECORDING_TOO_LARGE', why, 'Open it with the Sluice that wrote it.')
+    }
+    const fault = tableFault(db, version) ?? findDamage(db, 0) ?? faultOf(db)
+    if (fault !== undefined) return damaged(file, fault)
+    // A copy needs no way back.
+    db.pragma('journal_mode = MEMORY')
+    db.pragma('synchronous = OFF')
+    migrate(db)
+    return ok(undefined)
+  } catch (e) {
+    const code = e instanceof Error && 'code' in e ? String(e.code) : ''
+    const why = e instanceof Error ? e.message : String(e)
+    if (code === 'SQLITE_NOTADB') return refused(file, 'RECORDING_FOREIGN', 'it is not a database', 'Name another one.')
+    if (/^SQLITE_(?:CORRUPT|CONSTRAINT|MISMATCH|TOOBIG|ERROR)/.test(code)) return damaged(file, why)
+    return refused(file, 'RECORDING_UNREADABLE', why, 'Check the folder for temporary files and its space.')
+  } finally {
+    db?.close()
+    for (const left of ['-journal', '-wal', '-shm']) rmSync(file + left, { force: true })
+  }
+}

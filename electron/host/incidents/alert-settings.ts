@@ -1,0 +1,139 @@
+/** When alerts are told, as the operator set it: kept in the data folder, and never missed where it cannot be read. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { alertRule, type AlertRule, type AlertRuleFace } from '#core/api/incidents.ts'
+import { isWithin, KINDS, RULES } from '#core/alerts/rules.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+
+const FORMAT = 1
+const MOST_BYTES = 100_000
+const content = z.object({ format: z.literal(FORMAT), rules: z.array(alertRule).max(64) })
+
+const isMissing = (e: unknown): boolean => e instanceof Error && 'code' in e && e.code === 'ENOENT'
+
+export class AlertSettings {
+  /** Why settings of before are not in force. */
+  notice: Failure | undefined
+  readonly #file: string | undefined
+  readonly #rules = new Map(KINDS.map((k) => [k, RULES[k].usual]))
+
+  /** @param dataDir  undefined: settings are in memory only. */
+  constructor(dataDir: string | undefined) {
+    this.#file = dataDir === undefined ? undefined : join(dataDir, 'alerts.json')
+    this.#read()
+  }
+
+  get rules(): AlertRule[] {
+    return [...this.#rules.values()]
+  }
+
+  get faces(): AlertRuleFace[] {
+    return this.rules.map((r) => {
+      const { title, about, unit, least, most, usual } = RULES[r.kind]
+      return { ...r, title, about, unit, least, most, usual }
+    })
+  }
+
+  /** Failures: ALERT_BOUNDS, ALERTS_NOT_WRITTEN; nothing has changed then. */
+  set(rule: AlertRule): Result<undefined> {
+    const { title, unit, least, most } = RULES[rule.kind]
+    if (!isWithin(rule)) {
+      return fail({
+        code: 'ALERT_BOUNDS',
+        what: `The alert ${title} was not changed`,
+        why: `its threshold is from ${least} to ${most} ${unit}`,
+        next: 'Choose a threshold between them.',
+      })
+    }
+    const next = KINDS.map((k) => (k === rule.kind ? rule : (this.#rules.get(k) ?? RULES[k].usual)))
+    const written = this.#write(next)
+    if (!written.ok) return written
+    this.#rules.set(rule.kind, rule)
+    this.notice = undefined
+    return ok(undefined)
+  }
+
+  #write(rules: readonly AlertRule[]): Result<undefined> {
+    if (this.#file === undefined) return ok(undefined)
+    const fresh = `${this.#file}.${process.pid}.new`
+    try {
+      writeFileSync(fresh, `${JSON.stringify({ format: FORMAT, rules }, null, 2)}\n`, { mode: 0o600 })
+      renameSync(fresh, this.#file)
+      return ok(undefined)
+    } catch (e) {
+      clearAway(fresh)
+      return fail({
+        code: 'ALERTS_NOT_WRITTEN',
+        what: 'Settings of alerts were not changed',
+        why: e instanceof Error ? e.message : String(e),
+        unaffected: 'Alerts go on as they were set.',
+        next: 'See to the data folder, then try again.',
+      })
+    }
+  }
+
+  #read(): void {
+    if (this.#file === undefined) return
+    let text: string
+    try {
+      text = readFileSync(this.#file, 'utf8')
+    } catch (e) {
+      if (!isMissing(e)) this.#unread(e instanceof Error ? e.message : String(e), '')
+      return
+    }
+    const read = contentOf(text)
+    if (read.ok) {
+      for (const r of read.value) this.#rules.set(r.kind, r)
+      return
+    }
+    this.#unread(read.error, this.#setAside())
+  }
+
+  /** What cannot be read stays beside it, for whoever wants it back. */
+  #setAside(): string {
+    const aside = `${this.#file}.aside`
+    try {
+      renameSync(this.#file ?? '', aside)
+      return aside
+    } catch {
+      return ''
+    }
+  }
+
+  #unread(why: string, aside: string): void {
+    this.notice = {
+      code: 'ALERTS_UNREAD',
+      what: 'Alerts are told as shipped',
+      why: `the settings of alerts could not be read: ${why}`,
+      unaffected: aside === '' ? 'Nothing else uses them.' : `What was set is kept in ${aside}.`,
+      next: 'Set them again where they should be otherwise.',
+    }
+  }
+}
+
+function clearAway(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // Where it could not be written there is nothing to clear away.
+  }
+}
+
+function contentOf(
+  text: string,
+): { readonly ok: true; readonly value: AlertRule[] } | { readonly ok: false; readonly error: string } {
+  if (text.length > MOST_BYTES) return { ok: false, error: 'the file is too long' }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { ok: false, error: 'it is no JSON' }
+  }
+  const format = z.object({ format: z.number() }).safeParse(value)
+  if (format.success && format.data.format > FORMAT) return { ok: false, error: 'a newer version wrote it' }
+  const read = content.safeParse(value)
+  if (!read.success) return { ok: false, error: 'its content is not that of this version' }
+  if (!read.data.rules.every(isWithin)) return { ok: false, error: 'a threshold is out of bounds' }
+  return { ok: true, value: read.data.rules }
+}

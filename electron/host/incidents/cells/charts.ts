@@ -1,0 +1,232 @@
+/** Frozen charts: of the whole source, of single targets and jobs. At most 1,200 points, gaps null, with what happened meanwhile. */
+import type { ClusterMeasure, Mark } from '#core/api/history.ts'
+import type { ChartCell, NameKind } from '#core/snapshot/notebook.ts'
+import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader } from '../../../history/reader.ts'
+import { columnOf, curvesOf, gappy, meanOfOthers, POINTS, type Curves } from './curves.ts'
+import { provenanceOf, type Standpoint } from './standpoint.ts'
+import type { StretchMs } from './stretch.ts'
+import { oneLine } from './words.ts'
+
+/** Series with a name of their own. */
+const NAMED = 5
+const MARKS = 200
+/** Events looked through for those that concern the chart. */
+const LOOKED_AT = 2_000
+const NAME_MOST = 512
+
+export type NewChart = Omit<ChartCell, 'id' | 'atMs'>
+export type TargetMeasure = 'rpcs' | 'serviceMs' | 'queued'
+export type JobMeasure = 'rpcs' | 'bytes'
+
+type Series = ChartCell['series'][number]
+type Limit = ChartCell['limit']
+
+const FACES: Readonly<Record<TargetMeasure | 'bytes', { readonly title: string; readonly unit: string }>> = {
+  rpcs: { title: 'RPCs', unit: 'RPC/s' },
+  serviceMs: { title: 'Service time', unit: 'ms' },
+  queued: { title: 'Queued RPCs', unit: 'RPCs' },
+  bytes: { title: 'Throughput', unit: 'B/s' },
+}
+
+const named = (kind: NameKind, text: string): { kind: NameKind; text: string } => ({
+  kind,
+  text: text.slice(0, NAME_MOST),
+})
+
+/** Whether an event is about one of the names. */
+const concerns = (mark: Mark, names: readonly string[]): boolean =>
+  names.some((n) => n !== '' && (mark.where.includes(n) || mark.text.includes(n)))
+
+const WEIGHT: Readonly<Record<Mark['level'], number>> = { bad: 0, watch: 1, ok: 2, unknown: 3, idle: 4 }
+
+/** Events of a stretch, in order of time: those that concern the names, then the worse ones, where there are too many. */
+export function marksIn(reader: HistoryReader, span: StretchMs, names: readonly string[]): ChartCell['marks'] {
+  const all = reader.events(span.fromMs - 1, span.toMs - 1, LOOKED_AT)
+  const rank = (m: Mark): number => (concerns(m, names) ? 0 : 10) + WEIGHT[m.level]
+  return [...all]
+    .sort((x, y) => rank(x) - rank(y) || y.atMs - x.atMs)
+    .slice(0, MARKS)
+    .sort((x, y) => x.atMs - y.atMs)
+    .map((m) => ({ atMs: m.atMs, text: oneLine(`${m.subject}: ${m.text}`, NAME_MOST), level: m.level }))
+}
+
+/** A chart, or none where nothing was measured. */
+function chartOf(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  of: {
+    readonly title: string
+    readonly unit: string
+    readonly place: ChartCell['place']
+    readonly limit?: Limit | undefined
+    readonly area?: boolean
+    readonly series: readonly { readonly label: Series['label']; readonly ink: number }[]
+    readonly curves: Pick<Curves, 't' | 'values'> & { readonly tier: string }
+  },
+): NewChart | undefined {
+  const { curves } = of
+  const series = of.series.flatMap(({ label, ink }, i): Series[] => {
+    const values = curves.values[i] ?? []
+    return values.some((v) => v !== null) ? [{ label, ink, area: of.area ?? false, values }] : []
+  })
+  if (series.length === 0) return undefined
+  const { title, unit, place } = of
+  return {
+    kind: 'chart',
+    ...{ title, unit, series },
+    place: { kind: place.kind, names: place.names.slice(0, 64).map((n) => n.slice(0, NAME_MOST)) },
+    t: curves.t,
+    limit: of.limit ?? null,
+    marks: marksIn(reader, span, place.names),
+    of: provenanceOf(stand, span, curves.tier),
+  }
+}
+
+/** One measure of the whole source. */
+export function clusterChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  measure: TargetMeasure | 'bytes',
+  limit?: Limit,
+): NewChart | undefined {
+  const measures: readonly ClusterMeasure[] = measure === 'bytes' ? ['readBps', 'writeBps'] : [measure]
+  const lines = measures.map((m) => reader.line(m, span, POINTS))
+  const [first] = lines
+  if (!first) return undefined
+  const words = measure === 'bytes' ? ['read', 'write'] : ['all targets']
+  return chartOf(stand, reader, span, {
+    ...FACES[measure],
+    limit,
+    place: { kind: 'cluster', names: [stand.source.cluster] },
+    series: words.map((w, i) => ({ label: named('text', w), ink: i + 1 })),
+    curves: { t: first.t, values: lines.map((l) => gappy(l.values)), tier: first.tier },
+  })
+}
+
+/** One measure of some targets, and in grey the mean of all others. */
+export function targetsChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  measure: TargetMeasure,
+  targets: readonly { readonly key: number; readonly target: string }[],
+  limit?: Limit,
+): NewChart | undefined {
+  const shown = targets.slice(0, NAMED)
+  const column = TARGET_COLUMNS.indexOf(measure)
+  const keys = new Set(shown.map((t) => t.key))
+  const others = reader.allTargets().length - keys.size
+  const rest = others > 0 && shown.length > 1 ? [meanOfOthers(keys, column)] : []
+  const curves = curvesOf(reader, 'targets', span, [...shown.map((t) => columnOf(t.key, column)), ...rest])
+  return chartOf(stand, reader, span, {
+    ...{ ...FACES[measure], limit, curves },
+    place: { kind: 'target', names: shown.map((t) => t.target) },
+    series: [
+      ...shown.map((t, i) => ({ label: named('target', t.target), ink: i + 1 })),
+      ...rest.map(() => ({ label: named('text', `mean of ${others} others`), ink: 0 })),
+    ],
+  })
+}
+
+/** RPCs that wait on a server: each of its targets has them all. */
+export function serverQueueChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  host: string,
+  limit?: Limit,
+): NewChart | undefined {
+  const target = reader.allTargets().find((t) => t.node === host)
+  if (!target) return undefined
+  const curves = curvesOf(reader, 'targets', span, [columnOf(target.key, TARGET_COLUMNS.indexOf('queued'))])
+  return chartOf(stand, reader, span, {
+    ...{ ...FACES.queued, limit, curves },
+    place: { kind: 'host', names: [host] },
+    series: [{ label: named('host', host), ink: 1 }],
+  })
+}
+
+/** RPC/s of the jobs that sent most. */
+export function topJobsChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  limit?: Limit,
+): NewChart | undefined {
+  const { t, series } = reader.top(span, 'job', NAMED, POINTS)
+  const inks = inksOf(series.map((s) => stand.inkOf(s.name)))
+  return chartOf(stand, reader, span, {
+    ...{ title: 'RPCs of the largest jobs', unit: 'RPC/s', limit },
+    place: { kind: 'job', names: series.map((s) => s.name) },
+    series: series.map((s, i) => ({ label: named('job', s.name), ink: inks[i] ?? 0 })),
+    curves: {
+      t,
+      values: series.map((s) => gappy(s.values)),
+      tier: reader.tierFor(span.fromMs, span.toMs, POINTS),
+    },
+  })
+}
+
+/** One job. */
+export function jobChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  measure: JobMeasure,
+  jobId: string,
+  limit?: Limit,
+): NewChart | undefined {
+  const key = reader.jobByName(jobId)?.key
+  if (key === undefined) return undefined
+  const columns = measure === 'bytes' ? (['readBps', 'writeBps'] as const) : (['rpcs'] as const)
+  const curves = curvesOf(
+    reader,
+    'jobs',
+    span,
+    columns.map((c) => columnOf(key, JOB_COLUMNS.indexOf(c))),
+  )
+  const ink = stand.inkOf(jobId)
+  return chartOf(stand, reader, span, {
+    ...{ ...FACES[measure], limit, curves },
+    place: { kind: 'job', names: [jobId] },
+    series:
+      measure === 'bytes'
+        ? ['read', 'write'].map((w, i) => ({ label: named('text', w), ink: i + 1 }))
+        : [{ label: named('job', jobId), ink: ink === 0 ? 1 : ink }],
+  })
+}
+
+/** Requests that waited for a lock; only a lock manager that tells every step has them, and only its memory. */
+export function locksChart(
+  stand: Standpoint,
+  reader: HistoryReader,
+  span: StretchMs,
+  limit?: Limit,
+): NewChart | undefined {
+  const locks = stand.monitor?.locks
+  if (!locks || !stand.monitor) return undefined
+  const end = Math.min(span.toMs, stand.newestMs)
+  const { totals } = stand.monitor.recent.raw
+  const { t, waiting } = locks.series.window(totals.sampleAt(end), end - span.fromMs, POINTS)
+  return chartOf(stand, reader, span, {
+    ...{ title: 'Requests waiting for a lock', unit: 'requests', limit },
+    place: { kind: 'cluster', names: [stand.source.cluster] },
+    series: [{ label: named('text', 'waiting'), ink: 1 }],
+    curves: { t, values: [gappy(waiting)], tier: 'memory' },
+  })
+}
+
+/** The inks that jobs have on screen; those without one, or with that of another, take the next that is free. */
+export function inksOf(inks: readonly number[]): number[] {
+  const taken = new Set<number>()
+  const kept = inks.map((ink) => (ink >= 1 && ink <= 7 && !taken.has(ink) ? (taken.add(ink), ink) : 0))
+  return kept.map((ink) => {
+    if (ink > 0) return ink
+    let free = 1
+    while (taken.has(free) && free < 8) free++
+    taken.add(free)
+    return free > 7 ? 0 : free
+  })
+}

@@ -1,0 +1,82 @@
+/** Series of single targets and jobs over a stretch, as the points of a chart: means of the samples of a point, gaps null. */
+import type { TierId } from '#core/api/history.ts'
+import { positionOf } from '../../../history/one-series.ts'
+import { partsOf } from '../../../history/parts.ts'
+import type { Block, HistoryReader } from '../../../history/reader.ts'
+import { stepOf, tierNumber } from '../../../history/tiers.ts'
+import type { StretchMs } from './stretch.ts'
+
+/** Points of a chart. */
+export const POINTS = 1_200
+
+export interface Curves {
+  readonly t: number[]
+  /** In the order of the keys. */
+  readonly values: (number | null)[][]
+  readonly tier: TierId
+}
+
+/** A kept value is a Float32: seven digits are all of it. */
+export const rounded = (v: number): number => Number(v.toPrecision(7))
+export const gappy = (values: readonly (number | null)[]): (number | null)[] =>
+  values.map((v) => (v === null || !Number.isFinite(v) ? null : rounded(v)))
+
+/** @param valueOf  a series' value in a block, NaN where it has none. */
+export function curvesOf(
+  reader: HistoryReader,
+  kind: 'jobs' | 'targets',
+  span: StretchMs,
+  series: readonly ((block: Block) => number)[],
+): Curves {
+  const tier = reader.tierFor(span.fromMs, span.toMs, POINTS)
+  const blocks =
+    kind === 'jobs'
+      ? reader.jobsBetween(tier, span.fromMs, span.toMs)
+      : reader.targetsBetween(tier, span.fromMs, span.toMs)
+  const instants: number[] = []
+  const read: number[][] = series.map(() => [])
+  for (const block of blocks) {
+    if (block.atMs >= span.toMs) continue
+    instants.push(block.atMs)
+    series.forEach((of, i) => read[i]?.push(of(block)))
+  }
+  const step = stepOf(tierNumber(tier))
+  const { t, of } = partsOf(Float64Array.from(instants), span.fromMs, span.toMs, POINTS, step)
+  const values = read.map((row) => {
+    const [sums, counts] = [new Float64Array(t.length), new Uint32Array(t.length)]
+    row.forEach((v, i) => {
+      const part = of[i] as number
+      if (v !== v) return
+      sums[part] = (sums[part] as number) + v
+      counts[part] = (counts[part] as number) + 1
+    })
+    return t.map((_, part) => {
+      const n = counts[part] as number
+      return n === 0 ? null : rounded((sums[part] as number) / n)
+    })
+  })
+  return { t, values, tier }
+}
+
+/** One column of one series in a block. */
+export const columnOf =
+  (key: number, column: number) =>
+  (block: Block): number => {
+    const i = positionOf(block.keys, key)
+    return i < 0 ? NaN : ((block.columns[column]?.[i]) ?? NaN)
+  }
+
+/** Mean of one column over all series but some. */
+export const meanOfOthers =
+  (keys: ReadonlySet<number>, column: number) =>
+  (block: Block): number => {
+    let [sum, n] = [0, 0]
+    const values = block.columns[column]
+    for (let i = 0; i < block.keys.length; i++) {
+      const v = values?.[i] as number
+      if (keys.has(block.keys[i] as number) || v !== v) continue
+      sum += v
+      n++
+    }
+    return n === 0 ? NaN : sum / n
+  }

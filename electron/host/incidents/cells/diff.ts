@@ -1,0 +1,107 @@
+/** Rules at the beginning of a stretch beside those at its end, by service. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
+import type { DiffCell } from '#core/snapshot/notebook.ts'
+import { placeOf } from '../../../cluster/service.ts'
+import type { HistoryReader, KeptRule } from '../../../history/reader.ts'
+import { mergeRules, ruleKey, type MergedRule } from '../../views/rule-rows.ts'
+import { provenanceOf, type Standpoint } from './standpoint.ts'
+import type { StretchMs } from './stretch.ts'
+
+export type NewDiff = Omit<DiffCell, 'id' | 'atMs'>
+type Line = DiffCell['lines'][number]
+
+const LINES = 500
+/** Rules that stand as they stood. */
+const SAME = 40
+const CONDITIONS_MOST = 4_096
+const NAME_MOST = 512
+/** Rules are read within so long of the first sample. */
+const FIRST_MS = 10_000
+
+/** `oss1`: of ost_io or, on an MDS, of mdt; `mds1/mdt_readpage` says it itself. Which hosts are data servers is known by their targets. */
+function serviceOf(place: string, dataServers: ReadonlySet<string>): ServiceName {
+  const own = SERVICE_NAMES.find((s) => placeOf('', s) !== '' && place.endsWith(placeOf('', s)))
+  return own ?? (dataServers.has(place) ? 'ost_io' : 'mdt')
+}
+
+function merged(rules: readonly KeptRule[], queue: 'reg' | 'hp'): MergedRule[] {
+  const places = new Map<string, KeptRule[]>()
+  for (const r of rules) {
+    const list = places.get(r.server)
+    if (list) list.push(r)
+    else places.set(r.server, [r])
+  }
+  return mergeRules(
+    Array.from(places, ([host, list]) => ({ host, rules: list.sort((x, y) => x.position - y.position) })),
+    queue,
+  )
+}
+
+const rateOf = (rule: MergedRule | undefined): number | null =>
+  rule ? Math.max(...rule.lines.map((l) => l.line.rate)) : null
+
+/** @param before, after  rules of one service. */
+function linesOf(before: readonly KeptRule[], after: readonly KeptRule[]): Line[] {
+  return (['reg', 'hp'] as const).flatMap((queue) => {
+    const then = new Map(merged(before, queue).map((r) => [ruleKey(r), r]))
+    const now = merged(after, queue)
+    // Requests of high priority have a list of their own, as a rule with nothing in it.
+    if (queue === 'hp' && ![...then.values(), ...now].some((r) => r.name !== 'default')) return []
+    const line = (kind: Line['kind'], rule: MergedRule, was: number | null, is: number | null): Line => ({
+      kind,
+      name: rule.name.slice(0, NAME_MOST),
+      conditions: rule.conditions.slice(0, CONDITIONS_MOST),
+      before: was,
+      after: is,
+    })
+    const lines = now.map((rule) => {
+      const key = ruleKey(rule)
+      const [was, is] = [rateOf(then.get(key)), rateOf(rule)]
+      then.delete(key)
+      return line(was === null ? 'add' : was === is ? 'same' : 'mod', rule, was, is)
+    })
+    const gone = [...then.values()].map((rule) => line('del', rule, rateOf(rule), null))
+    // `default` is the last to match.
+    const end = lines.findIndex((l) => l.name === 'default')
+    lines.splice(end < 0 ? lines.length : end, 0, ...gone)
+    return lines
+  })
+}
+
+/** Changes all, and of what stands as it stood the first. */
+function bounded(all: readonly Line[]): { lines: Line[]; more: number } {
+  let same = 0
+  const lines = all.filter((l) => l.kind !== 'same' || l.name === 'default' || same++ < SAME).slice(0, LINES)
+  return { lines, more: all.length - lines.length }
+}
+
+/** Before anything was kept rules were not read, which is not the same as no rules: those of the first reading stood. */
+function firstRead(reader: HistoryReader, fromMs: number, keptMs: number): number {
+  if (fromMs > keptMs) return fromMs
+  const read = reader.rulesBetween(keptMs, keptMs + FIRST_MS).map((r) => r.fromMs)
+  return read.reduce((first, at) => Math.min(first, at), read.length > 0 ? Infinity : keptMs)
+}
+
+/** One cell for each service that has, or had, rules beside `default`. */
+export function diffs(stand: Standpoint, reader: HistoryReader, span: StretchMs): NewDiff[] {
+  const kept = reader.kept()
+  if (!kept) return []
+  const end = Math.max(span.fromMs, Math.min(span.toMs, stand.newestMs))
+  const first = Math.min(end, firstRead(reader, span.fromMs, kept.fromMs))
+  const [before, after] = [reader.rulesAt(first), reader.rulesAt(end)]
+  const dataServers = new Set(reader.allTargets().map((t) => t.node))
+  return SERVICE_NAMES.flatMap((service): NewDiff[] => {
+    const of = (all: readonly KeptRule[]): KeptRule[] => all.filter((r) => serviceOf(r.server, dataServers) === service)
+    const [was, is] = [of(before), of(after)]
+    if (![...was, ...is].some((r) => r.name !== 'default')) return []
+    const servers = new Set([...was, ...is].map((r) => r.server)).size
+    return [
+      {
+        ...{ kind: 'diff', title: 'Rules', service, servers },
+        ...bounded(linesOf(was, is)),
+        of: provenanceOf(stand, { fromMs: first, toMs: end }, 'rules'),
+      },
+    ]
+  })
+}

@@ -1,0 +1,124 @@
+/** Where cells are filled from: one source, or what is played back of one, at one instant. */
+import type { Env } from '#core/api/clusters.ts'
+import { TIERS } from '#core/api/history.ts'
+import type { Incident, Provenance } from '#core/snapshot/notebook.ts'
+import type { ClusterMonitor } from '../../../cluster/monitor.ts'
+import type { EnforcementStore } from '../../../enforce/store.ts'
+import type { HistoryReader } from '../../../history/reader.ts'
+import { stepOf, tierNumber } from '../../../history/tiers.ts'
+import type { Console } from '../../console.ts'
+import { Playback } from '../../history/playback.ts'
+import type { OnScreen } from '../../on-screen.ts'
+import type { StretchMs } from './stretch.ts'
+
+export interface Standpoint {
+  /** undefined: nothing of the past can be read. */
+  readonly reader: HistoryReader | undefined
+  readonly source: Incident['source']
+  /** Of an emulated cluster. */
+  readonly isExercise: boolean
+  /** First and last instant that is known. */
+  readonly firstMs: number
+  readonly newestMs: number
+  /** Cursor. */
+  readonly atMs: number
+  /** When cells are frozen. */
+  readonly nowMs: number
+  /** The source itself, where its events and its audit are of what is shown; a recording of another file has none. */
+  readonly monitor: ClusterMonitor | undefined
+  /** Record of what was sent to live clusters; that of emulated ones is in their history. */
+  readonly store: EnforcementStore | undefined
+  /** Categorical ink of a job, 1 to 7; 0: none. */
+  readonly inkOf: (jobId: string) => number
+}
+
+const short = (text: string): string => text.slice(0, 512)
+
+function readerOf(monitor: ClusterMonitor): HistoryReader | undefined {
+  try {
+    return monitor.history.reader()
+  } catch {
+    // That the history cannot be read is told elsewhere; what an operator writes is kept all the same.
+    return undefined
+  }
+}
+
+/** First and last instant; the interval of a coarse tier may begin before the first sample that is in it. */
+function keptOf(reader: HistoryReader | undefined): { fromMs: number; toMs: number } | undefined {
+  try {
+    const kept = reader?.kept()
+    if (!reader || !kept) return undefined
+    let fromMs = Infinity
+    for (const tier of TIERS) {
+      const first = reader.keptOf(tier)?.fromMs ?? Infinity
+      if (first < fromMs - stepOf(tierNumber(tier))) fromMs = first
+    }
+    return { fromMs: Math.min(fromMs, kept.toMs), toMs: kept.toMs }
+  } catch {
+    return undefined
+  }
+}
+
+/** At a source that goes on. @param atMs  null: the newest sample. */
+export function standAt(console: Console, atMs: number | null): Standpoint {
+  const { monitor, facts } = console
+  const { totals } = monitor.recent.raw
+  const reader = readerOf(monitor)
+  const kept = keptOf(reader)
+  const nowMs = monitor.nowMs()
+  const newestMs = totals.newest === 0 ? (kept?.toMs ?? nowMs) : totals.atMs(totals.newest)
+  return {
+    ...{ reader, monitor, nowMs, newestMs, store: console.store },
+    source: {
+      kind: monitor.source.kind,
+      cluster: short(monitor.source.cluster),
+      env: facts.env,
+      scenario: facts.scenario?.slice(0, 200) ?? null,
+      seed: facts.seed ?? null,
+    },
+    isExercise: monitor.source.kind === 'EMULATED',
+    firstMs: Math.min(newestMs, kept?.fromMs ?? newestMs),
+    atMs: Math.min(atMs ?? newestMs, Math.max(newestMs, nowMs)),
+    inkOf: (jobId) => monitor.jobs.find(jobId)?.colour ?? 0,
+  }
+}
+
+/** At what is on screen. @param atMs  null: its newest sample. */
+export function standOn(onScreen: OnScreen, atMs: number | null): Standpoint {
+  const { console, playback } = onScreen
+  if (!(playback instanceof Playback)) return standAt(console, atMs)
+  const { viewed, file } = playback
+  const { source, playback: shown } = onScreen.views.status({ at: null }, 0)
+  const { reader } = viewed.past
+  const kept = keptOf(reader)
+  const newestMs = kept?.toMs ?? viewed.toMs
+  const { monitor } = console
+  const isOwn = file === null
+  const env: Env = shown?.bundle?.env ?? source.env
+  return {
+    ...{ reader, newestMs, store: console.store },
+    monitor: isOwn ? monitor : undefined,
+    source: {
+      kind: 'RECORDED',
+      cluster: short(source.cluster),
+      env,
+      scenario: isOwn ? (console.facts.scenario?.slice(0, 200) ?? null) : null,
+      seed: isOwn ? (console.facts.seed ?? null) : null,
+    },
+    isExercise: env === 'DEMO',
+    firstMs: kept?.fromMs ?? viewed.fromMs,
+    atMs: Math.min(newestMs, atMs ?? viewed.toMs),
+    nowMs: isOwn ? monitor.nowMs() : Date.now(),
+    inkOf: (jobId) => viewed.jobs.find(jobId)?.colour ?? monitor.jobs.find(jobId)?.colour ?? 0,
+  }
+}
+
+/** What a cell says of where it comes from; a stretch that is not over ends where it is known. */
+export const provenanceOf = (stand: Standpoint, span: StretchMs, tier: string): Provenance => ({
+  kind: stand.source.kind,
+  cluster: stand.source.cluster,
+  fromMs: span.fromMs,
+  toMs: Math.max(span.fromMs, Math.min(span.toMs, stand.newestMs + 1)),
+  tier,
+  frozenMs: stand.nowMs,
+})

@@ -1,0 +1,80 @@
+/** What was sent to servers in a stretch, from the audit; or lines that an operator pastes. */
+import type { TranscriptCell } from '#core/snapshot/notebook.ts'
+import type { AuditRecord } from '../../../enforce/audit.ts'
+import { provenanceOf, type Standpoint } from './standpoint.ts'
+import type { StretchMs } from './stretch.ts'
+
+export type NewTranscript = Omit<TranscriptCell, 'id' | 'atMs'>
+
+/** Lines of a cell; on opening, those nearest to the cursor. */
+export const LINES = 500
+export const LINES_AT_FIRST = 100
+/** Records that are looked through, newest first. */
+const LOOKED_AT = 20_000
+const PAGE = 500
+const TEXT_MOST = 8_192
+const WHERE_MOST = 512
+
+/** Records of the source in a stretch, oldest first. */
+export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRecord[] {
+  const { monitor, store } = stand
+  if (!monitor) return []
+  const { cluster } = monitor.source
+  const isLive = monitor.source.kind === 'LIVE'
+  if (isLive && !store) return []
+  const last = isLive ? store?.chain.last?.number : monitor.history.lastAudit()?.number
+  const page = (from: number, limit: number): AuditRecord[] =>
+    isLive ? [...(store?.chain.read(from, limit) ?? [])] : monitor.history.audit(from, limit)
+  const found: AuditRecord[][] = []
+  let looked = 0
+  for (let end = last ?? 0; end > 0 && looked < LOOKED_AT;) {
+    const from = Math.max(1, end - PAGE + 1)
+    const records = page(from, end - from + 1)
+    if (records.length === 0) break
+    looked += records.length
+    // The live chain is of all clusters.
+    found.push(records.filter((r) => r.atMs >= fromMs && r.atMs < toMs && (!isLive || r.by?.cluster === cluster)))
+    if ((records[0]?.atMs ?? 0) < fromMs) break
+    end = from - 1
+  }
+  return found.reverse().flat()
+}
+
+/** @param most  lines; where there are more, choices of operators and then what is nearest to the cursor. */
+export function transcript(stand: Standpoint, span: StretchMs, most = LINES): NewTranscript | undefined {
+  const all = auditIn(stand, span)
+  const far = (r: AuditRecord): number => (r.kind === 'mode' ? 0 : 1 + Math.abs(r.atMs - stand.atMs))
+  const near = [...all]
+    .sort((x, y) => far(x) - far(y) || x.number - y.number)
+    .slice(0, most)
+    .sort((x, y) => x.number - y.number)
+  const [first, last] = [near[0], near.at(-1)]
+  if (!first || !last) return undefined
+  return {
+    kind: 'transcript',
+    lines: near.map((r) => ({
+      atMs: r.atMs,
+      where: r.server.slice(0, WHERE_MOST),
+      kind: r.kind,
+      text: r.text.slice(0, TEXT_MOST),
+    })),
+    audit: { from: first.number, to: last.number },
+    of: provenanceOf(stand, span, 'audit'),
+  }
+}
+
+/** Pasted lines, as they are; empty ones are left out. */
+export function pasted(stand: Standpoint, span: StretchMs, text: string): NewTranscript | undefined {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .slice(0, LINES)
+  if (lines.length === 0) return undefined
+  return {
+    kind: 'transcript',
+    lines: lines.map((line) => ({ atMs: stand.atMs, where: '', kind: 'pasted', text: line.slice(0, TEXT_MOST) })),
+    audit: null,
+    of: provenanceOf(stand, span, 'pasted'),
+  }
+}

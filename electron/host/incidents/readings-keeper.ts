@@ -1,0 +1,66 @@
+/** Readings of the moment at which an incident was opened: written beside its notebook, while sampling goes on. */
+import { randomBytes } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import type { RawReading } from '../../incidents/bundle-source.ts'
+import { PART } from '../../incidents/notebook-file.ts'
+import type { NotebookStore } from '../../incidents/notebook-store.ts'
+import { frozenReadings, readingsText } from './readings.ts'
+
+const WHAT = 'readings'
+/** Incidents whose readings are in memory where nothing is kept on disk. */
+const IN_MEMORY = 4
+
+export class ReadingsKeeper {
+  readonly #store: NotebookStore
+  /** Being written, or kept in memory. */
+  readonly #held = new Map<string, readonly RawReading[]>()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(store: NotebookStore) {
+    this.#store = store
+  }
+
+  keep(id: string, readings: readonly RawReading[]): void {
+    if (readings.length === 0) return
+    const file = this.#store.beside(id, WHAT)
+    this.#held.set(id, readings)
+    if (file === undefined) {
+      if (this.#held.size > IN_MEMORY) this.#held.delete(this.#held.keys().next().value as string)
+      return
+    }
+    this.#writing = this.#writing.then(async () => {
+      // Without them an incident is an incident all the same; a disk that is full is told where the notebook is written.
+      await write(file, readingsText(id, readings)).catch(() => undefined)
+      this.#held.delete(id)
+    })
+  }
+
+  of(id: string): readonly RawReading[] {
+    const held = this.#held.get(id)
+    if (held) return held
+    const file = this.#store.beside(id, WHAT)
+    return file === undefined ? [] : frozenReadings(file, id)
+  }
+
+  /** Until what is being written is written. */
+  settled(): Promise<void> {
+    return this.#writing
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  const beside = `${file}.${randomBytes(6).toString('hex')}${PART}`
+  try {
+    const handle = await open(beside, 'wx', 0o600)
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(beside, file)
+  } catch (e) {
+    await rm(beside, { force: true })
+    throw e
+  }
+}

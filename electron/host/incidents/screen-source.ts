@@ -1,0 +1,115 @@
+/** What is on screen as the source of a bundle: a cluster that is watched, a recording, or a bundle that is open. */
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { Manifest } from '#core/snapshot/manifest.ts'
+import type { Incident } from '#core/snapshot/notebook.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { FileReader } from '../../history/file-reader.ts'
+import { openFile } from '../../history/open-recording.ts'
+import { keptSlice, liveSlice } from '../../incidents/audit-slices.ts'
+import type { BundleSource, RawReading } from '../../incidents/bundle-source.ts'
+import type { Console } from '../console.ts'
+import { Playback } from '../history/playback.ts'
+import type { OnScreen } from '../on-screen.ts'
+
+export interface ScreenSource extends BundleSource {
+  /** File for a connection of its own; undefined: it is in memory. */
+  readonly file: string | undefined
+  /** Whether a console writes to it. */
+  readonly isShared: boolean
+  /** Gives the connection free, where it was opened for this. */
+  end(): void
+}
+
+export interface ScreenParts {
+  readonly onScreen: OnScreen
+  readonly store: EnforcementStore | undefined
+  /** Readings of servers that are still there. */
+  readonly readings: (fromMs: number, toMs: number) => readonly RawReading[]
+}
+
+/** Failures: those of a recording that cannot be opened any more. */
+export function screenSource(parts: ScreenParts): Result<ScreenSource> {
+  const { playback } = parts.onScreen
+  if (!(playback instanceof Playback) || playback.file === null) return ok(watched(parts))
+  const { bundle } = playback
+  if (!bundle) return recording(parts.onScreen.console, playback)
+  const { opened } = bundle
+  return ok({ ...opened, file: opened.file, isShared: false, end: () => undefined })
+}
+
+function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
+  const { console } = onScreen
+  const { monitor, facts } = console
+  const { source, history } = monitor
+  const db = history.connection()
+  return {
+    ...{ db, cluster: history.cluster, isRedacted: false, notebook: null, readings },
+    source: {
+      ...{ kind: source.kind, cluster: source.cluster, env: facts.env },
+      ...{ scenario: facts.scenario ?? null, seed: facts.seed ?? null },
+      releases: monitor.allServers.flatMap((server) => {
+        const release = monitor.reading(server)?.version?.text
+        return release === undefined ? [] : [{ server, release: release.slice(0, 64) }]
+      }),
+    },
+    audit: (fromMs, toMs) => {
+      if (source.kind === 'EMULATED') return keptSlice(db, 'EMULATED', { fromMs, toMs })
+      const of = console.store ?? store
+      return of ? liveSlice(of.chain, source.cluster, { fromMs, toMs }) : null
+    },
+    file: history.file === ':memory:' ? undefined : history.file,
+    isShared: true,
+    end: () => undefined,
+  }
+}
+
+function recording({ monitor, facts }: Console, playback: Playback): Result<ScreenSource> {
+  const path = monitor.history.recordings?.pathOf(playback.file ?? '')
+  if (!path) return fail({ code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it once more.' })
+  if (!path.ok) return path
+  const opened = openFile(path.value)
+  if (!opened.ok) return opened
+  const { db, clusters } = opened.value
+  const of = clusters.at(-1)
+  const kind: Manifest['source']['kind'] = of?.kind === 'LIVE' ? 'LIVE' : 'EMULATED'
+  const cluster = of?.name ?? ''
+  return ok({
+    ...{ db, cluster: of?.id ?? 0, isRedacted: false, notebook: null, readings: () => [] },
+    // Nobody says what another cluster is; who wrote down what was emulated is not kept.
+    source: { ...{ kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV' }, ...NOT_KEPT },
+    audit: (fromMs, toMs) => keptSlice(db, kind, { fromMs, toMs }),
+    ...{ file: path.value, isShared: false, end: () => void db.close() },
+  })
+}
+
+const NOT_KEPT = { scenario: null, seed: null, releases: [] } as const satisfies Partial<Manifest['source']>
+
+export const readerOf = (of: BundleSource): FileReader =>
+  new FileReader(of.db, of.cluster, { name: of.source.cluster, isOwner: false })
+
+/** The notebook that goes with an export. Failures: INCIDENT_GONE, INCIDENT_OTHER. */
+export function notebookFor(
+  id: string | null,
+  source: BundleSource,
+  find: (id: string) => Incident | undefined,
+): Result<Incident | null> {
+  if (id === null) return ok(null)
+  if (source.notebook?.id === id) return ok(source.notebook)
+  if (source.isRedacted) {
+    return fail({
+      code: 'INCIDENT_OTHER',
+      what: 'The bundle was not written',
+      why: 'what is on screen has pseudonyms, and this notebook has names',
+      next: 'Export the bundle with its own notebook, or return to the source.',
+    })
+  }
+  const incident = find(id)
+  return incident
+    ? ok(incident)
+    : fail({
+        code: 'INCIDENT_GONE',
+        what: 'The bundle was not written',
+        why: `there is no ${id}`,
+        next: 'Choose another incident.',
+      })
+}

@@ -1,0 +1,234 @@
+/**
+ * README.html: one file that replays a bundle's window in any browser, from disk, without a request. Head, notebook and what is said of
+ * the file are written here; the script builds the replay of `replayData` above still pictures, which stand where no script runs.
+ */
+import { formatClock, formatDate, formatInstant } from '#core/base/clock-text.ts'
+import { formatBytes, formatNumber, formatRate, formatSpan, plural } from '#core/base/figure-text.ts'
+import { plainLines, plainText } from '#core/base/plain-text.ts'
+import { chartSvg } from '#core/snapshot/chart-svg.ts'
+import { titleOf, type PageFacts } from '#core/snapshot/page-facts.ts'
+import { valuesOf, type Column, type ReplayData } from '#core/snapshot/replay-data.ts'
+import { auditText, extentOf, samplesText, sourceWords } from '#core/snapshot/report.ts'
+import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import { notebookHtml } from './cells.ts'
+import { html, Html, jsonText } from './html.ts'
+import { pageParts } from './page-parts.ts'
+
+const STATUS_LEVEL = { open: 'bad', watching: 'watch', resolved: 'ok', exercise: 'idle' } as const
+/** Characters of the first note that stand at the top. */
+const LEAD_MOST = 420
+
+/** Instants of a still picture, about one every four pixels. */
+const STILL_POINTS = 200
+
+const MARK = new Html(
+  '<svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d="M4 3v18M20 3v18M4 6h16M8 6v6M12 6v6M16 6v6" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"/><path class="water" d="M4 15.5c2.7-2 5.3 2 8 0s5.3-2 8 0V21H4z"/></svg>',
+)
+
+function head(facts: PageFacts): Html {
+  const { manifest: m, incident } = facts
+  const id = incident?.id ?? m.incident?.id
+  return html`<header class="top">
+    <span class="brand">${MARK}Sluice</span>
+    <span class="src">RECORDED</span>
+    <h1 title="${plainText(titleOf(facts))}"><bdi>${plainText(titleOf(facts))}</bdi></h1>
+    ${id ? html`<span class="t3 id">${id}</span>` : ''}
+    <nav aria-label="Parts of this page">
+      <a href="#replay">Replay</a>${incident && html`<a href="#notebook">Notebook</a>`}<a href="#file">File</a>
+    </nav>
+    <span id="themes"></span>
+  </header>`
+}
+
+/** What it is, in one line each: it cannot be mistaken for something that goes on. */
+function about(facts: PageFacts): Html {
+  const { manifest: m, incident, span } = facts
+  const status = incident?.status ?? m.incident?.status
+  const alert = incident?.alert ?? null
+  const note = incident?.cells.find((c) => c.kind === 'note')
+  const lead = note?.kind === 'note' ? plainText(note.text.slice(0, LEAD_MOST).replace(/\s+/g, ' ')) : ''
+  return html`<section class="about" aria-label="What this is">
+    <p class="chips">
+      <span class="chip env-${m.source.env}"><bdi>${plainText(m.source.cluster)}</bdi> <b>${m.source.env}</b></span>
+      ${status ? html`<span class="chip st ${STATUS_LEVEL[status]}">${status}</span>` : ''}
+      <span class="chip"
+        >${m.source.kind === 'EMULATED' ? plainText(sourceWords(m)) : `recorded of ${m.source.kind}`}</span
+      >
+      <span class="chip ${m.redaction === 'none' ? 'st watch' : ''}"
+        >${m.redaction === 'none' ? 'names are not redacted' : 'names are pseudonyms'}</span
+      >
+      <span class="t2"
+        ><time data-ms="${span.fromMs}">${formatDate(span.fromMs)} ${formatClock(span.fromMs)}</time> to
+        <time data-ms="${span.toMs}">${formatClock(span.toMs)}</time> UTC, ${formatSpan(span.toMs - span.fromMs)}</span
+      >
+      <span class="t3 local"></span>
+      <span class="t3 end">${plainText(samplesText(m))}</span>
+    </p>
+    ${
+      alert === null
+        ? ''
+        : html`<p class="alert">
+            <b>Alert</b> ${plainText(alert.text)} <span class="t3">${plainText(alert.where)}</span>
+          </p>`
+    }
+    ${
+      lead !== '' &&
+      html`<p class="lead">
+        ${lead}${note?.kind === 'note' && note.text.length > LEAD_MOST && '…'} <a href="#notebook">Notebook</a>
+      </p>`
+    }
+  </section>`
+}
+
+/** Still pictures and means, for where no script runs. */
+function still(data: ReplayData, facts: PageFacts): Html {
+  const mean = (of: Column): number | null => extentOf(valuesOf(of, data.t.length))?.mean ?? null
+  const row = (name: string, user: string, r: number | null, read: Column, write: Column): Html =>
+    html`<tr>
+      <th scope="row"><bdi>${name}</bdi></th>
+      <td class="word">${user}</td>
+      <td>${formatNumber(r)}</td>
+      <td>${formatRate(mean(read)).text}</td>
+      <td>${formatRate(mean(write)).text}</td>
+    </tr>`
+  const { other } = data
+  return html`<section id="still">
+    <p class="callout">
+      Still pictures of the span. With scripts allowed for this file it is replayed with a time cursor; nothing is
+      loaded from anywhere.
+    </p>
+    ${standardCharts(data, facts, STILL_POINTS).map(
+      (c) => html`<div class="card figure">${new Html(chartSvg(c, { version: facts.manifest.version }))}</div>`,
+    )}
+    <h2>Jobs <small>means of the span</small></h2>
+    <div class="card scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Job</th>
+            <th scope="col" class="word">User</th>
+            <th scope="col">RPC/s</th>
+            <th scope="col">Read <small>MB/s</small></th>
+            <th scope="col">Write <small>MB/s</small></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${data.jobs.map((j) => row(j.name, j.user, j.mean, j.readBps, j.writeBps))}
+          ${other.jobs > 0 && row(`other (${other.jobs})`, '', mean(other.rpcs), other.readBps, other.writeBps)}
+        </tbody>
+      </table>
+    </div>
+    <h2>Rules at the end</h2>
+    <pre class="card">${facts.rules.after === '' ? 'None stood.' : plainLines(facts.rules.after)}</pre>
+    <h2>Events</h2>
+    <div class="card scroll">
+      <table>
+        <tbody>
+          ${data.events.map(
+            (e) =>
+              html`<tr>
+                <td class="word t3">${formatClock(e.atMs)}</td>
+                <td class="word">${e.subject}</td>
+                <td class="word"><bdi>${e.text}</bdi> <bdi class="t3">${e.where}</bdi></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+const fact = (name: string, ...text: readonly (Html | string)[]): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${text}</dd>
+  </div>`
+
+function file(facts: PageFacts, data: ReplayData): Html {
+  const { manifest: m, sealed, incident } = facts
+  const shown = data.meanOf > 1 ? `each the mean of ${data.meanOf} samples` : 'each one sample'
+  const bound = [
+    ...(data.eventsMore > 0 ? [`${plural(data.eventsMore, 'earlier event')} are in csv/events.csv alone.`] : []),
+    ...(data.targetsMore > 0 ? [`${plural(data.targetsMore, 'more target')} are in csv/targets.csv alone.`] : []),
+    ...(data.rulesMore > 0
+      ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} are in csv/rules.csv alone.`]
+      : []),
+  ]
+  const missing = [...m.missing, ...bound]
+  return html`<section id="file" class="sec">
+    <h2>This file</h2>
+    <dl>
+      ${fact('Source', html`<bdi>${plainText(m.source.cluster)}</bdi>, ${plainText(sourceWords(m))}`)}
+      ${fact('Span', `${formatInstant(facts.span.fromMs)} to ${formatInstant(facts.span.toMs)} UTC, on the source\u2019s clock`)}
+      ${fact('Samples', samplesText(m))}
+      ${fact('Shown here', `${plural(data.t.length, 'instant')} of tier ${data.tier}, ${shown}; the ${plural(data.jobs.length, 'busiest job')}, all others summed. Gaps are drawn as gaps, figures are rounded.`)}
+      ${fact('Names', m.redaction === 'none' ? 'as they are: nothing was redacted' : 'pseudonyms, the same on every export of that console')}
+      ${fact('Audit', m.audit ? auditText(m.audit) : 'none in it')}
+      ${incident ? fact('Opened by', html`<bdi>${plainText(incident.author)}</bdi>, ${formatInstant(incident.createdMs)} UTC`) : ''}
+      ${fact('Written by', `Sluice ${m.version}`)}
+    </dl>
+    <h3>What is missing</h3>
+    <ul>
+      ${missing.length === 0 ? html`<li>Nothing that was kept of the span.</li>` : missing.map((w) => html`<li>${plainText(w)}</li>`)}
+    </ul>
+    <h3>Verify and re-open</h3>
+    <p>
+      This page does not check itself. <code>sluice snapshot verify FILE.zip</code> names any changed byte of the
+      archive it came in; <code>sluice snapshot info FILE.zip</code> lists what is in it. In Sluice, Incidents, Open
+      bundle replays the archive in every view and forks it into the sandbox.
+    </p>
+    ${
+      sealed.length > 0 &&
+      html`<div class="scroll">
+        <table class="code">
+          <tbody>
+            ${sealed.map(
+              (s) =>
+                html`<tr>
+                  <td class="word">${plainText(s.name)}</td>
+                  <td>${formatBytes(s.bytes)}</td>
+                  <td class="word t2">sha256 ${plainText(s.sha256)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>`
+    }
+  </section>`
+}
+
+const foot = (facts: PageFacts): Html =>
+  html`<footer class="status">
+    <span class="src">RECORDED</span>
+    <span
+      >of <bdi>${plainText(facts.manifest.source.cluster)}</bdi> ${facts.manifest.source.env},
+      ${formatDate(facts.span.fromMs)}</span
+    >
+    <span>read only</span><span>no network</span>
+    <span id="keys" class="end"></span>
+  </footer>`
+
+/** The page, whole. */
+export function readmePage(data: ReplayData, facts: PageFacts): string {
+  const { script, style, policy } = pageParts()
+  const id = facts.incident?.id ?? facts.manifest.incident?.id
+  const title = html`<title>RECORDED ${id ?? ''} ${plainText(titleOf(facts))}</title>`
+  const notebook =
+    facts.incident && facts.incident.cells.length > 0
+      ? html`<section id="notebook" class="sec">
+          <h2>Notebook</h2>
+          ${notebookHtml(facts.incident, facts.manifest.version)}
+        </section>`
+      : html``
+  // Not a template: what is hashed stands between its tags to the letter.
+  return [
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">\n`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+    '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="dark light">\n',
+    `${title.text}\n<link rel="icon" href="data:,">\n<style>${style}</style>\n</head>\n<body>\n<div class="win">\n`,
+    `${head(facts).text}\n<section id="strip" aria-label="Time cursor"></section>\n<main>\n${about(facts).text}\n<div id="replay"></div>\n`,
+    `${still(data, facts).text}\n${notebook.text}\n${file(facts, data).text}\n</main>\n${foot(facts).text}\n</div>\n`,
+    `<script type="application/json" id="data">${jsonText(data)}</script>\n<script>${script}</script>\n</body>\n</html>\n`,
+  ].join('')
+}

@@ -1,0 +1,131 @@
+/** The busiest jobs of the span at each instant, and the sum of all others. */
+import { plainText } from '#core/base/plain-text.ts'
+import type { ReplayData } from '#core/snapshot/replay-data.ts'
+import { Means, rounded, roundedBytes, roundedShare, roundedWhole } from '#core/snapshot/replay-thin.ts'
+import { JOB_COLUMNS, type Block } from '../../history/reader.ts'
+import type { Reading } from './replay-data.ts'
+
+/** Points that the busiest are found by: a coarse tier answers, in which every job has means of its own. */
+const TOP_POINTS = 120
+/** What an excerpt calls the sum of the jobs that it keeps no samples of at this resolution. */
+const SUMMED = /^\((\d+) other jobs\)(?: \d+)?$/
+/** Jobs that have an ink of their own in charts. */
+const INKS = 7
+
+const COLUMN = Object.fromEntries(JOB_COLUMNS.map((name, i) => [name, i])) as Record<
+  (typeof JOB_COLUMNS)[number],
+  number
+>
+
+interface JobMeans {
+  readonly rpcs: Means
+  readonly readBps: Means
+  readonly writeBps: Means
+  readonly mdops: Means
+  readonly throttled: Means
+  readonly record: Means
+}
+
+const meansOf = (n: number): JobMeans => ({
+  ...{ rpcs: new Means(n), readBps: new Means(n), writeBps: new Means(n) },
+  ...{ mdops: new Means(n), throttled: new Means(n), record: new Means(n) },
+})
+
+/** Index of a key among ascending ones; -1: it is not there. */
+function placeOf(keys: Uint32Array, key: number): number {
+  let [low, high] = [0, keys.length - 1]
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const at = keys[middle] as number
+    if (at === key) return middle
+    if (at < key) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
+
+/** Sum over all of a column; gaps add nothing. */
+function sumOf(values: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i] as number
+    if (v === v) sum += v
+  }
+  return sum
+}
+
+const SUMS = ['rpcs', 'readBps', 'writeBps', 'mdops'] as const
+
+interface Chosen {
+  readonly key: number
+  readonly means: JobMeans
+  isSeen: boolean
+}
+
+/** Adds one instant: a job that is not in its block did nothing then, and had no record. */
+function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: JobMeans): void {
+  const column = (name: (typeof JOB_COLUMNS)[number]): Float32Array => block.columns[COLUMN[name]] as Float32Array
+  const sums = SUMS.map(column)
+  const [records, recordRests, throttled] = [column('record'), column('recordRest'), column('throttled')]
+  const places = chosen.map(({ key }) => placeOf(block.keys, key))
+  SUMS.forEach((name, c) => {
+    const values = sums[c] as Float32Array
+    let left = sumOf(values)
+    for (let k = 0; k < chosen.length; k++) {
+      const i = places[k] as number
+      const v = i < 0 ? 0 : (values[i] as number)
+      ;(chosen[k] as Chosen).means[name].add(at, v)
+      if (v === v) left -= v
+    }
+    // What single precision leaves of a sum is not traffic.
+    rest[name].add(at, Math.max(0, left))
+  })
+  for (let k = 0; k < chosen.length; k++) {
+    const i = places[k] as number
+    if (i < 0) continue
+    const job = chosen[k] as Chosen
+    const { means } = job
+    job.isSeen = true
+    means.throttled.add(at, throttled[i] as number)
+    means.record.add(at, (records[i] as number) + (recordRests[i] as number))
+  }
+}
+
+/**
+ * @param known  jobs of the span in all.
+ * @param most   jobs with figures of their own.
+ */
+export function replayJobs(from: Reading, known: number, most: number): Pick<ReplayData, 'jobs' | 'other'> {
+  const { reader, tier, fromMs, lastMs, thinned } = from
+  const n = thinned.t.length
+  const top = reader.top({ fromMs, toMs: lastMs + 1 }, 'job', most + 2, TOP_POINTS).series
+  const found = top
+    .filter((s) => !SUMMED.test(s.name))
+    .slice(0, most)
+    .flatMap((s) => reader.jobByName(s.name) ?? [])
+  const chosen = found.map((job) => ({ key: job.key, job, means: meansOf(n), isSeen: false }))
+  const rest = meansOf(n)
+  for (const block of reader.jobsBetween(tier, fromMs, lastMs)) {
+    const at = from.indexOf(block.atMs)
+    if (at !== undefined) addBlock(block, at, chosen, rest)
+  }
+  // A job without any sample at this resolution is among the others there: its column is a gap, not a zero.
+  const jobs = chosen.map(({ job, means, isSeen }) => ({ job, means: isSeen ? means : meansOf(n) }))
+  const order = jobs
+    .map((j) => ({ ...j, mean: j.means.rpcs.mean() }))
+    .sort((a, b) => (b.mean ?? -1) - (a.mean ?? -1) || (a.job.jobId < b.job.jobId ? -1 : 1))
+  return {
+    jobs: order.map(({ job, means, mean }, i) => ({
+      ...{ name: plainText(job.jobId), user: plainText(job.user), account: plainText(job.account), nodes: job.nodes },
+      ...{ ink: i < INKS ? i + 1 : 0, mean },
+      ...{ rpcs: means.rpcs.column(rounded), mdops: means.mdops.column(rounded) },
+      ...{ readBps: means.readBps.column(roundedBytes), writeBps: means.writeBps.column(roundedBytes) },
+      ...{ throttled: means.throttled.column(roundedShare), record: means.record.column(roundedWhole) },
+    })),
+    other: {
+      jobs: Math.max(0, known - jobs.length),
+      ...{ rpcs: rest.rpcs.column(rounded), mdops: rest.mdops.column(rounded) },
+      ...{ readBps: rest.readBps.column(roundedBytes), writeBps: rest.writeBps.column(roundedBytes) },
+    },
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The key that pseudonyms are made with: 32 random bytes in the data folder, for their owner only, made when they are first needed. With
+ * it anybody can tell whether a stand-in is that of a name; without it nobody can. It never leaves this machine, and it is never
+ * replaced by itself: every stand-in would be another one from then on.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import type { NameKind } from '#core/snapshot/notebook.ts'
+
+export type NameCode = (kind: NameKind, text: string) => string
+
+export const KEY_FILE = 'pseudonym.key'
+const HEAD = 'sluice pseudonym key 1'
+const CONTENT = /^sluice pseudonym key 1\n([0-9a-f]{64})\n$/
+const KEY_BYTES = 32
+/** Digits and letters that are not mistaken for each other. */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+
+let inMemory: NameCode | undefined
+/** By file, so that what is remembered is remembered from one export to the next. */
+const byFile = new Map<string, { readonly key: Buffer; readonly code: NameCode }>()
+
+/** Bytes as five bits a letter. */
+function lettersOf(bytes: Buffer): string {
+  let out = ''
+  let [held, bits] = [0, 0]
+  for (const b of bytes) {
+    held = ((held << 8) | b) & 0x1fff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      out += DIGITS[(held >> bits) & 31] as string
+    }
+  }
+  return out
+}
+
+const BLOCK_BYTES = 64
+/** Codes that are remembered: an export asks for those of its preview again. */
+const CODES_MOST = 50_000
+
+/** HMAC-SHA256 (RFC 2104) of what a name is of and the name. Of ten thousand names in a row it takes a third of what createHmac does. */
+export function codeOf(key: Buffer): NameCode {
+  const padded = (with_: number): Buffer =>
+    Buffer.alloc(BLOCK_BYTES)
+      .fill(key, 0, key.length)
+      .map((b) => b ^ with_) as Buffer
+  const [inner, outer] = [padded(0x36), padded(0x5c)]
+  const known = new Map<string, string>()
+  return (kind, text) => {
+    const what = `${kind}\u0000${text}`
+    let code = known.get(what)
+    if (code === undefined) {
+      code = codeFor(what)
+      if (known.size < CODES_MOST) known.set(what, code)
+    }
+    return code
+  }
+  function codeFor(what: string): string {
+    const message = Buffer.from(what)
+    const digest = hash('sha256', Buffer.concat([inner, message]), 'buffer')
+    return lettersOf(hash('sha256', Buffer.concat([outer, digest]), 'buffer'))
+  }
+}
+
+function rememberedCode(file: string, key: Buffer): NameCode {
+  const last = byFile.get(file)
+  if (last?.key.equals(key) === true) return last.code
+  const code = codeOf(key)
+  byFile.set(file, { key, code })
+  return code
+}
+
+const refused = (file: string, why: string): Result<never> =>
+  fail({
+    code: 'PSEUDONYM_KEY',
+    what: 'Names cannot be replaced',
+    why: `${file} ${why}`,
+    unaffected: 'Nothing was exported, and the key was not changed.',
+    next: 'Put the key back from a backup; or move the file away, and every name has another stand-in from then on.',
+  })
+
+const codeIn = (e: unknown): string => (e instanceof Error && 'code' in e ? String(e.code) : '')
+
+/** The key of a folder, where it has one. */
+function read(file: string): Result<Buffer | undefined> {
+  let text: string
+  try {
+    const { size, mode } = statSync(file)
+    if (size > 1_024) return refused(file, 'is not a key: it is too long')
+    text = readFileSync(file, 'utf8')
+    if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
+  } catch (e) {
+    if (codeIn(e) === 'ENOENT') return ok(undefined)
+    return refused(file, `cannot be read: ${e instanceof Error ? e.message : String(e)}`)
+  }
+  const hex = CONTENT.exec(text)?.[1]
+  return hex === undefined ? refused(file, 'is damaged') : ok(Buffer.from(hex, 'hex'))
+}
+
+/** Makes a key where there is none. Of two that make one at once the first one's stays. @throws what the file system says. */
+function make(file: string): void {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`
+  try {
+    const handle = openSync(temporary, 'wx', 0o600)
+    try {
+      writeSync(handle, `${HEAD}\n${randomBytes(KEY_BYTES).toString('hex')}\n`)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    linkSync(temporary, file)
+  } catch (e) {
+    if (codeIn(e) !== 'EEXIST') throw e
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/**
+ * The code of a name under this console's key.
+ *
+ * @param dataDir  undefined: the key lives as long as this process.
+ * @returns        failures: PSEUDONYM_KEY where the key is damaged, cannot be read or cannot be made.
+ */
+export function pseudonymCode(dataDir: string | undefined): Result<NameCode> {
+  if (dataDir === undefined) return ok((inMemory ??= codeOf(randomBytes(KEY_BYTES))))
+  const file = join(dataDir, KEY_FILE)
+  const known = read(file)
+  if (!known.ok) return known
+  if (known.value) return ok(rememberedCode(file, known.value))
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    make(file)
+  } catch (e) {
+    return refused(file, `cannot be made: ${e instanceof Error ? e.message : String(e)}`)
+  }
+  const made = read(file)
+  if (!made.ok) return made
+  return made.value ? ok(rememberedCode(file, made.value)) : refused(file, 'went away')
+}

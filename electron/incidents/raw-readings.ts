@@ -1,0 +1,60 @@
+/** Raw readings as members: those of one server and parameter in one file, each under a line of JSON that says what it is. */
+import * as z from 'zod'
+import { byCodeUnit } from '#core/base/order.ts'
+import type { RawReading } from './bundle-source.ts'
+
+/** Texts of one parameter in a bundle, at most. */
+export const READINGS_MOST = 300
+const MARK = '# reading '
+const head = z.strictObject({
+  atMs: z.number(),
+  server: z.string().max(256),
+  what: z.string().max(512),
+  chars: z.number().int().nonnegative(),
+})
+
+const safe = (text: string): string => text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
+
+/** Members by name. */
+export function readingMembers(readings: readonly RawReading[]): Map<string, string[]> {
+  const sorted = [...readings].sort(
+    (a, b) => byCodeUnit(a.server, b.server) || byCodeUnit(a.what, b.what) || a.atMs - b.atMs,
+  )
+  const out = new Map<string, string[]>()
+  const names = new Map<string, string>()
+  for (const { atMs, server, what, text } of sorted) {
+    const key = JSON.stringify([server, what])
+    let name = names.get(key)
+    if (name === undefined) {
+      const stem = `${safe(server) || 'server'}-${safe(what) || 'reading'}`.slice(0, 72).replace(/-+$/, '')
+      for (let i = 1; name === undefined || out.has(name); i++) name = `readings/${stem}${i === 1 ? '' : `-${i}`}.txt`
+      if (out.size >= READINGS_MOST) break
+      names.set(key, name)
+      out.set(name, [])
+    }
+    out.get(name)?.push(`${MARK}${JSON.stringify({ atMs, server, what, chars: text.length })}\n${text}\n`)
+  }
+  return out
+}
+
+/** Reads a member back; what is no reading ends it. */
+export function readReadings(text: string): RawReading[] {
+  const out: RawReading[] = []
+  for (let at = 0; text.startsWith(MARK, at);) {
+    const end = text.indexOf('\n', at)
+    if (end < 0) break
+    let value: unknown
+    try {
+      value = JSON.parse(text.slice(at + MARK.length, end))
+    } catch {
+      break
+    }
+    const read = head.safeParse(value)
+    if (!read.success) break
+    const { atMs, server, what, chars } = read.data
+    if (end + 1 + chars >= text.length + 1) break
+    out.push({ atMs, server, what, text: text.slice(end + 1, end + 1 + chars) })
+    at = end + 1 + chars + 1
+  }
+  return out
+}

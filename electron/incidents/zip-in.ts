@@ -1,0 +1,361 @@
+/**
+ * Reads a zip that may come from anywhere. Only the layout that `zip-out` writes is read: members one after another from the first byte,
+ * the directory behind them, the comment last. Everything that a hostile archive needs (other paths, links, room between members, two
+ * answers to one question) has no place in it, and is refused before a byte is inflated.
+ */
+import { constants, closeSync, createWriteStream, fstatSync, openSync, readSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { crc32 } from 'node:zlib'
+import * as yauzl from 'yauzl'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { isMemberName, LIMITS, MANIFEST } from '#core/snapshot/manifest.ts'
+import { MEMBER_MODE, SEAL, SEAL_BYTES } from './zip-out.ts'
+
+/** Signature, counts and places of the directory, length of the comment. */
+const END_BYTES = 22
+const END_MARK = 0x06054b50
+const ZIP64_MARK = 0x07064b50
+const ZIP64_BYTES = 20
+const DESCRIPTOR_MARK = 0x08074b50
+const DESCRIPTOR_BYTES = 16
+const HEAD_BYTES = 30
+/** Sizes behind the data; names in UTF-8. */
+const FLAGS = 0x808
+const SIZES_BEHIND = 0x8
+const RATIO_FROM = 2 ** 20
+
+export interface ZipEntry {
+  readonly name: string
+  readonly bytes: number
+  readonly packed: number
+}
+
+/** Bytes of a member that are not those that were written; its message is for people. */
+export class MemberDamaged extends Error {
+  override readonly name = 'MemberDamaged'
+}
+
+export interface OpenedZip {
+  readonly size: number
+  readonly entries: ReadonlyMap<string, ZipEntry>
+  /** SHA-256 of all bytes before the comment, as the comment says it. */
+  readonly seal: string
+  /** Pieces of a member. @throws MemberDamaged. */
+  stream(name: string): AsyncGenerator<Buffer, void, void>
+  /** A member that is held in memory. Failures: BUNDLE_DAMAGED. */
+  read(name: string, most: number): Promise<Result<Buffer>>
+  /** Writes a member to a new file. Failures: BUNDLE_DAMAGED, BUNDLE_FAILED. */
+  extract(name: string, to: string): Promise<Result<undefined>>
+  /** Bytes of the file as they lie. */
+  raw(): AsyncGenerator<Buffer, void, void>
+  close(): void
+}
+
+const SAFE = 'Nothing of it was unpacked.'
+
+const refused = (why: string): Failure => ({
+  code: 'BUNDLE_REFUSED',
+  what: 'This file is not opened as a bundle',
+  why,
+  unaffected: SAFE,
+  next: 'Ask for the bundle as Sluice wrote it; one that was packed anew is none.',
+})
+const foreign = (why: string): Failure => ({
+  code: 'BUNDLE_FOREIGN',
+  what: 'This file is no bundle',
+  why,
+  unaffected: SAFE,
+  next: 'Name a bundle that Sluice wrote (.zip).',
+})
+export const damaged = (member: string, why: string): Failure => ({
+  code: 'BUNDLE_DAMAGED',
+  what: `${member} of the bundle cannot be read`,
+  why,
+  unaffected: SAFE,
+  next: 'Get the bundle once more from where it was written.',
+})
+
+/** A name of others, for a message. */
+const shown = (name: string): string => JSON.stringify(name.slice(0, 120))
+
+const read = (fd: number, at: number, n: number): Buffer => {
+  const buffer = Buffer.alloc(n)
+  return buffer.subarray(0, readSync(fd, buffer, 0, n, at))
+}
+
+interface Directory {
+  readonly at: number
+  readonly entries: number
+  readonly seal: string
+}
+
+/** The end of the archive, where it must be to the byte. */
+function directoryOf(fd: number, size: number): Result<Directory> {
+  if (size === 0) return fail(foreign('it is empty'))
+  const isZip = read(fd, 0, 4).toString('latin1') === 'PK\x03\x04'
+  const endAt = size - END_BYTES - SEAL_BYTES
+  const end = endAt < 0 ? Buffer.alloc(0) : read(fd, endAt, END_BYTES + SEAL_BYTES)
+  if (end.length < END_BYTES + SEAL_BYTES || end.readUInt32LE(0) !== END_MARK) {
+    const why = 'its end is not that of a bundle: it was cut, written on, or packed by another program'
+    return fail(isZip ? refused(why) : foreign('it is not a zip'))
+  }
+  const comment = end.toString('latin1', END_BYTES)
+  const [entries, bytes, at] = [end.readUInt16LE(10), end.readUInt32LE(12), end.readUInt32LE(16)]
+  const isPlain = end.readUInt16LE(4) === 0 && end.readUInt16LE(6) === 0 && end.readUInt16LE(8) === entries
+  if (!isPlain || end.readUInt16LE(20) !== SEAL_BYTES || !/^[0-9a-f]{64}$/.test(comment.slice(SEAL.length))) {
+    return fail(refused('its end is not that of a bundle'))
+  }
+  if (!comment.startsWith(SEAL)) return fail(refused('its end is not that of a bundle'))
+  if (endAt >= ZIP64_BYTES && read(fd, endAt - ZIP64_BYTES, 4).readUInt32LE(0) === ZIP64_MARK) {
+    return fail(refused('it is a zip64 archive, larger than a bundle may be'))
+  }
+  if (entries > LIMITS.members + 1) return fail(refused(`it has ${entries} members; ${LIMITS.members} is the most`))
+  if (at + bytes !== endAt) return fail(refused('its directory is not where it says'))
+  return ok({ at, entries, seal: comment.slice(SEAL.length) })
+}
+
+/** What is wrong with a member as the directory has it. */
+function entryFault(e: yauzl.Entry, name: string): string | undefined {
+  if (!isMemberName(name)) return `${shown(name)} is no name that a member of a bundle has`
+  if ((e.generalPurposeBitFlag & ~FLAGS) !== 0) return `${shown(name)} is encrypted, or packed in another way`
+  if (e.compressionMethod !== 0 && e.compressionMethod !== 8) return `${shown(name)} is packed in another way`
+  if (
+    e.externalFileAttributes !== (MEMBER_MODE << 16) >>> 0 ||
+    e.versionMadeBy >>> 8 !== 3 ||
+    e.internalFileAttributes !== 0
+  )
+    return `${shown(name)} is no plain file`
+  if (e.extraFieldLength !== 0 || e.fileCommentLength !== 0) return `${shown(name)} has fields that no member has`
+  const most = name === MANIFEST ? LIMITS.manifestBytes : LIMITS.memberBytes
+  if (e.uncompressedSize > most)
+    return `${shown(name)} says that it is ${e.uncompressedSize} bytes; ${most} is the most`
+  if (e.uncompressedSize > RATIO_FROM && e.uncompressedSize / Math.max(1, e.compressedSize) > LIMITS.ratio)
+    return `${shown(name)} is packed tighter than samples are`
+  if (e.compressionMethod === 0 && e.uncompressedSize !== e.compressedSize) return `${shown(name)} has two sizes`
+  return undefined
+}
+
+/** What the head before the data, or the sizes behind it, say otherwise than the directory; else where the data is. */
+function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<{ data: number; end: number }, string> {
+  const at = e.relativeOffsetOfLocalHeader
+  const head = read(fd, at, HEAD_BYTES + name.length)
+  const says = (why: string): Result<never, string> => fail(`${shown(name)}: ${why}`)
+  if (head.length < HEAD_BYTES + name.length || head.readUInt32LE(0) !== 0x04034b50)
+    return says('there is no head where its directory has it')
+  const isBehind = (e.generalPurposeBitFlag & SIZES_BEHIND) !== 0
+  const [crc, packed, bytes] = isBehind ? [0, 0, 0] : [e.crc32, e.compressedSize, e.uncompressedSize]
+  const isSame =
+    head.readUInt16LE(4) === e.versionNeededToExtract &&
+    head.readUInt16LE(6) === e.generalPurposeBitFlag &&
+    head.readUInt16LE(8) === e.compressionMethod &&
+    head.readUInt16LE(10) === e.lastModFileTime &&
+    head.readUInt16LE(12) === e.lastModFileDate &&
+    head.readUInt32LE(14) === crc &&
+    head.readUInt32LE(18) === packed &&
+    head.readUInt32LE(22) === bytes &&
+    head.readUInt16LE(26) === name.length &&
+    head.readUInt16LE(28) === 0 &&
+    head.toString('latin1', HEAD_BYTES) === name
+  if (!isSame) return says('its head and the directory say two things')
+  const data = at + HEAD_BYTES + name.length
+  const end = data + e.compressedSize
+  if (end > size) return says('it does not end within the file')
+  if (!isBehind) return ok({ data, end })
+  const behind = read(fd, end, DESCRIPTOR_BYTES)
+  const agrees =
+    behind.length === DESCRIPTOR_BYTES &&
+    behind.readUInt32LE(0) === DESCRIPTOR_MARK &&
+    behind.readUInt32LE(4) === e.crc32 &&
+    behind.readUInt32LE(8) === e.compressedSize &&
+    behind.readUInt32LE(12) === e.uncompressedSize
+  return agrees
+    ? ok({ data, end: end + DESCRIPTOR_BYTES })
+    : says('the sizes behind it and the directory say two things')
+}
+
+interface Found {
+  readonly zip: yauzl.ZipFile
+  readonly entries: Map<string, yauzl.Entry>
+}
+
+const opened = (fd: number): Promise<yauzl.ZipFile> =>
+  new Promise((resolve, reject) => {
+    const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: true }
+    yauzl.fromFd(fd, options, (e, zip) => (e ? reject(e) : resolve(zip)))
+  })
+
+function next(zip: yauzl.ZipFile): Promise<yauzl.Entry | undefined> {
+  return new Promise((resolve, reject) => {
+    const off = (): void => void zip.off('entry', entry).off('end', end).off('error', error)
+    const entry = (e: yauzl.Entry): void => (off(), resolve(e))
+    const end = (): void => (off(), resolve(undefined))
+    const error = (e: Error): void => (off(), reject(e))
+    zip.on('entry', entry).on('end', end).on('error', error)
+    zip.readEntry()
+  })
+}
+
+async function find(fd: number, size: number, directory: Directory): Promise<Result<Found>> {
+  const zip = await opened(fd)
+  const entries = new Map<string, yauzl.Entry>()
+  let total = 0
+  // Members lie one behind another: between them is no room for anything else, and no byte belongs to two.
+  let at = 0
+  for (let e = await next(zip); e; e = await next(zip)) {
+    const name = e.fileNameRaw.toString('latin1')
+    const fault = entryFault(e, name)
+    if (fault !== undefined) return fail(refused(fault))
+    if (entries.has(name)) return fail(refused(`${shown(name)} is in it twice`))
+    total += e.uncompressedSize
+    if (total > LIMITS.totalBytes)
+      return fail(refused(`its members say that they are more than ${LIMITS.totalBytes} bytes`))
+    if (e.relativeOffsetOfLocalHeader !== at)
+      return fail(refused(`${shown(name)} does not begin where the one before it ends`))
+    const head = headOf(fd, e, name, size)
+    if (!head.ok) return fail(refused(head.error))
+    at = head.value.end
+    entries.set(name, e)
+  }
+  if (at !== directory.at) return fail(refused('there is something between its members and its directory'))
+  if (Number(zip.readEntryCursor) !== size - END_BYTES - SEAL_BYTES)
+    return fail(refused('its directory does not end where it says'))
+  if (!entries.has(MANIFEST)) return fail(foreign('it has no manifest'))
+  return ok({ zip, entries })
+}
+
+class Reading implements OpenedZip {
+  readonly size: number
+  readonly seal: string
+  readonly entries: ReadonlyMap<string, ZipEntry>
+  readonly #fd: number
+  readonly #found: Found
+  #isOpen = true
+
+  constructor(fd: number, size: number, seal: string, found: Found) {
+    this.#fd = fd
+    this.#found = found
+    this.size = size
+    this.seal = seal
+    this.entries = new Map(
+      [...found.entries].map(([name, e]) => [name, { name, bytes: e.uncompressedSize, packed: e.compressedSize }]),
+    )
+  }
+
+  async *stream(name: string): AsyncGenerator<Buffer, void, void> {
+    const e = this.#found.entries.get(name)
+    if (!e) throw new MemberDamaged('it is not in the bundle')
+    const stream = await new Promise<Readable>((resolve, reject) => {
+      this.#found.zip.openReadStream(e, (fault, s) => (fault ? reject(fault) : resolve(s)))
+    })
+    let [crc, bytes] = [0, 0]
+    try {
+      for await (const piece of stream as AsyncIterable<Buffer>) {
+        bytes += piece.length
+        if (bytes > e.uncompressedSize) throw new MemberDamaged('it is longer than it says')
+        crc = crc32(piece, crc)
+        yield piece
+      }
+    } catch (fault) {
+      if (fault instanceof MemberDamaged) throw fault
+      throw new MemberDamaged(`it cannot be unpacked: ${fault instanceof Error ? fault.message : String(fault)}`)
+    } finally {
+      stream.destroy()
+    }
+    if (bytes !== e.uncompressedSize) throw new MemberDamaged('it is shorter than it says')
+    if (crc !== e.crc32) throw new MemberDamaged('its bytes are not those that were written')
+  }
+
+  async read(name: string, most: number): Promise<Result<Buffer>> {
+    const entry = this.entries.get(name)
+    if (!entry) return fail(damaged(name, 'it is not there'))
+    if (entry.bytes > most) return fail(damaged(name, `it is ${entry.bytes} bytes; ${most} is the most`))
+    const pieces: Buffer[] = []
+    try {
+      for await (const piece of this.stream(name)) pieces.push(piece)
+    } catch (e) {
+      if (e instanceof MemberDamaged) return fail(damaged(name, e.message))
+      throw e
+    }
+    return ok(Buffer.concat(pieces))
+  }
+
+  async extract(name: string, to: string): Promise<Result<undefined>> {
+    try {
+      const stream = Readable.from(this.stream(name), { objectMode: false })
+      await pipeline(stream, createWriteStream(to, { flags: 'wx', mode: 0o600 }))
+      return ok(undefined)
+    } catch (e) {
+      if (e instanceof MemberDamaged) return fail(damaged(name, e.message))
+      return fail({
+        code: 'BUNDLE_FAILED',
+        what: `${name} was not unpacked`,
+        why: e instanceof Error ? e.message : String(e),
+        next: 'Free space where temporary files are kept.',
+      })
+    }
+  }
+
+  async *raw(): AsyncGenerator<Buffer, void, void> {
+    const piece = Buffer.alloc(2 ** 20)
+    for (let at = 0; at < this.size;) {
+      const n = readSync(this.#fd, piece, 0, piece.length, at)
+      if (n === 0) return
+      yield piece.subarray(0, n)
+      at += n
+      await new Promise((then) => setImmediate(then))
+    }
+  }
+
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    // The file is closed with the last stream of it.
+    this.#found.zip.close()
+  }
+}
+
+/**
+ * Opens a bundle's archive and looks at its layout; nothing is inflated yet.
+ *
+ * Failures: BUNDLE_GONE; BUNDLE_UNREADABLE: no file, or no right to it; BUNDLE_FOREIGN: no zip, or no bundle; BUNDLE_REFUSED: its layout
+ * is not that of a bundle, and why.
+ */
+export async function openZip(file: string): Promise<Result<OpenedZip>> {
+  let fd: number
+  try {
+    // A pipe would be waited for.
+    fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  } catch (e) {
+    const isGone = e instanceof Error && 'code' in e && e.code === 'ENOENT'
+    const why = isGone ? 'there is no such file' : e instanceof Error ? e.message : String(e)
+    return fail({
+      code: isGone ? 'BUNDLE_GONE' : 'BUNDLE_UNREADABLE',
+      what: 'The bundle cannot be opened',
+      why,
+      next: 'Name another file.',
+    })
+  }
+  let result: Result<OpenedZip> | undefined
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) {
+      result = fail({
+        code: 'BUNDLE_UNREADABLE',
+        what: 'The bundle cannot be opened',
+        why: 'it is no file',
+        next: 'Name another one.',
+      })
+      return result
+    }
+    const directory = directoryOf(fd, stat.size)
+    if (!directory.ok) return (result = directory)
+    const found = await find(fd, stat.size, directory.value)
+    result = found.ok ? ok(new Reading(fd, stat.size, directory.value.seal, found.value)) : found
+    return result
+  } catch (e) {
+    return (result = fail(refused(e instanceof Error ? e.message : String(e))))
+  } finally {
+    if (!result?.ok) closeSync(fd)
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Writes one zip, byte for byte the same of the same members: fixed times and attributes, no extra fields, members one after another.
+ * It is written beside its name and takes that name when it is whole and on the disk. Its comment is the SHA-256 of every byte before.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Readable, Transform, type TransformCallback, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ZipFile } from 'yazl'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { taken, takeName } from './take-name.ts'
+
+/** What stands in the comment before the hash. */
+export const SEAL = 'sluice sha256 '
+export const SEAL_BYTES = SEAL.length + 64
+/** Plain file, rw-r--r--. */
+export const MEMBER_MODE = 0o100644
+
+/** The content is asked for once, when its turn comes. */
+export interface ZipMember {
+  readonly name: string
+  /** Deflate, 0 to 9; 6 by default. */
+  readonly level?: number
+  readonly content: () => string | Buffer | { readonly file: string } | Iterable<string>
+}
+
+export interface WrittenMember {
+  readonly name: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export interface WrittenZip {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export interface ZipOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly member?: ((name: string) => void) | undefined
+  /** Where the bytes go; a new file by default (tests). */
+  readonly sink?: ((part: string) => Writable) | undefined
+}
+
+const PIECE = 256 * 1024
+
+function* pieces(content: ReturnType<ZipMember['content']>): Generator<Buffer> {
+  if (typeof content === 'string') content = Buffer.from(content)
+  if (Buffer.isBuffer(content)) {
+    for (let at = 0; at < content.length; at += PIECE) yield content.subarray(at, at + PIECE)
+  } else if (Symbol.iterator in content) {
+    for (const text of content) yield Buffer.from(text)
+  }
+}
+
+/** The bytes of a member, counted and hashed on their way; others have their turn between two pieces. */
+async function* hashed(member: ZipMember, done: (of: WrittenMember) => void): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  const content = member.content()
+  const isFile = typeof content === 'object' && 'file' in content
+  const source = isFile ? createReadStream(content.file, { highWaterMark: PIECE }) : pieces(content)
+  for await (const piece of source as AsyncIterable<Buffer> | Iterable<Buffer>) {
+    hash.update(piece)
+    bytes += piece.length
+    yield piece
+    if (!isFile) await new Promise((next) => setImmediate(next))
+  }
+  done({ name: member.name, bytes, sha256: hash.digest('hex') })
+}
+
+/** Hashes what passes; the last bytes, the comment, are written when the hash is known. */
+class Seal extends Transform {
+  readonly #hash = createHash('sha256')
+  readonly #whole = createHash('sha256')
+  #held: Buffer = Buffer.alloc(0)
+  bytes = 0
+  /** Of the whole file, comment included. */
+  sha256 = ''
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    const all = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const most = Math.max(0, all.length - SEAL_BYTES)
+    this.#held = Buffer.from(all.subarray(most))
+    if (most > 0) this.#pass(all.subarray(0, most))
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    const comment = Buffer.from(SEAL + this.#hash.digest('hex'))
+    this.#whole.update(comment)
+    this.bytes += comment.length
+    this.sha256 = this.#whole.digest('hex')
+    this.push(comment)
+    done()
+  }
+
+  #pass(bytes: Buffer): void {
+    this.#hash.update(bytes)
+    this.#whole.update(bytes)
+    this.bytes += bytes.length
+    this.push(bytes)
+  }
+}
+
+/** Times of members: the first that a zip can name, wherever it is written. */
+const TIME = new Date(1980, 0, 1)
+
+function add(zip: ZipFile, member: ZipMember): Promise<WrittenMember> {
+  return new Promise((resolve, reject) => {
+    const stream = Readable.from(hashed(member, resolve), { objectMode: false, highWaterMark: PIECE })
+    stream.once('error', reject)
+    const options = { mtime: TIME, mode: MEMBER_MODE, forceDosTimestamp: true, compressionLevel: member.level ?? 6 }
+    zip.addReadStream(stream, member.name, options)
+  })
+}
+
+/**
+ * Writes members in their order, and behind them those that are made of what was written before each.
+ *
+ * Failures: BUNDLE_EXISTS; BUNDLE_CANCELLED; BUNDLE_FAILED (a full disk): nothing is left of it then.
+ */
+export async function writeZip(
+  file: string,
+  members: Iterable<ZipMember>,
+  last: readonly ((written: readonly WrittenMember[]) => ZipMember)[],
+  options: ZipOptions = {},
+): Promise<Result<WrittenZip>> {
+  const { signal } = options
+  if (existsSync(file)) return taken(file)
+  const part = `${file}.${randomBytes(4).toString('hex')}.part`
+  const zip = new ZipFile()
+  const seal = new Seal()
+  const stop = new AbortController()
+  const cancel = (): void => stop.abort()
+  let isMade = false
+  try {
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', cancel, { once: true })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    isMade = true
+    const out = options.sink?.(part) ?? createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
+    const done = pipeline(zip.outputStream as Readable, seal, out, { signal: stop.signal })
+    const broken = new Promise<never>((_, reject) => {
+      done.catch(reject)
+      ;(zip as unknown as NodeJS.EventEmitter).on('error', reject)
+    })
+    broken.catch(() => undefined)
+    const written: WrittenMember[] = []
+    const put = async (member: ZipMember): Promise<void> => {
+      options.member?.(member.name)
+      written.push(await Promise.race([add(zip, member), broken]))
+    }
+    for (const member of members) await put(member)
+    for (const made of last) await put(made(written))
+    zip.end({ forceZip64Format: false, comment: SEAL + '0'.repeat(64) })
+    await Promise.race([done, broken])
+    signal?.throwIfAborted()
+    const named = takeName(part, file)
+    return named.ok ? ok({ bytes: seal.bytes, sha256: seal.sha256 }) : named
+  } catch (e) {
+    stop.abort()
+    if (signal?.aborted)
+      return fail({ code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' })
+    return fail({
+      code: 'BUNDLE_FAILED',
+      what: 'The bundle was not written',
+      why: e instanceof Error ? e.message : String(e),
+      unaffected: 'The history is as it was; nothing half-written was left.',
+      next: 'Free space where bundles are kept, or choose a shorter stretch.',
+    })
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    if (isMade) rmSync(part, { force: true })
+  }
+}

@@ -1,0 +1,188 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { describe, expect, it, vi } from 'vitest'
+import { createMemoryHistory, createRouter, type Router } from 'vue-router'
+import type { Alert } from '#core/api/incidents.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useIncidentsStore } from '../stores/incidents.ts'
+import { freshPage } from '../testing/view-page.ts'
+import {
+  alertOf,
+  FROM,
+  MARKUP,
+  notice,
+  NOW,
+  openBundleHost,
+  ruleFace,
+  showStatus,
+  TURNED,
+  type BundleHost,
+} from '../views/incidents/sample-bundle.ts'
+import AlertBell from './AlertBell.vue'
+
+vi.setConfig({ testTimeout: 20_000 })
+let [wrapper, host, router]: [VueWrapper, BundleHost, Router] = [null!, null!, null!]
+freshPage(1200, () => wrapper.unmount())
+
+async function open(alerts: Alert[] | undefined = []): Promise<void> {
+  host = openBundleHost()
+  showStatus({ alerts })
+  const component = { template: '<i />' }
+  router = createRouter({
+    history: createMemoryHistory(),
+    routes: [
+      { path: '/', name: 'overview', component },
+      { path: '/incidents', name: 'incidents', component },
+    ],
+  })
+  wrapper = mount(AlertBell, { attachTo: document.body, global: { plugins: [router] } })
+  await flushPromises()
+}
+const find = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
+const out = (testid: string) => document.querySelector<HTMLElement>(`[data-testid="${testid}"]`)
+const outs = (testid: string) => [...document.querySelectorAll<HTMLElement>(`[data-testid="${testid}"]`)]
+const called = (verb: string) => host.calls.filter((c) => c.verb === verb).map((c) => c.input)
+const said = () => find('alert-said').text()
+async function openList(): Promise<void> {
+  await find('alerts').trigger('click')
+  await vi.waitFor(() => expect(out('alert-list')).not.toBeNull())
+}
+async function enter(input: HTMLInputElement, text: string): Promise<void> {
+  input.value = text
+  input.dispatchEvent(new Event('input', { bubbles: true }))
+  input.dispatchEvent(new Event('change', { bubbles: true }))
+  await flushPromises()
+}
+
+describe('the bell', () => {
+  it('says that none goes on, also of a source that has none', async () => {
+    await open(undefined)
+    expect(find('alerts').attributes('aria-label')).toBe('Alerts: none goes on')
+    await openList()
+    expect(out('alert-list')!.textContent).toContain('none goes on')
+    expect(outs('alert')).toHaveLength(0)
+  })
+
+  it('counts those that go on, as grave as the gravest, and its name holds what is seen', async () => {
+    await open([
+      alertOf('a', { level: 'watch' }),
+      alertOf('b', { level: 'bad' }),
+      alertOf('c', { level: 'bad', endMs: NOW }),
+    ])
+    const bell = find('alerts')
+    expect(bell.attributes('aria-label')).toBe('Alerts: 2 go on, bad')
+    expect(bell.text()).toBe('2')
+    expect(bell.find('.st.bad').exists()).toBe(true)
+    showStatus({ alerts: [alertOf('a', { endMs: NOW })] })
+    await flushPromises()
+    expect(bell.attributes('aria-label')).toBe('Alerts: none goes on')
+    expect(bell.text()).toBe('')
+  })
+
+  it('says a new alert once, and not those that were there', async () => {
+    await open([alertOf('old')])
+    expect(said()).toBe('')
+    showStatus({ alerts: [alertOf('new', { text: `Convoy ${TURNED}` }), alertOf('old')] })
+    await flushPromises()
+    expect(said()).toBe('Alert, watch: Convoy 4690.\u2039202E\u203Agnp.exe, OST0003')
+    const region = find('alert-said').element
+    const changes = vi.fn()
+    new MutationObserver(changes).observe(region, { childList: true, characterData: true, subtree: true })
+    for (let i = 0; i < 3; i++) showStatus({ alerts: [alertOf('new'), alertOf('old')] })
+    await flushPromises()
+    expect(changes).not.toHaveBeenCalled()
+    showStatus({ alerts: [alertOf('x'), alertOf('y'), alertOf('new')] })
+    await flushPromises()
+    expect(said()).toContain('and 1 more alert')
+  })
+
+  it('lists those that go on first, and goes to the beginning and to the incident of one', async () => {
+    await open([
+      alertOf('over', { fromMs: FROM + 60_000, endMs: FROM + 320_000 }),
+      alertOf('on', { text: MARKUP, where: TURNED, incident: 'INC-0042' }),
+    ])
+    await openList()
+    const [first, second] = outs('alert').map((e) => e.textContent)
+    expect(first).toContain(`watch${MARKUP}`)
+    expect(first).toContain('since 14:27:00, 10 min 31 s')
+    expect(first).not.toContain('\u202E')
+    expect(second).toContain('14:28:00 to 14:32:20, lasted 4 min 20 s')
+    expect(document.querySelector('img')).toBeNull()
+    outs('alert-go')[0]!.click()
+    await vi.waitFor(() => expect(called('goTo')).toEqual([{ atMs: FROM }]))
+    await vi.waitFor(() => expect(out('alert-list')).toBeNull())
+    await openList()
+    out('alert-incident')!.click()
+    await vi.waitFor(() => expect(router.currentRoute.value.name).toBe('incidents'))
+    expect(useIncidentsStore().chosen).toBe('INC-0042')
+  })
+})
+
+describe('the alert rules', () => {
+  const field = (name: string) => out(name) as HTMLInputElement
+  async function openRules(): Promise<void> {
+    await openList()
+    out('alert-rules-open')!.click()
+    await vi.waitFor(() => expect(out('alert-rule')).not.toBeNull())
+  }
+  const send = { kind: 'queue', on: true, threshold: 4, forS: 30, opens: true }
+
+  it('say what is compared, and take a value when it is entered', async () => {
+    await open()
+    await openRules()
+    expect(out('alert-rule')!.textContent).toContain('Queued RPCs of a target against what is usual of it')
+    expect(out('alert-usual-queue')).toBeNull()
+    await enter(field('alert-threshold-queue'), '6,5')
+    expect(called('setAlertRule')).toEqual([{ ...send, threshold: 6.5 }])
+    out('alert-on-queue')!.click()
+    await flushPromises()
+    expect(called('setAlertRule').at(-1)).toEqual({ ...send, threshold: 6.5, on: false })
+    out('alert-usual-queue')!.click()
+    await flushPromises()
+    expect(called('setAlertRule').at(-1)).toEqual(send)
+    expect(out('alert-usual-queue')).toBeNull()
+  })
+
+  it('say at the field what is out of bounds, and send nothing', async () => {
+    await open()
+    await openRules()
+    await enter(field('alert-threshold-queue'), '0.5')
+    expect(out('alert-rule')!.textContent).toContain('1.50 to 100 \u00D7')
+    await enter(field('alert-forS-queue'), 'soon')
+    expect(out('alert-rule')!.textContent).toContain('A number is needed')
+    expect(called('setAlertRule')).toEqual([])
+    // Esc is about the field that is wrong, not about the dialog.
+    field('alert-forS-queue').dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
+    await flushPromises()
+    expect(field('alert-forS-queue').value).toBe('30')
+    expect(out('alert-rules')).not.toBeNull()
+  })
+
+  it('keep what holds where the host refuses, and say why at the row', async () => {
+    await open()
+    await openRules()
+    host.refuse = { verb: 'setAlertRule', notice: notice('DISK_FULL', 'The alert rule was not changed') }
+    await enter(field('alert-threshold-queue'), '8')
+    expect(out('alert-fault')!.textContent).toBe('The alert rule was not changed: there is one')
+    expect(out('alert-usual-queue')).toBeNull()
+    await enter(field('alert-threshold-queue'), '9')
+    expect(out('alert-fault')).toBeNull()
+  })
+
+  it('say that they cannot be had without a host, and that a host has none', async () => {
+    await open()
+    const line = useConnectionStore()
+    const api = line.host!
+    await openList()
+    line.lost(null)
+    out('alert-rules-open')!.click()
+    await vi.waitFor(() => expect(out('alert-rules')!.textContent).toContain('NO_HOST'))
+    line.opened(api)
+    out('alert-rules-close')!.click()
+    await vi.waitFor(() => expect(out('alert-rules')).toBeNull())
+    host.rules = []
+    await openList()
+    out('alert-rules-open')!.click()
+    await vi.waitFor(() => expect(out('no-alert-rules')).not.toBeNull())
+    host.rules = [ruleFace()]
+  })
+})

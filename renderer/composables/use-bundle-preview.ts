@@ -1,0 +1,79 @@
+/**
+ * What a bundle would hold, asked of the host when hands rest and never while it would hold up typing. An answer to what is no longer
+ * asked is let go, and its question cancelled. Of the other detail only the size is asked, after.
+ */
+import { onScopeDispose, ref, shallowRef, watch } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import type { ExportInput, ExportPreview } from '#core/api/incidents.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { refusal } from '../stores/refusal.ts'
+
+const REST_MS = 250
+type Detail = ExportInput['detail']
+
+export function useBundlePreview(input: () => ExportInput | null, revision: () => unknown) {
+  const connection = useConnectionStore()
+  const preview = shallowRef<ExportPreview | null>(null)
+  /** Estimated size by detail, of what stands in `preview`. */
+  const sizes = shallowRef<Readonly<Partial<Record<Detail, number>>>>({})
+  const notice = shallowRef<Notice | null>(null)
+  /** What is shown is of an input before this one. */
+  const isAsking = ref(false)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let abort: AbortController | null = null
+
+  async function ask(asked: ExportInput, signal: AbortSignal): Promise<void> {
+    const { host } = connection
+    if (host === null) return
+    try {
+      const answer = await host.api.incidents.preview(asked, { signal })
+      if (signal.aborted) return
+      preview.value = answer
+      sizes.value = { [asked.detail]: answer.bytes }
+      notice.value = null
+    } catch (error) {
+      if (signal.aborted) return
+      preview.value = null
+      sizes.value = {}
+      notice.value = refusal('What would leave is not known', error)
+    } finally {
+      if (!signal.aborted) isAsking.value = false
+    }
+    if (signal.aborted || preview.value === null) return
+    const other: Detail = asked.detail === 'fit' ? 'all' : 'fit'
+    try {
+      const { bytes } = await host.api.incidents.preview({ ...asked, detail: other }, { signal })
+      if (!signal.aborted) sizes.value = { ...sizes.value, [other]: bytes }
+    } catch {
+      // The size beside the one that is not chosen stays unsaid.
+    }
+  }
+  function start(delayMs: number): void {
+    clearTimeout(timer)
+    abort?.abort()
+    abort = null
+    const asked = input()
+    if (asked === null || connection.host === null) {
+      isAsking.value = false
+      if (asked === null) preview.value = null
+      return
+    }
+    isAsking.value = true
+    const { signal } = (abort = new AbortController())
+    timer = setTimeout(() => void ask(asked, signal), delayMs)
+  }
+  watch(
+    () => JSON.stringify([input(), revision()]),
+    () => start(REST_MS),
+  )
+  watch(
+    () => connection.host,
+    () => start(0),
+    { immediate: true },
+  )
+  onScopeDispose(() => {
+    clearTimeout(timer)
+    abort?.abort()
+  })
+  return { preview, sizes, notice, isAsking, again: () => start(0) }
+}

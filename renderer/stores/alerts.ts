@@ -1,0 +1,98 @@
+/** What is wrong, as the status of the source tells it; and what is to be told of a new one, once. */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef, watch } from 'vue'
+import type { Level, Notice } from '#core/api/frames.ts'
+import type { Alert, AlertRule, AlertRuleFace } from '#core/api/incidents.ts'
+import { plainText } from '../widgets/plain-text.ts'
+import { plural } from '../widgets/units.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+import { useSourceStore } from './source.ts'
+
+const GRAVITY: readonly Level[] = ['bad', 'watch', 'unknown', 'idle', 'ok']
+export const levelWords: Readonly<Record<Level, string>> = {
+  ...{ bad: 'bad', watch: 'watch', ok: 'ok', idle: 'over', unknown: 'unknown' },
+}
+const NO_RULES = 'The alert rules were not sent'
+const NOT_SET = 'The alert rule was not changed'
+
+export const useAlertsStore = defineStore('alerts', () => {
+  const [source, connection] = [useSourceStore(), useConnectionStore()]
+  /** Those that go on first, each newest first. */
+  const alerts = computed<readonly Alert[]>(() =>
+    [...(source.frame?.alerts ?? [])].sort(
+      (a, b) => Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs,
+    ),
+  )
+  const goingOn = computed(() => alerts.value.filter(({ endMs }) => endMs === null))
+  /** The gravest of those that go on; null: none does. */
+  const level = computed<Level | null>(
+    () => GRAVITY.find((l) => goingOn.value.some((alert) => alert.level === l)) ?? null,
+  )
+
+  /** Sentence for who does not see the bell; it is not said again. */
+  const said = ref('')
+  let known: { readonly of: string; readonly ids: ReadonlySet<string> } | null = null
+  watch(
+    () => source.frame,
+    (frame) => {
+      if (frame === null) return
+      const of = `${frame.source.cluster} ${source.switches}`
+      const fresh = known?.of === of ? goingOn.value.filter(({ id }) => known?.ids.has(id) === false) : []
+      // Ids are of the newest twenty: what a source no longer tells of is not kept here either.
+      const ids = new Set(alerts.value.map(({ id }) => id))
+      known = { of, ids }
+      const [first] = fresh
+      if (first === undefined) return
+      const where = first.where === '' ? '' : `, ${first.where}`
+      const more = fresh.length > 1 ? `, and ${plural(fresh.length - 1, 'more alert')}` : ''
+      said.value = plainText(`Alert, ${levelWords[first.level]}: ${first.text}${where}${more}`)
+    },
+    { immediate: true },
+  )
+
+  const isRulesOpen = ref(false)
+  const rules = shallowRef<readonly AlertRuleFace[] | null>(null)
+  const notice = shallowRef<Notice | null>(null)
+  /** Why a rule was refused, by its kind. */
+  const faults = shallowRef<Readonly<Partial<Record<AlertRule['kind'], Notice>>>>({})
+
+  async function loadRules(): Promise<void> {
+    if (connection.host === null) {
+      notice.value = noHost(NO_RULES)
+      return
+    }
+    try {
+      rules.value = (await connection.host.api.incidents.alertRules()).rules
+      notice.value = null
+    } catch (error) {
+      notice.value = refusal(NO_RULES, error)
+    }
+  }
+  /** What the host refused stays as it was, and says why at its row. */
+  async function setRule(rule: AlertRule): Promise<boolean> {
+    const say = (fault?: Notice): void => {
+      const { [rule.kind]: _, ...others } = faults.value
+      faults.value = fault === undefined ? others : { ...others, [rule.kind]: fault }
+    }
+    if (connection.host === null) {
+      say(noHost(NOT_SET))
+      return false
+    }
+    try {
+      await connection.host.api.incidents.setAlertRule(rule)
+      rules.value = rules.value?.map((face) => (face.kind === rule.kind ? { ...face, ...rule } : face)) ?? null
+      say()
+      return true
+    } catch (error) {
+      say(refusal(NOT_SET, error))
+      return false
+    }
+  }
+  function openRules(): void {
+    isRulesOpen.value = true
+    faults.value = {}
+    void loadRules()
+  }
+  return { alerts, goingOn, level, said, isRulesOpen, rules, notice, faults, loadRules, setRule, openRules }
+})

@@ -1,0 +1,232 @@
+/**
+ * Incidents in this window: the newest frame of them, which notebook is looked at, and the verbs that write into it. What was
+ * known stays while the line to the host is lost. Kept while another view is on screen.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef, watch } from 'vue'
+import type { Notice } from '#core/api/frames.ts'
+import type { Span } from '#core/api/history.ts'
+import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
+import type { Client } from './client.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+import { useSourceStore } from './source.ts'
+import { useTimeStore } from './time.ts'
+
+export type IncidentRow = IncidentsFrame['incidents'][number]
+
+/** In the place of an id: the notebook of the bundle that is on screen. It is read only. */
+export const OPENED = 'opened'
+/** The same: no notebook, so that the bundle is one of the window on screen. */
+export const NO_NOTEBOOK = 'none'
+
+/** What was taken out last, and can be put back. */
+export interface Removal {
+  readonly kind: 'cell' | 'incident'
+  readonly id: string
+  readonly words: string
+}
+/** What was opened or added from another view, so that it can be gone to. */
+export interface Filed {
+  readonly id: string
+  readonly words: string
+}
+export interface NewIncident {
+  readonly atMs: number | null
+  readonly span?: Span | null
+  readonly title?: string
+  readonly note?: string
+}
+
+const NOT_ADDED = 'The cell was not added'
+const isLive = (row: IncidentRow): boolean => row.fault === '' && row.status !== 'resolved'
+
+export const useIncidentsStore = defineStore('incidents', () => {
+  const [connection, source, time] = [useConnectionStore(), useSourceStore(), useTimeStore()]
+  const frame = shallowRef<IncidentsFrame | null>(null)
+  /** Id that was chosen, or OPENED; null: the first of the list. */
+  const chosen = ref<string | null>(null)
+  /** Why the last verb was refused. */
+  const notice = shallowRef<Notice | null>(null)
+  /** What the host is asked to do now; empty = nothing. */
+  const busy = ref('')
+  const removed = shallowRef<Removal | null>(null)
+  const filed = shallowRef<Filed | null>(null)
+  /** Cell that has come in by this window, to be brought into view once. */
+  const fresh = ref<string | null>(null)
+  /** Whether the bundle was asked for where there is no room for it beside the notebook; and whether it is on the page. */
+  const [isBundleOpen, isBundleHere] = [ref(false), ref(false)]
+
+  const rows = computed(() => frame.value?.incidents ?? [])
+  const opened = computed(() => frame.value?.opened ?? null)
+  const shown = computed<string | null>(
+    () => chosen.value ?? (opened.value?.incident ? OPENED : (rows.value[0]?.id ?? null)),
+  )
+  /** What the stream is asked for. */
+  const wanted = computed(() => (shown.value === OPENED || shown.value === NO_NOTEBOOK ? null : shown.value))
+  const isReadOnly = computed(() => shown.value === OPENED)
+  /** The notebook on the page; null: there is none, it is gone, or it has not come yet. */
+  const incident = computed<Incident | null>(() => {
+    if (isReadOnly.value) return opened.value?.incident ?? null
+    const selected = frame.value?.selected ?? null
+    return selected?.id === shown.value ? selected : (kept.value.get(shown.value ?? '') ?? null)
+  })
+  /** Notebooks that this window has seen, so that one that is gone back to is there at once. */
+  const kept = shallowRef<ReadonlyMap<string, Incident>>(new Map())
+  const KEPT_MOST = 8
+  const isGone = computed(
+    () =>
+      frame.value !== null &&
+      shown.value !== null &&
+      shown.value !== NO_NOTEBOOK &&
+      (isReadOnly.value ? opened.value?.incident == null : rows.value.every((row) => row.id !== shown.value)),
+  )
+
+  /** @param of  what the stream was asked for. A frame that was not asked for a notebook says nothing of one. */
+  function apply(next: IncidentsFrame, of: string | null = next.selected?.id ?? null): void {
+    const before = frame.value
+    const keeps = of === null && next.selected === null
+    frame.value = keeps ? { ...next, selected: before?.selected ?? null, integrity: before?.integrity ?? null } : next
+    if (next.selected !== null) {
+      const others = [...kept.value].filter(([id]) => id !== next.selected?.id).slice(1 - KEPT_MOST)
+      kept.value = new Map([...others, [next.selected.id, next.selected]])
+    }
+  }
+  // A bundle that has come on screen is what is looked at; with it goes the choice of its notebook.
+  watch(
+    () => (opened.value?.incident ? opened.value.name : null),
+    (name) => {
+      if (name !== null) chosen.value = OPENED
+      else if (chosen.value === OPENED) chosen.value = null
+    },
+    { flush: 'sync' },
+  )
+
+  function choose(id: string): void {
+    chosen.value = id
+    notice.value = null
+  }
+  /** The next or the one before in the list. */
+  function step(by: number): void {
+    const ids = [...(opened.value?.incident ? [OPENED] : []), ...rows.value.map((row) => row.id)]
+    const at = ids.indexOf(shown.value ?? '')
+    const next = ids[Math.max(0, Math.min(ids.length - 1, at < 0 ? 0 : at + by))]
+    if (next !== undefined) choose(next)
+  }
+
+  /** Newest of this cluster that is not resolved: what a cell from another view joins. */
+  const current = computed<IncidentRow | null>(() => {
+    const cluster = source.frame?.source.cluster
+    return rows.value.find((row) => row.cluster === cluster && isLive(row)) ?? null
+  })
+
+  /** @returns what the host answered; undefined where it refused: why stands in `notice`. */
+  async function ask<R>(
+    name: string,
+    what: string,
+    verb: (api: Client['incidents']) => Promise<R>,
+  ): Promise<R | undefined> {
+    if (connection.host === null) {
+      notice.value = noHost(what)
+      return undefined
+    }
+    busy.value = name
+    try {
+      const answer = await verb(connection.host.api.incidents)
+      notice.value = null
+      return answer
+    } catch (error) {
+      notice.value = refusal(what, error)
+      return undefined
+    } finally {
+      busy.value = ''
+    }
+  }
+  const yes = (): true => true
+  const done = async (answer: Promise<unknown>): Promise<boolean> => (await answer) !== undefined
+
+  /** @returns its id; undefined where it was refused. */
+  const create = async ({ atMs, span = null, title = '', note = '' }: NewIncident): Promise<string | undefined> =>
+    (await ask('create', 'The incident was not opened', (api) => api.create({ atMs, span, title, note })))?.id
+
+  const change = (id: string, to: { title?: string; status?: IncidentStatus; span?: Span }): Promise<boolean> =>
+    done(ask(`change ${id}`, 'The incident was not changed', (api) => api.change({ id, ...to }).then(yes)))
+
+  const titleOf = (id: string): string => rows.value.find((row) => row.id === id)?.title ?? ''
+  async function remove(id: string): Promise<void> {
+    const words = `${id} ${titleOf(id)}`.trim()
+    const at = rows.value.findIndex((row) => row.id === id)
+    const isDone = await done(
+      ask(`remove ${id}`, 'The incident was not removed', (api) => api.remove({ id }).then(yes)),
+    )
+    if (!isDone) return
+    removed.value = { kind: 'incident', id, words }
+    if (chosen.value !== id && chosen.value !== null) return
+    const next = rows.value.filter((row) => row.id !== id)
+    chosen.value = next[Math.min(Math.max(0, at), next.length - 1)]?.id ?? null
+  }
+
+  async function addCell(
+    id: string,
+    cell: CellInput,
+    options: { atMs?: number | null; behind?: string | null } = {},
+  ): Promise<string | undefined> {
+    const { atMs = time.atMs, behind = null } = options
+    const answer = await ask(`add ${cell.kind}`, NOT_ADDED, (api) => api.addCell({ id, atMs, cell, behind }))
+    if (answer) fresh.value = answer.cell
+    return answer?.cell
+  }
+  /** The text of a note; undefined `known` where it may be any. */
+  const editCell = (id: string, cell: string, text: string): Promise<boolean> =>
+    done(ask(`edit ${cell}`, 'The note was not changed', (api) => api.editCell({ id, cell, text }).then(yes)))
+  const moveCell = (id: string, cell: string, by: number): Promise<boolean> =>
+    done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
+  async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
+    const isDone = await done(
+      ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)),
+    )
+    if (isDone) removed.value = { kind: 'cell', id, words }
+    return isDone
+  }
+  /** Takes the last removal of this window back. */
+  async function undo(): Promise<void> {
+    const last = removed.value
+    if (last === null) return
+    const isDone =
+      last.kind === 'cell'
+        ? await done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id: last.id }).then(yes)))
+        : await done(ask('undo', 'The incident was not put back', (api) => api.restore({ id: last.id }).then(yes)))
+    if (!isDone) return
+    removed.value = null
+    if (last.kind === 'incident') chosen.value = last.id
+  }
+
+  /** Opens an incident from another view, which stays on screen. */
+  async function file(what: NewIncident, cell: CellInput | null = null): Promise<string | undefined> {
+    const id = await create(what)
+    if (id === undefined) return tellElsewhere()
+    if (cell !== null && (await addCell(id, cell, { atMs: what.atMs })) === undefined) tellElsewhere()
+    filed.value = { id, words: `${id} was opened` }
+    chosen.value = id
+    return id
+  }
+  /** Adds what another view shows to a notebook. */
+  async function fileInto(id: string, cell: CellInput, atMs: number | null = time.atMs): Promise<boolean> {
+    const added = await addCell(id, cell, { atMs })
+    if (added === undefined) tellElsewhere()
+    else filed.value = { id, words: `Added to ${id}` }
+    return added !== undefined
+  }
+  /** The view on screen is another one: what was refused is said above it. */
+  function tellElsewhere(): undefined {
+    if (notice.value !== null) source.tell(notice.value)
+    notice.value = null
+    return undefined
+  }
+
+  return {
+    ...{ frame, chosen, shown, wanted, incident, isReadOnly, isGone, rows, opened, current },
+    ...{ notice, busy, removed, filed, fresh, isBundleOpen, isBundleHere },
+    ...{ apply, choose, step, create, change, remove, addCell, editCell, moveCell, removeCell, undo, file, fileInto },
+  }
+})

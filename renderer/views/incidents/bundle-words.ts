@@ -1,0 +1,48 @@
+/** What a bundle is called by its parts, kinds of names and states. */
+import type { BundleRow, ExportPreview, MemberGroup } from '#core/api/incidents.ts'
+import { formatClock, formatDate, formatSpan } from '../../widgets/units.ts'
+
+export const groupWords: Readonly<Record<MemberGroup, string>> = {
+  notebook: 'Notebook',
+  history: 'Samples',
+  csv: 'CSV',
+  rules: 'Rules',
+  audit: 'Audit',
+  readings: 'Raw readings',
+  charts: 'Charts',
+}
+export const howWords: Readonly<Record<ExportPreview['fields'][number]['how'], string>> = {
+  kept: 'as it is',
+  pseudonym: 'pseudonym',
+  'names replaced': 'names in it replaced',
+}
+
+/** Kinds whose names people know each other by come first. */
+const KINDS = ['user', 'users', 'job', 'jobs', 'host', 'hosts', 'account', 'accounts']
+const rank = (kind: string): number => {
+  const at = KINDS.indexOf(kind)
+  return at < 0 ? KINDS.length : at
+}
+/** Three names and their stand-ins, of as many kinds as there are. */
+export function pairsOf(names: ExportPreview['names']): readonly { kind: string; from: string; to: string }[] {
+  const kinds = names.filter(({ samples }) => samples.length > 0).sort((a, b) => rank(a.kind) - rank(b.kind))
+  const most = Math.max(0, ...kinds.map(({ samples }) => samples.length))
+  const pairs: { kind: string; from: string; to: string }[] = []
+  for (let turn = 0; turn < most && pairs.length < 3; turn++)
+    for (const { kind, samples } of kinds) {
+      const sample = samples[turn]
+      if (sample !== undefined && pairs.length < 3) pairs.push({ kind, ...sample })
+    }
+  return pairs
+}
+
+/** `19 Nov 14:27, 10 min` */
+export const stretchWords = ({ fromMs, toMs }: Pick<BundleRow, 'fromMs' | 'toMs'>): string =>
+  `${formatDate(fromMs).slice(4)} ${formatClock(fromMs, false)}, ${formatSpan(toMs - fromMs)}`
+
+/** A kind of names as a heading. */
+export const kindWords = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)
+
+/** `9c417be0\u202622d7a1f5`: both ends, which is what eyes compare. */
+export const shortHash = (hash: string): string =>
+  hash.length <= 20 ? hash : `${hash.slice(0, 8)}\u2026${hash.slice(-8)}`

@@ -1,0 +1,208 @@
+/** Cells hold names that any user of a cluster chose: they are text, and they are read without the sight of colours. */
+import { mount } from '@vue/test-utils'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createPinia, setActivePinia } from 'pinia'
+import { nextTick } from 'vue'
+import type { Cell } from '#core/api/incidents.ts'
+import { freshPage } from '../../../testing/view-page.ts'
+import NotebookCell from '../NotebookCell.vue'
+import { chartCell, clock, diffCell, noteCell, tableCell, transcriptCell, verdictCell } from '../sample-incidents.ts'
+import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-face.ts'
+import { columnFaces } from './table-face.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u202Egnp https://evil.example/ javascript:alert(1)'
+const SEEN = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u2039202E\u203Agnp https://evil.example/ javascript:alert(1)'
+
+let shown: ReturnType<typeof mount> | null = null
+freshPage(900, () => shown?.unmount())
+beforeEach(() => setActivePinia(createPinia()))
+function show(cell: Cell, isTable = false) {
+  shown = mount(NotebookCell, {
+    attachTo: document.body,
+    props: { cell, incident: 'INC-0042', isReadOnly: false, isTable },
+  })
+  return shown
+}
+const find = (id: string) => shown!.findAll(`[data-testid="${id}"]`)
+
+describe('a hostile name in a cell stays text: no element, no link, no letters turned around', () => {
+  const label = { kind: 'job' as const, text: HOSTILE }
+  const cells: readonly Cell[] = [
+    noteCell({ text: HOSTILE }),
+    chartCell({ title: HOSTILE, unit: HOSTILE, limit: { value: 1, label: HOSTILE } }),
+    chartCell({ series: [{ label, ink: 1, area: true, values: [1] }], t: [clock(14, 30)] }),
+    chartCell({ place: { kind: 'job', names: [HOSTILE] } }),
+    chartCell({ of: { ...chartCell().of, cluster: HOSTILE, tier: '<b>' } }),
+    tableCell({ title: HOSTILE, rows: [{ name: label, ink: 1, values: [1, 2, 3] }] }),
+    tableCell({ columns: [{ label: HOSTILE, unit: '', signed: true }], rows: [{ name: label, ink: 0, values: [1] }] }),
+    diffCell({ lines: [{ kind: 'add', name: HOSTILE, conditions: HOSTILE, before: null, after: 1 }] }),
+    diffCell({ title: HOSTILE, service: HOSTILE }),
+    verdictCell({ title: HOSTILE, detail: HOSTILE, unknown: [HOSTILE], parts: [{ text: HOSTILE, strong: true }] }),
+    transcriptCell({ lines: [{ atMs: 1, where: HOSTILE, kind: 'outcome', text: HOSTILE }] }),
+    transcriptCell({ lines: [{ atMs: 1, where: HOSTILE, kind: 'pasted', text: HOSTILE }] }),
+    transcriptCell({ lines: [{ atMs: 1, where: '', kind: 'intent', text: `lctl set_param x='${HOSTILE}'` }] }),
+  ]
+  it.each(cells.map((cell, i) => [`${i} ${cell.kind}`, cell] as const))('%s', (_, cell) => {
+    const wrapper = show(cell)
+    expect(wrapper.text()).toContain(SEEN)
+    expect(wrapper.text()).not.toContain('\u202E')
+    expect(wrapper.element.querySelector('img, script, a, b[onerror], iframe, object')).toBeNull()
+  })
+  it('in the marks of a chart, and in its table', async () => {
+    const cell = chartCell({ marks: [{ atMs: clock(14, 27), text: HOSTILE, level: 'bad' }] })
+    expect(show(cell).find('[data-testid="chart-mark"] title').element.textContent).toContain(SEEN)
+    shown?.unmount()
+    show(cell, true)
+    await nextTick()
+    expect(shown!.text()).toContain(SEEN)
+    expect(shown!.element.querySelector('img')).toBeNull()
+  })
+})
+
+describe('a frozen chart', () => {
+  it('draws areas and lines with their gaps open and hatched, its limit, and what is said of it', () => {
+    show(chartCell())
+    expect(find('chart-line')).toHaveLength(2)
+    expect(find('chart-line')[0]?.attributes('d')?.match(/M/g)).toHaveLength(2)
+    expect(shown!.findAll('path.area')).toHaveLength(1)
+    expect(find('chart-gap')).toHaveLength(1)
+    expect(find('chart-limit')[0]?.text()).toBe('watch 150 ms')
+    expect(find('provenance')[0]?.text().replace(/\s+/g, ' ')).toBe(
+      'altair LIVE14:27\u201314:37raw samplesfrozen 14:37:02',
+    )
+    expect(find('frozen-chart')[0]?.attributes('aria-label')).toMatch(
+      /^Service wait; p95 from [\d.]+ to [\d.]+ ms; p50/,
+    )
+  })
+
+  it('hatches what of its span was never measured, before, between and after', () => {
+    const t = [clock(14, 30), clock(14, 31), clock(14, 32), clock(14, 33)]
+    const series = (values: (number | null)[]) => [
+      { label: { kind: 'text' as const, text: 'p95' }, ink: 1, area: false, values },
+    ]
+    const of = { ...chartCell().of, fromMs: clock(14, 20), toMs: clock(14, 40) }
+    expect(gapsOf({ t, of, series: series([1, null, 1, 1]) })).toEqual([
+      ...[
+        [clock(14, 20), clock(14, 30)],
+        [clock(14, 30), clock(14, 32)],
+        [clock(14, 33), clock(14, 40)],
+      ],
+    ])
+    expect(gapsOf({ t, of, series: series([null, null, null, null]) })).toEqual([[of.fromMs, of.toMs]])
+    expect(gapsOf({ t, of: { ...of, fromMs: t[0]!, toMs: t[3]! }, series: series([1, 1, 1, 1]) })).toEqual([])
+  })
+
+  it('reads its values under the pointer, a gap as a dash', async () => {
+    show(chartCell())
+    const box = { left: 0, top: 0, width: 856, height: 172, right: 856, bottom: 172, x: 0, y: 0, toJSON: () => '' }
+    const plot = shown!.find('.plot')
+    plot.element.getBoundingClientRect = () => box
+    const x = (atMs: number): number => 42 + ((atMs - clock(14, 27)) / 600_000) * 800
+    await plot.trigger('pointermove', { clientX: x(clock(14, 30)) })
+    expect(find('chart-reading')[0]?.text()).toMatch(/^14:30:00\s*p95\s*\d{3}\s*p50/)
+    await plot.trigger('pointermove', { clientX: x(clock(14, 35, 6)) })
+    expect(find('chart-reading')[0]?.text()).toMatch(/p95\s*\u2013\s*p50\s*\u2013/)
+    await plot.trigger('pointerleave')
+    expect(find('chart-reading')).toHaveLength(0)
+  })
+
+  it('lets no two words of marks meet, and keeps the lines of all', () => {
+    const marks = Array.from({ length: 60 }, (_, i) => ({
+      ...{ atMs: clock(14, 27) + i * 9_000, text: `mark number ${i} of a storm`, level: 'ok' as const },
+    }))
+    const placed = placeMarks(marks, (atMs) => 42 + (atMs - clock(14, 27)) / 1000, 42, 642)
+    expect(placed).toHaveLength(60)
+    const said = placed.filter((m) => m.lane !== null)
+    expect(said.length).toBeGreaterThan(6)
+    for (const a of said)
+      for (const b of said) {
+        if (a === b || a.lane !== b.lane) continue
+        const ends = (m: typeof a) => (m.isLeft ? [m.x - m.words.length * 5.4, m.x] : [m.x, m.x + m.words.length * 5.4])
+        const [[from = 0, to = 0], [other = 0, end = 0]] = [ends(a), ends(b)]
+        expect(to <= other || end <= from).toBe(true)
+      }
+  })
+
+  it('is a table of all its instants under v, of which only those in view are drawn', async () => {
+    const wrapper = show(chartCell(), true)
+    await nextTick()
+    expect(find('chart-table')[0]?.attributes('aria-rowcount')).toBe('302')
+    expect(find('chart-row').length).toBeGreaterThan(3)
+    expect(find('chart-row').length).toBeLessThan(60)
+    await wrapper.find('article').trigger('keydown', { key: 'v' })
+    expect(wrapper.emitted('table')).toHaveLength(1)
+  })
+
+  it('has an axis that holds every value and the limit, and goes below zero only for a value', () => {
+    const series = (values: (number | null)[]) => [{ ...chartCell().series[0]!, values }]
+    expect(valueEnds({ series: series([3, null]), limit: { value: 150, label: '' } })).toMatchObject({
+      min: 0,
+      max: 150,
+    })
+    expect(valueEnds({ series: series([null]), limit: null })).toMatchObject({ min: 0, max: 1 })
+    const both = valueEnds({ series: series([-40, 90]), limit: null })
+    expect(both.min).toBeLessThanOrEqual(-40)
+    expect(both.max).toBeGreaterThanOrEqual(90)
+    expect(chartSentence(chartCell({ series: series([null]) }))).toContain('p95: not measured')
+  })
+})
+
+describe('a table slice', () => {
+  it('sets one number of decimals a column, signs and a bar where it is signed, a dash for what was not measured', () => {
+    show(tableCell())
+    const cells = find('table-row').map((r) => r.findAll('td').map((td) => td.text()))
+    expect(cells[0]?.slice(1)).toEqual(['400', '61\u202F900', '+61\u202F500'])
+    expect(cells[1]?.at(-1)).toBe('\u221218\u202F300')
+    expect(cells[3]?.slice(2)).toEqual(['\u2013', '\u2013'])
+    expect(shown!.findAll('.dbar')).toHaveLength(4)
+    expect(find('table-of')[0]?.text()).toBe('4 of 412')
+  })
+  it('sets bytes a second as MB/s', () => {
+    const [face] = columnFaces({
+      columns: [{ label: 'read', unit: 'B/s', signed: false }],
+      rows: [{ name: { kind: 'job', text: 'a' }, ink: 0, values: [2_500_000] }],
+    })
+    expect([face?.unit, face?.words(2_500_000)]).toEqual(['MB/s', '2.50'])
+  })
+  it('shows the first rows of many, and all of them when asked', async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => ({
+      ...tableCell().rows[0]!,
+      name: { kind: 'job' as const, text: `j${i}` },
+    }))
+    show(tableCell({ rows }))
+    expect(find('table-row')).toHaveLength(8)
+    await find('table-more')[0]?.trigger('click')
+    expect(find('table-row')).toHaveLength(40)
+  })
+})
+
+describe('a rule diff, a verdict, a transcript', () => {
+  it('say by a glyph and a word what colours say, with rates before and after', () => {
+    show(diffCell({ more: 3 }))
+    const lines = find('diff-line').map((l) => l.text().replace(/\s+/g, ' '))
+    expect(lines[0]).toBe('+added: hog4690 jobid={4690.*}&opcode={ost_write} 400')
+    expect(lines[1]).toBe('unchanged: hog4471 jobid={4471.*} 63')
+    expect(lines[2]).toBe('~changed: ckpt_4655 jobid={4655.*} 200 \u2192 250')
+    expect(lines[3]).toBe('\u2212taken away: login_cap nid={10.0.9.*@o2ib} 80')
+    expect(find('diff-more')[0]?.text()).toBe('3 rules more')
+  })
+  it('say what the model does not know', () => {
+    show(verdictCell())
+    expect(shown!.text()).toContain('Sandbox B, 20 seeds: victim 4711 p95 wait 2.1 s \u2192 0.3 s')
+    expect(shown!.find('details').text()).toContain('Caches of the clients are not in the model.')
+  })
+  it('show commands literally, each on its own line, and where they were sent once', () => {
+    const text = "lctl set_param a='x y'\nlctl set_param b='z'"
+    const at = { atMs: clock(14, 32), where: 'oss01' }
+    show(
+      transcriptCell({
+        lines: [
+          { ...at, kind: 'intent', text },
+          { ...at, kind: 'outcome', text: 'exit 0 \u00B7 read back equal' },
+        ],
+      }),
+    )
+    expect(shown!.findAll('.cmdl').map((l) => l.element.textContent)).toEqual(text.split('\n'))
+    expect(find('transcript-line').map((l) => l.find('.place').text())).toEqual(['14:32:00 oss01', ''])
+  })
+})

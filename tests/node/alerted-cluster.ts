@@ -1,0 +1,76 @@
+/** An emulated cluster with all its planes, watched for alerts and driven by virtual time. For tests. */
+import { NS_PER_S } from '#core/base/units.ts'
+import type { Change, Entry } from '#core/alerts/book.ts'
+import { USUAL, type Rule } from '#core/alerts/rules.ts'
+import { AlertWatch } from '#core/alerts/watch.ts'
+import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
+import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
+import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
+import { ClusterMonitor } from '#electron/cluster/monitor.ts'
+import { Audit } from '#electron/enforce/audit.ts'
+import { History } from '#electron/history/history.ts'
+import { fail } from '#core/base/result.ts'
+import { NotebookDesk } from '#electron/host/incidents/notebook-desk.ts'
+import { OnScreen } from '#electron/host/on-screen.ts'
+import { consoleOf, type Console } from '#electron/host/console.ts'
+import { watchConsole } from '#electron/host/incidents/alert-watch.ts'
+
+/** @throws for a scenario that cannot be read. */
+export function scenarioOf(given: object): Scenario {
+  const read = parseScenario(JSON.stringify(given))
+  if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
+  return read.value
+}
+
+/** A console of a cluster that nothing drives. */
+export function emulatedConsole(
+  scenario: Scenario,
+  seed = scenario.seed,
+): { console: Console; source: EmulatedSource } {
+  const source = new EmulatedSource(scenario, { seed, epochSeconds: 0 })
+  const history = History.open(':memory:', 0)
+  if (!history.ok) throw new Error(history.error.what)
+  history.value.beginSource('EMULATED', source.cluster, '', 0)
+  const monitor = new ClusterMonitor({
+    ...{ source, history: history.value, audit: new Audit(() => undefined), session: 'test' },
+    ...{ mode: scenario.control.mode, controller: scenario.control.controller },
+    ...{ options: loopOptionsOf(scenario), metadata: metadataSettingsOf(scenario) },
+  })
+  const console = consoleOf(monitor, {
+    facts: {
+      ...{ env: 'DEMO', sinceMs: 0, scenario: scenario.title, seed },
+      ...{ speed: () => 1, achieved: () => 1, safeMode: () => 'review', unlockedUntilMs: () => null },
+    },
+    setSpeed: undefined,
+  })
+  return { console, source }
+}
+
+export interface Told extends Pick<Change, 'what'> {
+  readonly atS: number
+  readonly entry: Entry
+}
+
+/** The cluster, and what was told of it. */
+export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = USUAL) {
+  const { console, source } = emulatedConsole(scenario)
+  const { monitor } = console
+  const told: Told[] = []
+  let ids = 0
+  const watch = new AlertWatch(() => `a${++ids}`, rules)
+  const watching = watchConsole(console, watch, (changes, atMs) => {
+    told.push(...changes.map(({ what, entry }) => ({ what, atS: atMs / 1_000, entry: { ...entry } })))
+  })
+  return {
+    ...{ console, monitor, source, told, watch, watching },
+    run: (toSecond: number): Promise<void> => source.runTo(toSecond * NS_PER_S, (atNs) => monitor.tick(atNs)),
+    opened: (): Told[] => told.filter((t) => t.what === 'opened'),
+  }
+}
+
+/** Notebooks in memory, with a source on screen. */
+export const realNotebooks = (onScreen: Console): NotebookDesk =>
+  new NotebookDesk({
+    ...{ onScreen: new OnScreen(onScreen), dataDir: undefined, changed: () => undefined },
+    run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
+  })
