@@ -18,6 +18,7 @@ import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as collection } from '#electron/cluster/collection.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
+import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
@@ -86,6 +87,7 @@ const all: readonly Bench[] = [
   ...emulator,
   ...collection,
   ...history,
+  ...excerpt,
   ...alerts,
   ...alertsGather,
   ...padllCStage,

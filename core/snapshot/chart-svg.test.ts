@@ -40,7 +40,6 @@ it('a title, a series, a place, a mark, a limit or a cluster that is markup is t
     expect(new Set(names)).toEqual(new Set(['svg', 'title', 'desc', 'rect', 'text', 'path', 'line']))
     const attributes = [...svg.matchAll(/ ([a-z-]+)="/gi)].map((m) => m[1])
     expect(attributes.filter((a) => /^(on|style|href|xlink)/i.test(a ?? ''))).toEqual([])
-    // eslint-disable-next-line no-control-regex
     expect(svg).not.toMatch(/[\u0000-\u0008\u202A-\u202E\n]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/)
     expect(svg).not.toMatch(/&(?!#\d+;)/)
   }

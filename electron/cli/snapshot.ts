@@ -19,7 +19,7 @@ import { openZip } from '../incidents/zip-in.ts'
 import { frozenReadings } from '../host/incidents/readings.ts'
 import { version } from '../host/resources.ts'
 import { dataDir } from '../server/data-dir.ts'
-import { EXIT, jsonText, line, must, plain, sentence, stop, stopJson } from './output.ts'
+import { EXIT, jsonText, line, plain, sentence, stop, stopJson } from './output.ts'
 import { instantOf } from './snapshot-time.ts'
 
 interface ExportFlags {

@@ -212,7 +212,7 @@ describe('verification', () => {
         if (name === undefined) expect(named).toEqual([ARCHIVE])
         else expect([[name], [ARCHIVE]]).toContainEqual(named)
       }),
-      { numRuns: 120 },
+      { numRuns: 50 },
     )
   })
 
@@ -230,7 +230,7 @@ describe('verification', () => {
           expect(verdict.ok ? verdict.value.ok : false).toBe(false)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     )
   })
 

@@ -15,6 +15,8 @@ const HELD = 8
 const LISTED = 2_000
 /** Longest time that one listing reads documents it does not know yet, ms. */
 const READING_MS = 25
+/** Documents that it reads however long that takes. */
+const LEAST = 16
 
 /** What a list shows of a notebook. */
 export type NotebookHead = Omit<Incident, 'cells'> & { readonly cells: number }
@@ -84,10 +86,11 @@ export class NotebookStore {
     const until = performance.now() + mostMs
     let isWhole = true
     const out: NotebookRow[] = []
+    let read = 0
     for (const lying of newest) {
       const known = this.#rows.get(lying.id)
       if (known?.stamp === lying.stamp) out.push(known.row)
-      else if (performance.now() < until) out.push(this.#rowOf(lying))
+      else if (read++ < LEAST || performance.now() < until) out.push(this.#rowOf(lying))
       else isWhole = false
     }
     if (this.#rows.size > 2 * LISTED) this.#rows.clear()

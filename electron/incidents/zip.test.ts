@@ -320,7 +320,7 @@ describe('a hostile bundle', () => {
         for (const { name } of r.value.entries.values()) await r.value.read(name, 2 ** 20)
         r.value.close()
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })

@@ -85,7 +85,6 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
   it('a job id, a note, a rule, a title or a command that is a script runs nothing and is read as it is', async () => {
     for (const word of ['</script><img src=x onerror=alert(1)>', '\u202E<svg onload=alert(1)>${alert(2)}\u2028']) {
       const text = pageOf(SMALL, (k) => HOSTILE[k % HOSTILE.length] ?? '', incidentOf(SMALL, word))
-      // eslint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u0000\u200B\u202A-\u202E\u2066-\u2069\u001B]/)
       const { page, requests, said, file, close } = await open(text)
       await page.keyboard.press('End')

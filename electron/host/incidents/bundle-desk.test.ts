@@ -32,7 +32,7 @@ async function exported(input: Partial<ExportInput>): Promise<Extract<ExportEven
   if (last?.kind !== 'done') throw new Error(JSON.stringify(last))
   return last
 }
-const refused = (code: string) =>
+const refused = (code: string): unknown =>
   expect.objectContaining({ code: 'REFUSED', data: expect.objectContaining({ code }) as unknown })
 
 beforeAll(async () => {

@@ -206,13 +206,13 @@ describe('exploit: names as any user can choose them', () => {
     const alert = { kind: 'starvation', text: `${name} waits`, where: name, atMs: NOW + 5 * MINUTE } as const
     for (const given of [undefined, { alert, threshold: 10 }]) {
       const { title, cells } = opened(history, NOW + 5.5 * MINUTE, { alert: given })
-       
+
       expect(title).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
       expect(title.length).toBeLessThanOrEqual(200)
       const table = whole(cells).find((c) => c.kind === 'table')
       expect(table?.kind === 'table' ? table.rows[0]?.name.text : '').toBe(name)
       const note = whole(cells).find((c) => c.kind === 'note')
-       
+
       if (note?.kind === 'note') expect(note.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     }
     const stand = standIn(history, NOW + 5.5 * MINUTE)

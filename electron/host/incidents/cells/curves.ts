@@ -63,7 +63,7 @@ export const columnOf =
   (key: number, column: number) =>
   (block: Block): number => {
     const i = positionOf(block.keys, key)
-    return i < 0 ? NaN : ((block.columns[column]?.[i]) ?? NaN)
+    return i < 0 ? NaN : (block.columns[column]?.[i] ?? NaN)
   }
 
 /** Mean of one column over all series but some. */

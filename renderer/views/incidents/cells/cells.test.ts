@@ -46,7 +46,7 @@ describe('a hostile name in a cell stays text: no element, no link, no letters t
     const wrapper = show(cell)
     expect(wrapper.text()).toContain(SEEN)
     expect(wrapper.text()).not.toContain('\u202E')
-    expect(wrapper.element.querySelector('img, script, a, b[onerror], iframe, object')).toBeNull()
+    expect((wrapper.element as Element).querySelector('img, script, a, b[onerror], iframe, object')).toBeNull()
   })
   it('in the marks of a chart, and in its table', async () => {
     const cell = chartCell({ marks: [{ atMs: clock(14, 27), text: HOSTILE, level: 'bad' }] })
@@ -55,7 +55,7 @@ describe('a hostile name in a cell stays text: no element, no link, no letters t
     show(cell, true)
     await nextTick()
     expect(shown!.text()).toContain(SEEN)
-    expect(shown!.element.querySelector('img')).toBeNull()
+    expect((shown!.element as Element).querySelector('img')).toBeNull()
   })
 })
 

@@ -25,6 +25,10 @@ export function valueEnds({ series, limit }: Pick<ChartOf, 'series' | 'limit'>):
   }
 }
 
+/** Decimals of the second that tell two instants of a chart apart. */
+export const clockDecimals = (t: readonly number[]): number =>
+  t.length > 1 && ((t.at(-1) ?? 0) - (t[0] ?? 0)) / (t.length - 1) < 1000 ? 1 : 0
+
 /** A value with as many decimals as its size asks for. */
 export const valueWords = (value: number | null | undefined): string => {
   const size = Math.abs(value ?? 0)
