@@ -1,15 +1,35 @@
 /**
- * Finds many names in a text at once: leftmost first, the longest of those that begin there. Names are data, so the matcher is a tree of
- * code units in an open-addressed table and no expression is ever made of them.
+ * Finds many names in a text at once, whatever the case of their letters: leftmost first, the longest of those that begin there. Names
+ * are data, so the matcher is a tree of code units in an open-addressed table and no expression is ever made of them.
  */
+import { PRODUCT_IDENTIFIERS } from './names.ts'
 
-/** Of a pattern: whether it counts only as a word of its own, or anywhere. */
-export type Boundary = 'word' | 'anywhere'
+/** Of a pattern: whether it counts only as a word of its own, as a part between underscores too (`run_ana`), or anywhere. */
+export type Boundary = 'word' | 'joined' | 'anywhere'
 
 const isWordCode = (c: number): boolean =>
   (c >= 48 && c <= 57) || (c >= 65 && c <= 90) || (c >= 97 && c <= 122) || c === 95 || c >= 0xc0
 
 const FIRST_SIZE = 1 << 12
+
+/** Small letters by code unit; a letter whose small one is longer stays. */
+const FOLDED = ((): Uint16Array => {
+  const of = new Uint16Array(65_536)
+  for (let c = 0; c < of.length; c++) {
+    const small = String.fromCharCode(c).toLowerCase()
+    of[c] = small.length === 1 ? small.charCodeAt(0) : c
+  }
+  return of
+})()
+const fold = (code: number): number => FOLDED[code] as number
+
+interface End<T> {
+  readonly pattern: string
+  readonly value: T
+  readonly boundary: Boundary
+  /** The same in other cases: two names that differ in nothing else each have their own. */
+  others: End<T>[] | undefined
+}
 
 export class NameMatcher<T> {
   /** Children by (node, code unit). */
@@ -20,20 +40,25 @@ export class NameMatcher<T> {
   #count = 1
   /** Children of the root, where nearly every search ends. */
   readonly #roots = new Int32Array(65_536)
-  readonly #ends = new Map<number, { readonly value: T; readonly boundary: Boundary }>()
+  readonly #ends = new Map<number, End<T>>()
 
   /** A pattern that is there already stays what it was. */
   add(pattern: string, boundary: Boundary, value: T): void {
     if (pattern === '') return
     let node = 0
-    for (let i = 0; i < pattern.length; i++) node = this.#descend(node, pattern.charCodeAt(i))
-    if (!this.#ends.has(node)) this.#ends.set(node, { value, boundary })
+    for (let i = 0; i < pattern.length; i++) node = this.#descend(node, fold(pattern.charCodeAt(i)))
+    const end: End<T> = { pattern, value, boundary, others: undefined }
+    const first = this.#ends.get(node)
+    if (!first) this.#ends.set(node, end)
+    else if (first.pattern !== pattern && first.others?.some((o) => o.pattern === pattern) !== true) {
+      first.others = [...(first.others ?? []), end]
+    }
   }
 
   has(pattern: string): boolean {
     let node = 0
     for (let i = 0; i < pattern.length; i++) {
-      node = this.#child(node, pattern.charCodeAt(i))
+      node = this.#child(node, fold(pattern.charCodeAt(i)))
       if (node === 0) return false
     }
     return this.#ends.has(node)
@@ -52,16 +77,19 @@ export class NameMatcher<T> {
   ): { readonly at: number; readonly end: number; readonly value: T } | undefined {
     const { length } = text
     for (let at = from; at < length; at++) {
-      let node = this.#roots[text.charCodeAt(at)] as number
+      let node = this.#roots[fold(text.charCodeAt(at))] as number
       if (node === 0) continue
       let found: { at: number; end: number; value: T } | undefined
       for (let i = at + 1; ; i++) {
-        const end = this.#ends.get(node)
-        if (end && (end.boundary === 'anywhere' || isWord(text, at, i)) && (!accepts || accepts(at, i, end.value))) {
-          found = { at, end: i, value: end.value }
+        const first = this.#ends.get(node)
+        if (first) {
+          const end = first.others ? exactOf(first, text.slice(at, i)) : first
+          if (isBounded(end.boundary, text, at, i) && (!accepts || accepts(at, i, end.value))) {
+            found = { at, end: i, value: end.value }
+          }
         }
         if (i >= length) break
-        node = this.#child(node, text.charCodeAt(i))
+        node = this.#child(node, fold(text.charCodeAt(i)))
         if (node === 0) break
       }
       if (found) return found
@@ -115,6 +143,30 @@ function mix(node: number, code: number): number {
   let h = Math.imul(node, 0x9e3779b1) ^ Math.imul(code, 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35)
   return (h ^ (h >>> 13)) >>> 0
+}
+
+const exactOf = <T>(first: End<T>, text: string): End<T> =>
+  first.pattern === text ? first : (first.others?.find((o) => o.pattern === text) ?? first)
+
+const isBounded = (boundary: Boundary, text: string, at: number, end: number): boolean =>
+  boundary === 'anywhere' || isWord(text, at, end) || (boundary === 'joined' && isJoined(text, at, end))
+
+const UNDERSCORE = 95
+const isGoingOn = (text: string, i: number): boolean => {
+  const c = text.charCodeAt(i)
+  return c !== UNDERSCORE && isWordCode(c)
+}
+/** Longest identifier that is looked up; a longer one is none of Lustre's. */
+const IDENTIFIER_MOST = 64
+
+/** Whether [at, end) is a part between underscores of an identifier that is nobody's own: `ost_io` stays where somebody is called io. */
+function isJoined(text: string, at: number, end: number): boolean {
+  if (at > 0 && isGoingOn(text, at) && isGoingOn(text, at - 1)) return false
+  if (end < text.length && isGoingOn(text, end) && isGoingOn(text, end - 1)) return false
+  let [from, to] = [at, end]
+  while (from > 0 && at - from <= IDENTIFIER_MOST && isWordCode(text.charCodeAt(from - 1))) from--
+  while (to < text.length && to - end <= IDENTIFIER_MOST && isWordCode(text.charCodeAt(to))) to++
+  return !PRODUCT_IDENTIFIERS.has(text.slice(from, to))
 }
 
 /** Whether [at, end) does not go on as a word on either side; a pattern that begins or ends with a sign needs none there. */

@@ -5,7 +5,7 @@
 import type { NameKind } from './notebook.ts'
 
 /** NameKind, and what only conditions, targets and resources have. */
-export type PlainKind = NameKind | 'filesystem' | 'file' | 'nodemap' | 'id' | 'address' | 'key'
+export type PlainKind = NameKind | 'filesystem' | 'file' | 'nodemap' | 'id' | 'address' | 'key' | 'plan'
 
 /** Longest name that is known; longer ones are cut on their way into the history. */
 export const NAME_MOST = 512
@@ -75,6 +75,23 @@ export const GRAMMAR_WORDS: ReadonlySet<string> = new Set([
   ...['ldlm_cancel', 'sudo', 'job_stats', 'brw_stats', 'job_id', 'job', 'user', 'app', 'host', 'acct', 'oss'],
   ...['cluster', 'fs', 'rpcs', 'RPC', 'RPCs', 'jobs', 'rule', 'rules', 'target', 'targets', 'systemd-run'],
 ])
+
+/** Identifiers of Lustre, of its parameters and of this product, in which a short name between underscores is none. */
+export const PRODUCT_IDENTIFIERS: ReadonlySet<string> = new Set(
+  `set_param get_param list_param nrs_tbf_rule nrs_policies nrs_tbf_quantum nrs_crrn_quantum nrs_orr_quantum nrs_delay_min nrs_delay_max
+   nrs_delay_pct ost_io ost_create ost_seq ost_out mdt_readpage mdt_setattr mdt_fld mdt_out mdt_seqs mdt_seqm mds_mdc mdt_mds ldlm_cbd
+   ldlm_canceld ldlm_cancel ldlm_enqueue ldlm_namespaces lock_count lock_unused_count lock_timeouts resource_count pool_limit lru_size
+   lru_max_age max_rpcs_in_flight max_mod_rpcs_in_flight max_dirty_mb max_pages_per_rpc max_read_ahead_mb cur_dirty_bytes job_stats
+   job_id job_cleanup_interval jobid_var jobid_name brw_stats rpc_stats md_stats extent_stats req_history req_waittime req_qdepth
+   req_active req_timeout req_buffer_history_max threads_min threads_max threads_started read_bytes write_bytes read_ops write_ops
+   snapshot_time start_time elapsed_time get_info set_info samedir_rename crossdir_rename parallel_rename_file parallel_rename_dir
+   regular_requests high_priority_requests ost_read ost_write ost_punch ost_setattr ost_getattr ost_statfs ost_sync ost_destroy
+   mds_getattr mds_getattr_name mds_close mds_reint mds_readpage mds_connect mds_statfs mds_sync mds_getxattr mds_setattr mds_hsm
+   rpcs_per_s read_bytes_per_s write_bytes_per_s service_ms queued_rpcs tokens_on_loan metadata_rpcs_per_s rate_per_s share_at_limit
+   record_tokens o2ib_lnd ko2iblnd_map x86_64 recovery_status num_exports kbytes_free kbytes_total files_free files_total`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+)
 
 /** Words that may well be the name of a program or an account: such a name is replaced in free text where it stands alone. */
 export const COMMON_WORDS: ReadonlySet<string> = new Set([

@@ -43,6 +43,10 @@ const percent = (name: string): string => {
   }
 }
 
+/** Of an encoder that leaves nothing but letters and digits. */
+const percentAll = (name: string): string =>
+  percent(name).replace(/[-_.!~*'()]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+
 const json = (name: string): string => JSON.stringify(name).slice(1, -1)
 const shell = (name: string): string => name.replaceAll("'", "'\\''")
 
@@ -59,6 +63,8 @@ export function printedForms(name: string, isFew: boolean): ReadonlySet<string> 
   const byteText = bytes ? name : other
   const printed = escaped(byteText, true, ODD)
   for (const form of [printed, json(name), shell(name), other, json(printed)]) forms.add(form)
+  // The same letters in the other way of Unicode.
+  for (const text of [name, other]) for (const way of ['NFC', 'NFD']) forms.add(text.normalize(way))
   if (!isFew) {
     // Releases differ in what they escape, and 2.12 prints a question mark.
     for (const plain of [QUOTE_ONLY, UNPRINTABLE]) forms.add(escaped(byteText, true, plain))
@@ -66,6 +72,7 @@ export function printedForms(name: string, isFew: boolean): ReadonlySet<string> 
     if (byteText.length >= 8) forms.add(byteText.replace(UNPRINTABLE, '?'))
     for (const form of [json(other), json(shell(name)), json(json(name)), shell(shell(name))]) forms.add(form)
     forms.add(percent(bytes ? other : name))
+    forms.add(percentAll(bytes ? other : name))
     // A name with a line break in it is printed on one line with blanks.
     forms.add(name.replace(/[\r\n\t]+/g, ' '))
   }

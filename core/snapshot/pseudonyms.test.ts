@@ -6,7 +6,7 @@ import { isWord } from './name-matcher.ts'
 import type { NameKind } from './notebook.ts'
 import { PLAIN } from './redactor.ts'
 import { makeRedactor, type Pseudonyms } from './pseudonyms.ts'
-import { starPattern } from './redact-conditions.ts'
+import { starPattern } from '../base/star-pattern.ts'
 import { isNumber, isProductWord, type NameCode } from './stand-ins.ts'
 
 /** Few different letters, so that short codes meet often. */

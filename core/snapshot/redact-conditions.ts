@@ -8,6 +8,7 @@
  */
 import type { Addresses } from './redact-address.ts'
 import { isAddress } from './redact-address.ts'
+import { starPattern } from '../base/star-pattern.ts'
 import { splitJob, standInOfSeparator } from './job-parts.ts'
 import { isKept } from './names.ts'
 import type { StandIns } from './stand-ins.ts'
@@ -118,25 +119,6 @@ export class ConditionRedactor {
     const [before, after] = [starPattern(item), starPattern(made)]
     for (const id of this.#standIns.names.of('job')) {
       if (before(id) !== after(this.#standIns.job(id))) return false
-    }
-    return true
-  }
-}
-
-/** `*` matches any run of characters; everything else is literal. Linear in the id. */
-export function starPattern(item: string): (id: string) => boolean {
-  const parts = item.split('*')
-  const first = parts[0] as string
-  const last = parts[parts.length - 1] as string
-  const middle = parts.slice(1, -1).filter((p) => p !== '')
-  if (parts.length === 1) return (id) => id === item
-  return (id) => {
-    if (id.length < first.length + last.length || !id.startsWith(first) || !id.endsWith(last)) return false
-    let from = first.length
-    for (const part of middle) {
-      const at = id.indexOf(part, from)
-      if (at < 0 || at + part.length > id.length - last.length) return false
-      from = at + part.length
     }
     return true
   }

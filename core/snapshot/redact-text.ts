@@ -1,11 +1,11 @@
 /**
  * Free text: every known name in it, and what is a name by its form whoever wrote it.
  *
- * - Names of five characters and more are replaced wherever they are, shorter ones and common words (COMMON_WORDS) as words of their own;
- *   words of the grammar (GRAMMAR_WORDS) stay. A name is also found as it is printed: escaped by Lustre, in JSON, quoted for a shell,
+ * - Names of five characters and more are replaced wherever they are, shorter ones as words of their own or between underscores, common
+ *   words (COMMON_WORDS) as words alone, all of them whatever their case; words of the grammar (GRAMMAR_WORDS) stay. A name is also found as it is printed: escaped by Lustre, in JSON, quoted for a shell,
  *   percent-encoded, as bytes of UTF-8.
  * - Numbers are replaced only where they are job ids by what is beside them: behind `job`, `jobid`, `job_id`, `slurm-` any number; behind
- *   `jobs`, `#`, `user`, `uid` and before a dot and a letter those that are known. Every other figure stays.
+ *   `jobs`, `#`, `user` and before a dot and a letter those that are known; behind `uid`, `gid`, `projid` any. Every other figure stays.
  * - By form: conditions of rules, rule names that hold a hash of a job, IP addresses and NIDs, fingerprints and public keys.
  */
 import type { Addresses } from './redact-address.ts'
@@ -28,9 +28,10 @@ const USUAL = [
   String.raw`(?<=(?:\b(?:reg|hp) {1,4}|nrs_tbf_rule=["'\\]{0,8})(?:start|stop|change) {1,4})(?<name>[A-Za-z0-9_]{1,64})`,
   String.raw`(?=\d)(?<=\b(?:[Jj]ob|jobid|job_id|job-id|JobId|JobID|JOBID|JOB)[ \t]{0,4}[:=#]?[ \t]{0,4}["'({]?|\bslurm-)(?<job>\d{1,20}(?:[_+]\d{1,9})?)(?![\w%]|\.\w| ?(?:s|ms|min|h|RPC)\b)`,
   String.raw`(?=\d)(?<=\b(?:jobs|jobids|[Jj]ob ids|JOBS|Jobs)[ \t:=]{1,4}(?:\d{1,20}(?:, and |, or | and | or |[,;] ?| )){0,32}|#)(?<known>\d{1,20}(?:[_+]\d{1,9})?)(?![\w%]|\.\w)`,
-  String.raw`(?=\d)(?<=\b(?:user|users|uid|UID|User)[ \t]{0,4}[:=]?[ \t]{0,4})(?<uid>\d{1,10})(?![\w%]|\.\w)`,
+  String.raw`(?=\d)(?<=\b(?:user|users|User)[ \t]{0,4}[:=]?[ \t]{0,4})(?<uid>\d{1,10})(?![\w%]|\.\w)`,
+  String.raw`(?=\d)(?<=\b(?:uid|UID|gid|GID|projid|PROJID)[ \t]{0,4}[:=]?[ \t]{0,4})(?<id>\d{1,10})(?![\w%]|\.\w)`,
   String.raw`(?=\d)(?<![\w.])(?<head>\d{1,20}(?:[_+]\d{1,9})?)(?=\.[A-Za-z_])`,
-  String.raw`(?<address>(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d]|\.\d))`,
+  String.raw`(?<address>(?<!\d|\d\.)\d{1,3}(?:\.\d{1,3}){3}(?![\d]|\.\d))`,
 ]
 const RARE = [
   String.raw`(?<key>\bSHA256:[A-Za-z0-9+/]{20,64}=?|\bMD5:(?:[0-9a-f]{2}:){15}[0-9a-f]{2}|\bAAAA[A-Za-z0-9+/]{20,2000}={0,2}|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b)`,
@@ -114,13 +115,15 @@ export class TextRedactor {
 
   /** What stands for something that is a name by its form; undefined where it is none after all. */
   #form(groups: Readonly<Record<string, string | undefined>>, all: string): string | undefined {
-    const { conditions, rule, name, key, address, six, job, known, uid, head } = groups
+    const { conditions, rule, name, key, address, six, job, known, uid, id, head } = groups
     if (conditions !== undefined) return this.#conditions.of(conditions)
     if (rule !== undefined || name !== undefined) return this.#standIns.rule((rule ?? name) as string)
     if (key !== undefined) return this.#standIns.of('key', all)
     if (six !== undefined) return this.#addresses.of(all)
     if (address !== undefined) return isIpv4(all) ? this.#addresses.of(all) : undefined
     if (job !== undefined) return this.#standIns.part(job, true, true)
+    // As in the conditions of a rule: 0 is root's, the two last are nobody's.
+    if (id !== undefined) return /^0+$|^429496729[45]$/.test(id) ? undefined : this.#standIns.of('id', id)
     const isJob = (text: string): boolean => this.#jobNumbers().has(text)
     for (const number of [known, head])
       if (number !== undefined && isJob(number)) return this.#standIns.part(number, true, true)

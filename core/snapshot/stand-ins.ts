@@ -5,7 +5,7 @@
  */
 import { InvariantError } from '../base/result.ts'
 import { splitJob, standInOfSeparator, type JobParts } from './job-parts.ts'
-import { NameMatcher } from './name-matcher.ts'
+import { NameMatcher, type Boundary } from './name-matcher.ts'
 import { COMMON_WORDS, GRAMMAR_WORDS, isKept, type Names, type PlainKind } from './names.ts'
 import type { NameKind } from './notebook.ts'
 
@@ -30,6 +30,7 @@ const FORMS: Readonly<Record<PlainKind, readonly [prefix: string, digits: number
   nodemap: ['map_', 6],
   text: ['name-', 4],
   key: ['key-', 8],
+  plan: ['plan-', 6],
   id: ['', 9],
   address: ['host-', 4],
 }
@@ -39,17 +40,26 @@ const ANYWHERE_LEAST = 5
 const ATTEMPTS = 64
 
 const CODED: Readonly<Partial<Record<PlainKind, NameKind>>> = {
-  ...{ filesystem: 'target', file: 'text', nodemap: 'text', id: 'user', address: 'host', key: 'text' },
+  ...{ filesystem: 'target', file: 'text', nodemap: 'text', id: 'user', address: 'host', key: 'text', plan: 'text' },
 }
 export const isNumber = (text: string): boolean => /^\d+(?:[_+]\d+)*(?:\[[\d,-]+\])?$/.test(text)
 
+const SMALL_GRAMMAR: ReadonlySet<string> = new Set([...GRAMMAR_WORDS].map((word) => word.toLowerCase()))
+
 /** Whether a name cannot be told from a word of the product's own: it is replaced in fields only. */
-export const isProductWord = (name: string): boolean =>
-  GRAMMAR_WORDS.has(name) || PREFIXES.some((p) => p.includes(name))
+export function isProductWord(name: string): boolean {
+  const small = name.toLowerCase()
+  // A short name is in a prefix only where it is a word of it.
+  const isInPrefix = (p: string): boolean =>
+    small.length < ANYWHERE_LEAST ? p.slice(0, -1) === small || p === small : p.includes(small)
+  return SMALL_GRAMMAR.has(small) || PREFIXES.some(isInPrefix)
+}
 
 /** Where a name counts in free text. */
-export const boundaryOf = (name: string): 'word' | 'anywhere' =>
-  name.length < ANYWHERE_LEAST || isNumber(name) || COMMON_WORDS.has(name) ? 'word' : 'anywhere'
+export function boundaryOf(name: string): Boundary {
+  if (isNumber(name) || COMMON_WORDS.has(name.toLowerCase())) return 'word'
+  return name.length < ANYWHERE_LEAST ? 'joined' : 'anywhere'
+}
 
 const roleOf = (host: string): string =>
   (/^(oss|mds|mgs)/i.exec(host)?.[1] ?? 'host').toLowerCase().replace('mgs', 'mds')
@@ -230,7 +240,9 @@ export class StandIns {
     if (this.#originals) return this.#originals
     const all = (this.#originals = new NameMatcher<true>())
     const add = (name: string): void => {
-      if (!isProductWord(name)) all.add(name, boundaryOf(name), true)
+      // Between underscores stand codes and prefixes of ours.
+      const boundary = boundaryOf(name)
+      if (!isProductWord(name)) all.add(name, boundary === 'joined' ? 'word' : boundary, true)
     }
     for (const kind of this.names.kinds) for (const name of this.names.of(kind)) add(name)
     for (const parts of this.#partsOf().values()) for (const name of parts) add(name)
@@ -241,5 +253,5 @@ export class StandIns {
 /** In the order in which a text that is the name of several is taken. */
 export const KINDS: readonly PlainKind[] = [
   ...(['job', 'user', 'host', 'account', 'exe', 'target', 'filesystem', 'cluster', 'file', 'rule'] as const),
-  ...(['nodemap', 'text', 'address'] as const),
+  ...(['nodemap', 'text', 'plan', 'address'] as const),
 ]

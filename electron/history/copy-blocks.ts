@@ -51,12 +51,25 @@ export async function copyBlocks(
   const targets = new KeySet()
   const sum = fit && new OthersSum(fit.whole)
   let count = 0
+  const last = new LastBlock()
   const put = (tier: number, kind: Kind, block: Block): void => {
     const { atMs, keys, columns } = block
     const isSummed = kind === KINDS.jobs && sum !== undefined && fit?.summed.has(tier) === true
+    if (isSummed) {
+      const same = last.madeOf(block)
+      if (same) {
+        table.put({ cluster, kind, tier, atMs, ...same.packed })
+        jobs[tier]?.add(same.keys)
+        count++
+        return
+      }
+      last.from(block)
+    }
     const made = isSummed ? sum.of(block) : { n: keys.length, keys, columns }
     alike(made)
-    table.put({ cluster, kind, tier, atMs, ...pack(kind, made) })
+    const packed = pack(kind, made)
+    if (isSummed) last.made(packed, made.keys.slice(0, made.n))
+    table.put({ cluster, kind, tier, atMs, ...packed })
     if (kind === KINDS.jobs) jobs[tier]?.add(made.keys.subarray(0, made.n))
     else if (kind === KINDS.targets) targets.add(keys)
     count++
@@ -95,6 +108,32 @@ function streamsOf(reader: BlockReader, copy: Copy, left: readonly number[], isR
 function* joined(...parts: readonly Iterable<Block>[]): Generator<Block, void, void> {
   for (const part of parts) yield* part
 }
+
+/** The block that was summed last and what came of it: a second that has one sample is that sample, and is not summed twice. */
+class LastBlock {
+  #of: Block | undefined
+  #made: { readonly packed: Packed; readonly keys: Uint32Array } | undefined
+
+  from(of: Block): void {
+    this.#of = of
+    this.#made = undefined
+  }
+
+  made(packed: Packed, keys: Uint32Array): void {
+    this.#made = { packed, keys }
+  }
+
+  /** What came of a block of the very same bytes; undefined: another one was the last. */
+  madeOf({ keys, columns }: Block): { readonly packed: Packed; readonly keys: Uint32Array } | undefined {
+    const [of, made] = [this.#of, this.#made]
+    if (!of || !made || of.columns.length !== columns.length || !areSame(of.keys, keys)) return undefined
+    return columns.every((c, i) => areSame(c, of.columns[i] as Float32Array)) ? made : undefined
+  }
+}
+
+const bytesOf = (a: Uint32Array | Float32Array): Buffer => Buffer.from(a.buffer, a.byteOffset, a.byteLength)
+const areSame = (a: Uint32Array | Float32Array, b: Uint32Array | Float32Array): boolean =>
+  a.length === b.length && bytesOf(a).equals(bytesOf(b))
 
 /** Gaps are of one and the same bits: which ones arithmetic leaves depends on the processor. */
 function alike({ n, columns }: Columns): void {

@@ -5,8 +5,9 @@
  */
 import type { CsvQuery, GroupBy, TierId } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { gappy, recordAt } from './one-series.ts'
+import { recordAt } from './one-series.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, type Block, type HistoryReader, type KeptJob } from './reader.ts'
+import { sevenDigits } from './seven-digits.ts'
 
 export interface CsvPart {
   readonly text: string
@@ -43,41 +44,39 @@ const isoOf = (ms: number): string => {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-/** Seven digits are what a Float32 holds. */
-const measured = (v: number | undefined): number | null => {
-  const known = gappy(v)
-  return known === null ? null : Number(known.toPrecision(7))
-}
-
-type Rows = Generator<readonly Cell[], void, void>
+/** Cells, or a row that is text already: of jobs and targets there are many. */
+type Rows = Generator<readonly Cell[] | string, void, void>
 const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', 'throttled', 'mdops'] as const).map(
   (c) => JOB_COLUMNS.indexOf(c),
 ) as [number, number, number, number, number]
 const RATES = [RPCS, READ, WRITE, MDOPS]
 const RATE_HEADS = ['rpcs_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'metadata_rpcs_per_s']
 
-/** Jobs by key, held so long as there are not too many. */
-function jobsOf(reader: HistoryReader): (key: number) => KeptJob | undefined {
-  const known = new Map<number, KeptJob | undefined>()
+/** What is known of a key, held so long as there are not too many. */
+function remembered<T>(find: (key: number) => T): (key: number) => T {
+  const known = new Map<number, { readonly is: T }>()
   return (key) => {
-    if (known.has(key)) return known.get(key)
-    if (known.size >= JOBS_MAX) known.clear()
-    const job = reader.job(key)
-    known.set(key, job)
-    return job
+    let of = known.get(key)
+    if (!of) {
+      if (known.size >= JOBS_MAX) known.clear()
+      known.set(key, (of = { is: find(key) }))
+    }
+    return of.is
   }
 }
 
 function* jobRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
-  const job = jobsOf(reader)
+  const who = remembered((key) => {
+    const j = reader.job(key)
+    return [j?.jobId ?? '', j?.user ?? '', j?.account ?? '', j?.exe ?? '', j?.nodes ?? null].map(cell).join(',')
+  })
   for (const b of reader.jobsBetween(tier, q.fromMs, q.toMs - 1)) {
     const time = isoOf(b.atMs)
+    const columns = [...RATES, THROTTLED].map((c) => b.columns[c])
     for (let i = 0; i < b.keys.length; i++) {
-      const j = job(b.keys[i] as number)
-      const rates = RATES.map((c) => measured(b.columns[c]?.[i]))
-      const throttled = measured(b.columns[THROTTLED]?.[i])
-      const who = [j?.jobId ?? '', j?.user ?? '', j?.account ?? '', j?.exe ?? '', j?.nodes ?? null]
-      yield [time, ...who, ...rates, throttled, recordAt(b, i)]
+      let row = `${time},${who(b.keys[i] as number)}`
+      for (const column of columns) row += `,${sevenDigits(column?.[i])}`
+      yield `${row},${cell(recordAt(b, i))}`
     }
   }
 }
@@ -102,22 +101,23 @@ function groupsOf(b: Block, nameOf: (key: number) => string): Map<string, number
 }
 
 function* groupRows(reader: HistoryReader, tier: TierId, q: CsvQuery, by: Exclude<GroupBy, 'job'>): Rows {
-  const job = jobsOf(reader)
+  const job = remembered((key) => reader.job(key))
   for (const b of reader.jobsBetween(tier, q.fromMs, q.toMs - 1)) {
     const time = isoOf(b.atMs)
     for (const [name, [jobs, ...rates]] of groupsOf(b, (key) => NAMES[by](job(key)))) {
-      yield [time, name, jobs ?? 0, ...rates.map(measured)]
+      yield [time, textCell(name), jobs ?? 0, ...rates.map(sevenDigits)].join(',')
     }
   }
 }
 
 function* targetRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
-  const targets = new Map(reader.allTargets().map((t) => [t.key, t]))
+  const targets = new Map(reader.allTargets().map((t) => [t.key, `${textCell(t.target)},${textCell(t.node)}`]))
   for (const b of reader.targetsBetween(tier, q.fromMs, q.toMs - 1)) {
     const time = isoOf(b.atMs)
     for (let i = 0; i < b.keys.length; i++) {
-      const t = targets.get(b.keys[i] as number)
-      yield [time, t?.target ?? '', t?.node ?? '', ...b.columns.map((c) => measured(c[i]))]
+      let row = `${time},${targets.get(b.keys[i] as number) ?? ','}`
+      for (const column of b.columns) row += `,${sevenDigits(column[i])}`
+      yield row
     }
   }
 }
@@ -130,7 +130,7 @@ function* clusterRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
     from = to
     // A stretch of years without samples is passed over in a few steps.
     width = t.length === 0 ? width * 2 : HOUR_MS
-    for (let i = 0; i < t.length; i++) yield [isoOf(t[i] as number), ...columns.map((c) => measured(c[i]))]
+    for (let i = 0; i < t.length; i++) yield [isoOf(t[i] as number), ...columns.map((c) => sevenDigits(c[i]))].join(',')
   }
 }
 
@@ -200,7 +200,7 @@ export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvP
       text = ''
       n = 0
     }
-    text += `${row.map(cell).join(',')}\r\n`
+    text += `${typeof row === 'string' ? row : row.map(cell).join(',')}\r\n`
     n++
   }
   yield { text, rows: n, isLast: true }

@@ -7,7 +7,7 @@ import type { Span } from '#core/api/history.ts'
 import type { BlockReader } from './block-reader.ts'
 import type { Copy, Thinning } from './copy-rows.ts'
 import { OTHERS_KEY, type Reduction } from './reduction.ts'
-import { SECOND, stepOf, TIER_COUNT } from './tiers.ts'
+import { RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
 
 /** Samples of jobs that a tier of which not all fits may have; raw samples and seconds with more do not fit. Chosen by `history.excerpt`. */
 export const JOB_SAMPLES_FIT = 150_000
@@ -40,6 +40,11 @@ class Tally {
 
   constructor() {
     this.counts = Array.from({ length: TIER_COUNT }, () => new Float64Array(1024))
+  }
+
+  /** A tier that has the same jobs at the same times as another one. */
+  same(tier: number, as: number): void {
+    this.counts[tier] = this.counts[as] as Float64Array
   }
 
   add(tier: number, keys: Uint32Array, rpcs: Float32Array, isScored: boolean): void {
@@ -117,6 +122,21 @@ function sizesOf({ from, cluster, span }: Copy): Size[] {
   })
 }
 
+/** Whether every second has one raw sample, of as many jobs: then it has those jobs, for it was made of it. */
+function isOneASecond({ from, cluster, span }: Copy, sizes: readonly Size[]): boolean {
+  const [raw, second] = [RAW, SECOND].map((tier) => sizes.find((s) => s.tier === tier))
+  if (!raw || !second || raw.instants !== second.instants || raw.samples !== second.samples) return false
+  const of = 'FROM block WHERE kind = 0 AND cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms'
+  const rows = (tier: number, step: number): string[] =>
+    from
+      .prepare(`SELECT (at_ms - at_ms % ${step}) || ' ' || n ${of}`)
+      .pluck()
+      .all(cluster, tier, beginOf(span, tier), span.toMs) as string[]
+  const made = rows(SECOND, 1)
+  const taken = rows(RAW, stepOf(SECOND))
+  return made.length === taken.length && made.every((row, i) => row === taken[i])
+}
+
 /** Tiers with too many instants that a coarser one stands in for. */
 const tooMany = (sizes: readonly Size[]): number[] =>
   sizes
@@ -168,13 +188,16 @@ export async function chooseFit(
   // Who is busiest is told by the tier that reaches back furthest, of several by the finest.
   const scored = summed.reduce((a, b) => (b.firstMs + stepOf(b.tier) < a.firstMs ? b : a)).tier
   const tally = new Tally()
+  const isSame = scored === RAW && summed.some((s) => s.tier === SECOND) && isOneASecond(copy, summed)
   for (const { tier } of summed) {
+    if (isSame && tier === SECOND) continue
     for (let from = beginOf(copy.span, tier); from < copy.span.toMs; from += STRETCH_MS) {
       const last = Math.min(from + STRETCH_MS, copy.span.toMs) - 1
       blocks.eachJobs(tier, from, last, (_, keys, rpcs) => tally.add(tier, keys, rpcs, tier === scored))
       await copy.breathe(0)
     }
   }
+  if (isSame) tally.same(SECOND, RAW)
   const kept = keysOf(copy, keep)
   const rank = (slot: number): number =>
     kept.has(tally.keys[slot] as number) ? Infinity : (tally.work[slot] as number)

@@ -4,9 +4,10 @@
  */
 import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { takeName } from '../files/whole-file.ts'
 import { migrate } from './schema.ts'
 
 /** What the file is called where it fails. */
@@ -35,20 +36,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Gives a whole file its name; refuses one that is taken meanwhile. @throws what the file system says. */
-function settle(part: string, file: string): void {
+/** Gives a whole file its name; false: one took it meanwhile. @throws what the file system says. */
+function settle(part: string, file: string): boolean {
   const handle = openSync(part, 'r+')
   fsyncSync(handle)
   closeSync(handle)
-  try {
-    linkSync(part, file)
-    rmSync(part)
-  } catch (e) {
-    if (e instanceof Error && 'code' in e && e.code === 'EEXIST') throw e
-    // A file system without links.
-    if (existsSync(file)) throw e
-    renameSync(part, file)
-  }
+  return takeName(part, file)
 }
 
 /**
@@ -84,14 +77,13 @@ export async function writeNewFile<T>(
     const made = await fill(out)
     out.close()
     out = undefined
-    settle(part, file)
+    if (!settle(part, file)) return taken()
     return ok({ made, bytes: statSync(file).size })
   } catch (e) {
     if (e instanceof Refusal) return e.result
     if (options.signal?.aborted === true) {
       return fail({ code: `${code}_CANCELLED`, what, why: 'it was cancelled', unaffected: 'Nothing was left of it.' })
     }
-    if (e instanceof Error && 'code' in e && e.code === 'EEXIST') return taken()
     return fail({
       ...{ code: `${code}_FAILED`, what, why: e instanceof Error ? e.message : String(e), next: words.next },
       unaffected: 'The history is as it was; nothing half-written was left.',

@@ -38,8 +38,21 @@ export function namesFailure(names: Names): Failure | undefined {
   }
 }
 
+/** Parts of long host names and of names of clusters that are called so everywhere. */
+const USUAL_LABELS: ReadonlySet<string> = new Set([
+  ...['local', 'localdomain', 'localhost', 'internal', 'intranet', 'private', 'cluster', 'compute', 'storage', 'lustre'],
+  ...['example', 'prod', 'stage', 'test', 'login', 'node', 'nodes', 'home', 'corp', 'site', 'demo', 'small', 'large'],
+])
+/** `user@host` and `/home/user` in what people and programs wrote; parts are bounded. */
+const AT = /(?<![\w.+-])([A-Za-z_][\w.+-]{0,63})@([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
+const HOME = /\/(?:home|users|u)\/([A-Za-z_][\w.-]{0,63})/gi
+const LINK = /\b[a-z][a-z0-9+]{1,9}:\/\/(?:[^\s/@]{1,64}@)?([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
+/** Of one text; a longer one is looked into so far. */
+const MINED_MOST = 2 ** 20
+
 const COUNTED = /^\d+ [a-z]+s?$/
 const RESOURCE = /^(.*?) \/ \d+$/s
+const PLAN = /^[0-9a-f]{8,64}$/
 
 class Collector {
   readonly book = new NameBook()
@@ -56,12 +69,42 @@ class Collector {
       this.book.add('user', text.slice(0, at))
       this.host(text.slice(at + 1))
     }
-    // The short name and the domain of a long one.
-    const dot = text.indexOf('.')
-    if (dot > 0 && /^[A-Za-z0-9.-]+$/.test(text)) {
-      this.book.add('host', text.slice(0, dot))
-      if (text.indexOf('.', dot + 1) > 0) this.book.add('host', text.slice(dot + 1))
+    // The short name and the domains of a long one, and what those are called.
+    if (text.includes('.') && /^[A-Za-z0-9.-]+$/.test(text)) {
+      const labels = text.split('.')
+      this.book.add('host', labels[0])
+      for (let i = 1; i < labels.length - 1; i++) {
+        this.book.add('host', labels.slice(i).join('.'))
+        this.label('host', labels[i] as string)
+      }
     }
+  }
+
+  /** A part of a name by which the whole is known. */
+  label(kind: PlainKind, text: string): void {
+    if (text.length >= 4 && !/^\d+$/.test(text) && !USUAL_LABELS.has(text.toLowerCase())) this.book.add(kind, text)
+  }
+
+  /** `altair-prod` is altair. */
+  cluster(text: string): void {
+    this.book.add('cluster', text)
+    const parts = text.split(/[-_. ]+/)
+    if (parts.length > 1) for (const part of parts) this.label('cluster', part)
+  }
+
+  /** Names by their form in what people and programs wrote. */
+  mine(text: string): void {
+    const some = text.slice(0, MINED_MOST)
+    if (some.includes('@')) {
+      for (const [, user = '', host = ''] of some.matchAll(AT)) {
+        if (isAddress(`${user}@${host}`)) continue
+        this.book.add('user', user)
+        this.host(host.replace(/[.-]+$/, ''))
+      }
+    }
+    if (!some.includes('/')) return
+    for (const [, user] of some.matchAll(HOME)) this.book.add('user', user)
+    for (const [, host = ''] of some.matchAll(LINK)) this.host(host.replace(/[.-]+$/, ''))
   }
 
   target(text: string): void {
@@ -108,6 +151,7 @@ class Collector {
     else if (kind === 'file') this.file(text)
     else if (kind === 'user') this.who(text)
     else if (kind === 'conditions') this.conditions(text)
+    else if (kind === 'cluster') this.cluster(text)
     else if (kind !== 'text') this.book.add(kind, text)
   }
 }
@@ -129,9 +173,9 @@ function fromHistory(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs
   }
   jobs(each(`${columns} AND first_ms < ? AND last_ms >= ?`, cluster, to, from))
   jobs(each(`${columns} AND last_ms < ? ORDER BY last_ms DESC, id DESC LIMIT ${EARLIER_JOBS}`, cluster, from))
-  for (const [name] of each('SELECT name FROM cluster WHERE id = ?', cluster)) c.book.add('cluster', text(name))
+  for (const [name] of each('SELECT name FROM cluster WHERE id = ?', cluster)) c.cluster(text(name))
   for (const [name] of each('SELECT DISTINCT cluster FROM source WHERE cluster_id = ?', cluster)) {
-    c.book.add('cluster', text(name))
+    c.cluster(text(name))
   }
   for (const [name, node] of each('SELECT name, node FROM target WHERE cluster = ?', cluster)) {
     c.target(text(name))
@@ -199,11 +243,14 @@ function fromFrames(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs 
 }
 
 function fromIncident(c: Collector, incident: Incident): void {
-  c.book.add('cluster', incident.source.cluster)
+  c.cluster(incident.source.cluster)
   if (incident.author !== 'alert') c.who(incident.author)
   if (incident.alert) c.place(incident.alert.where)
+  c.mine(incident.title)
   for (const cell of incident.cells) {
-    if (cell.kind !== 'note') c.book.add('cluster', cell.of.cluster)
+    if (cell.kind === 'note') c.mine(cell.text)
+    else if (cell.kind === 'transcript') for (const line of cell.lines) c.mine(line.text)
+    if (cell.kind !== 'note') c.cluster(cell.of.cluster)
     if (cell.kind === 'chart') {
       for (const name of cell.place.names) c.add(cell.place.kind, name)
       for (const s of cell.series) c.add(s.label.kind, s.label.text)
@@ -240,17 +287,20 @@ export function collectNames(
   o: CollectOptions = {},
 ): Names {
   const c = new Collector()
-  c.book.add('cluster', source.source.cluster)
+  c.cluster(source.source.cluster)
   for (const { server } of source.source.releases) c.host(server)
   fromHistory(c, source, span)
   fromFrames(c, source, span, o.isQuick === true ? FRAMES_QUICK : Infinity)
   if (o.isQuick !== true) fromDecisions(c, source, span)
-  for (const { server, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {
+  for (const { server, text, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {
+    c.mine(text)
     c.place(server === by?.cluster || server === source.source.cluster ? '' : server)
     if (!by) continue
-    c.book.add('cluster', by.cluster)
+    c.cluster(by.cluster)
     c.who(by.who)
     c.who(loginName(by.login))
+    // It is a hash of its commands, by which names in them could be tried.
+    if (PLAN.test(by.plan)) c.book.add('plan', by.plan)
   }
   for (const { server, text } of source.readings(span.fromMs, span.toMs)) {
     c.host(server)

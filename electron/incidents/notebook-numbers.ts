@@ -6,7 +6,8 @@
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasCode, Unread } from './notebook-file.ts'
+import { hasCode } from '../files/faults.ts'
+import { Unread } from '../files/plain-file.ts'
 
 /** Numbers that stay as files. */
 const KEPT = 32

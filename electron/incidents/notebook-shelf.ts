@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { fail, type Result } from '#core/base/result.ts'
 import { incidentId, type Incident } from '#core/snapshot/notebook.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
-import { hasCode, kindFault, PART, readPlain, Unread, writeWhole, type Step } from './notebook-file.ts'
+import { hasCode } from '../files/faults.ts'
+import { kindFault, readPlain, Unread } from '../files/plain-file.ts'
+import { PART, writeWhole, type Step } from '../files/whole-file.ts'
 import { highestIn, idOf, namesIn, numberOf, takeNumber } from './notebook-numbers.ts'
 import { DOCUMENT_BYTES, readNotebook } from './notebook-read.ts'
 
@@ -151,7 +153,7 @@ export class FolderShelf implements Shelf {
     const fault = there && kindFault(there)
     if (fault !== undefined) throw new Unread(fault)
     this.#held = undefined
-    writeWhole(this.#file(of.id), text, this.#at)
+    writeWhole(this.#file(of.id), text, { at: this.#at })
   }
 
   remove(id: string): void {

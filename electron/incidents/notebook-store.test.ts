@@ -17,7 +17,7 @@ import { ok } from '#core/base/result.ts'
 import { TEXT_MOST, type Incident } from '#core/snapshot/notebook.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import type { Step } from './notebook-file.ts'
+import type { Step } from '../files/whole-file.ts'
 import { DOCUMENT_BYTES, readNotebook } from './notebook-read.ts'
 import { NotebookStore } from './notebook-store.ts'
 

@@ -5,7 +5,9 @@
 import { join } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { incident as shape, type Incident } from '#core/snapshot/notebook.ts'
-import { Unread, whyNot, type Step } from './notebook-file.ts'
+import { whyNot } from '../files/faults.ts'
+import { Unread } from '../files/plain-file.ts'
+import type { Step } from '../files/whole-file.ts'
 import { numberOf } from './notebook-numbers.ts'
 import { FolderShelf, MemoryShelf, type Lying, type Shelf } from './notebook-shelf.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The audit with other names in it. Its hashes are those of the texts as they were sent, by which anyone could try names; so the chain is
- * made anew over what is here. Numbers, times and kinds stay.
+ * made anew over what is here, and ids of plans, hashes of their commands, have stand-ins. Numbers, times and kinds stay.
  */
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import type { AuditContext, AuditRecord } from '../enforce/audit.ts'

@@ -1,6 +1,6 @@
-/** Gives a whole file its name without ever replacing another one, and removes what was half written. */
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+/** What is said where a bundle's name is another one's already. */
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { takeName } from '../files/whole-file.ts'
 
 export const taken = (file: string): Result<never> =>
   fail({
@@ -11,16 +11,6 @@ export const taken = (file: string): Result<never> =>
     next: 'Choose another name.',
   })
 
-/** Failures: BUNDLE_EXISTS. @throws what the file system says otherwise. */
-export function takeName(part: string, file: string): Result<undefined> {
-  try {
-    linkSync(part, file)
-    rmSync(part)
-  } catch (e) {
-    if (e instanceof Error && 'code' in e && e.code === 'EEXIST') return taken(file)
-    // A file system without links.
-    if (existsSync(file)) return taken(file)
-    renameSync(part, file)
-  }
-  return ok(undefined)
-}
+/** Gives a whole bundle its name. Failures: BUNDLE_EXISTS. @throws what the file system says otherwise. */
+export const takeBundleName = (part: string, file: string): Result<undefined> =>
+  takeName(part, file) ? ok(undefined) : taken(file)

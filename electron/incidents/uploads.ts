@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { BundleShelf } from './bundle-shelf.ts'
 import { dropFolder, privateFolder } from './private-folder.ts'
-import { takeName } from './take-name.ts'
+import { takeBundleName } from './take-name.ts'
 import { verifyBundle } from './verify.ts'
 
 export const UPLOAD_MOST = 2 ** 31
@@ -119,7 +119,7 @@ export class Uploads {
       const why = `it is not as it was written: ${changed.member}: ${changed.why}`
       return fail(refused('BUNDLE_CHANGED', why, 'Get it once more from where it was written.'))
     }
-    const named = takeName(of.file, path.value)
+    const named = takeBundleName(of.file, path.value)
     return named.ok ? ok(undefined) : fail({ ...named.error, what: 'The bundle was not taken' })
   }
 

@@ -29,6 +29,7 @@ import { replayData } from './page/replay-data.ts'
 import { rulesAt, rulesText } from './rule-texts.ts'
 import { collectNames, namesFailure } from './names.ts'
 import { redactAudit } from './redact-audit.ts'
+import { redactReadings } from './redact-readings.ts'
 import { svgToPng } from './png.ts'
 import { readmePage } from './page/readme-page.ts'
 import { writeZip, type WrittenMember, type ZipMember } from './zip-out.ts'
@@ -57,6 +58,8 @@ export interface WrittenBundle {
 const CANCELLED: Failure = { code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' }
 /** Of a chart's picture. */
 const SCALE = 2
+const MISSING_MOST = 200
+const NO_PICTURES = 'Charts are there as SVG only: this machine could not draw their PNG pictures.'
 
 /** What the members are made of, all of it redacted. */
 interface Gathered {
@@ -70,21 +73,12 @@ interface Gathered {
   readonly redactor: Redactor
 }
 
-function redactReadings(readings: readonly RawReading[], r: Redactor): RawReading[] {
-  return readings.map((of) => ({
-    ...of,
-    server: r.name('host', of.server),
-    what: r.text(of.what),
-    text: r.text(of.text),
-  }))
-}
-
 function redactSource(source: Manifest['source'], r: Redactor): Manifest['source'] {
   return {
     ...source,
     cluster: r.name('cluster', source.cluster),
     scenario: source.scenario === null ? null : r.text(source.scenario),
-    releases: source.releases.map((of) => ({ ...of, server: r.name('host', of.server) })),
+    releases: source.releases.map((of) => ({ server: r.name('host', of.server), release: r.text(of.release) })),
   }
 }
 
@@ -131,7 +125,8 @@ function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: Writ
   const left = new Set(input.leaveOut)
   const { servers, targets, jobs, instants, tier, jobsWhole } = facts
   const missing = [
-    ...(source.missing ?? []),
+    // Whether pictures can be drawn is of this machine, not of the one that wrote what is opened.
+    ...(source.missing ?? []).filter((text) => text !== NO_PICTURES),
     ...facts.missing,
     ...[...left].sort().map((group) => `Left out on purpose: ${group}.`),
     ...(!left.has('audit') && audit === null ? ['The audit could not be read.'] : []),
@@ -144,7 +139,7 @@ function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: Writ
     source: of.source,
     range: input.span,
     samples: { servers, targets, jobs, instants, tier, jobsWhole },
-    missing: [...new Set(missing)].slice(0, 200),
+    missing: [...new Set(missing)].slice(0, MISSING_MOST),
     redaction: of.redactor.isOn || source.isRedacted ? 'pseudonyms' : 'none',
     audit: audit && !left.has('audit') ? auditFacts(audit) : null,
   }
@@ -159,7 +154,13 @@ const slug = (text: string): string =>
     .slice(0, 48)
     .replace(/-+$/, '') || 'chart'
 
-async function charts(cells: readonly ChartCell[]): Promise<{ name: string; svg: string; png: Buffer | null }[]> {
+interface Chart {
+  readonly name: string
+  readonly svg: string
+  readonly png: Buffer | null
+}
+
+async function charts(cells: readonly ChartCell[]): Promise<Chart[]> {
   const out = []
   for (const [i, cell] of cells.entries()) {
     const svg = chartSvg(cell)
@@ -243,14 +244,19 @@ async function pack(
   const { reader, audit, readings } = of
   const { span } = input
   const left = new Set(input.leaveOut)
-  const { said, before, after, incident, data } = saidOf(of, source, input, o)
-  const { manifest: facts } = said
-  const drawn = left.has('charts') ? [] : [...standardCharts(data, { ...said, sealed: [] }), ...chartCells(incident)]
+  const { said: first, before, after, incident, data } = saidOf(of, source, input, o)
+  const drawn = left.has('charts') ? [] : [...standardCharts(data, { ...first, sealed: [] }), ...chartCells(incident)]
+  const pictured = await charts(drawn)
+  const missing = pictured.some(({ png }) => png === null)
+    ? [...first.manifest.missing.slice(0, MISSING_MOST - 1), NO_PICTURES]
+    : first.manifest.missing
+  const facts = { ...first.manifest, missing }
+  const said = { ...first, manifest: facts }
   const members = membersOf(
     {
       ...{ reader, history: of.file, span, incident, audit, readings, before, after, samples: of.facts },
       isAll: input.detail === 'all',
-      charts: await charts(drawn),
+      charts: pictured,
     },
     left,
   )

@@ -9,7 +9,7 @@ import { Readable, Transform, type TransformCallback, type Writable } from 'node
 import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { taken, takeName } from './take-name.ts'
+import { taken, takeBundleName } from './take-name.ts'
 
 /** What stands in the comment before the hash. */
 export const SEAL = 'sluice sha256 '
@@ -157,7 +157,7 @@ export async function writeZip(
     zip.end({ forceZip64Format: false, comment: SEAL + '0'.repeat(64) })
     await Promise.race([done, broken])
     signal?.throwIfAborted()
-    const named = takeName(part, file)
+    const named = takeBundleName(part, file)
     return named.ok ? ok({ bytes: seal.bytes, sha256: seal.sha256 }) : named
   } catch (e) {
     stop.abort()

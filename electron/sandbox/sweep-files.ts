@@ -1,5 +1,5 @@
 /** Files that are whole or not there at all. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { writeWhole as write } from '../files/whole-file.ts'
 
 export const reason = (e: unknown): string =>
   e instanceof Error && 'code' in e && e.code === 'ENOSPC'
@@ -8,21 +8,5 @@ export const reason = (e: unknown): string =>
       ? e.message
       : String(e)
 
-/** Writes beside the file, and renames it into its place when every byte is on the disk. */
-export function writeWhole(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}.new`
-  try {
-    const handle = openSync(fresh, 'w', 0o644)
-    try {
-      const bytes = Buffer.from(text, 'utf8')
-      for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
-    renameSync(fresh, file)
-  } catch (e) {
-    rmSync(fresh, { force: true })
-    throw e
-  }
-}
+/** Whole or not at all; results are for whoever may read their folder. */
+export const writeWhole = (file: string, text: string): void => write(file, text, { mode: 0o644 })

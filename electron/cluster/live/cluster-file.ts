@@ -9,12 +9,12 @@
  *       - { host: "oss[01-12]", user: ops, identity: ~/.ssh/id_altair, roles: [oss], jump: login1.hpc }
  * ```
  */
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parseDocument, stringify } from 'yaml'
 import * as z from 'zod'
 import { clusterInput, clusterName, probeId, safeMode, serverRole, type ClusterInput } from '#core/api/clusters.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { writeWhole } from '../../files/whole-file.ts'
 import { expandHosts } from './host-range.ts'
 
 const FILE_BYTES = 1 << 20
@@ -149,19 +149,10 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
 
 /** Writes the file whole or not at all, for its owner only. Failure: CLUSTERS_NOT_WRITTEN. */
 export function writeClusters(path: string, clusters: readonly ClusterInput[]): Result<undefined> {
-  const beside = `${path}.${randomBytes(4).toString('hex')}`
   try {
-    const fd = openSync(beside, 'wx', 0o600)
-    try {
-      writeSync(fd, printClusters(clusters))
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-    renameSync(beside, path)
+    writeWhole(path, printClusters(clusters))
     return ok(undefined)
   } catch (e) {
-    rmSync(beside, { force: true })
     return fail({
       code: 'CLUSTERS_NOT_WRITTEN',
       what: 'The cluster was not written down',

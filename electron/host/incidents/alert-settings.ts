@@ -1,10 +1,11 @@
 /** When alerts are told, as the operator set it: kept in the data folder, and never missed where it cannot be read. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { alertRule, type AlertRule, type AlertRuleFace } from '#core/api/incidents.ts'
 import { isWithin, KINDS, RULES } from '#core/alerts/rules.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { writeWhole } from '../../files/whole-file.ts'
 
 const FORMAT = 1
 const MOST_BYTES = 100_000
@@ -56,13 +57,10 @@ export class AlertSettings {
 
   #write(rules: readonly AlertRule[]): Result<undefined> {
     if (this.#file === undefined) return ok(undefined)
-    const fresh = `${this.#file}.${process.pid}.new`
     try {
-      writeFileSync(fresh, `${JSON.stringify({ format: FORMAT, rules }, null, 2)}\n`, { mode: 0o600 })
-      renameSync(fresh, this.#file)
+      writeWhole(this.#file, `${JSON.stringify({ format: FORMAT, rules }, null, 2)}\n`)
       return ok(undefined)
     } catch (e) {
-      clearAway(fresh)
       return fail({
         code: 'ALERTS_NOT_WRITTEN',
         what: 'Settings of alerts were not changed',
@@ -109,14 +107,6 @@ export class AlertSettings {
       unaffected: aside === '' ? 'Nothing else uses them.' : `What was set is kept in ${aside}.`,
       next: 'Set them again where they should be otherwise.',
     }
-  }
-}
-
-function clearAway(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // Where it could not be written there is nothing to clear away.
   }
 }
 

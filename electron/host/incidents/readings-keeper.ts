@@ -1,8 +1,6 @@
 /** Readings of the moment at which an incident was opened: written beside its notebook, while sampling goes on. */
-import { randomBytes } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { writeWholeLater } from '../../files/whole-file.ts'
 import type { RawReading } from '../../incidents/bundle-source.ts'
-import { PART } from '../../incidents/notebook-file.ts'
 import type { NotebookStore } from '../../incidents/notebook-store.ts'
 import { frozenReadings, readingsText } from './readings.ts'
 
@@ -30,7 +28,7 @@ export class ReadingsKeeper {
     }
     this.#writing = this.#writing.then(async () => {
       // Without them an incident is an incident all the same; a disk that is full is told where the notebook is written.
-      await write(file, readingsText(id, readings)).catch(() => undefined)
+      await writeWholeLater(file, readingsText(id, readings)).catch(() => undefined)
       this.#held.delete(id)
     })
   }
@@ -45,22 +43,5 @@ export class ReadingsKeeper {
   /** Until what is being written is written. */
   settled(): Promise<void> {
     return this.#writing
-  }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  const beside = `${file}.${randomBytes(6).toString('hex')}${PART}`
-  try {
-    const handle = await open(beside, 'wx', 0o600)
-    try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(beside, file)
-  } catch (e) {
-    await rm(beside, { force: true })
-    throw e
   }
 }

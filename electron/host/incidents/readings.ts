@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RawReading } from '../../incidents/bundle-source.ts'
-import { readPlain } from '../../incidents/notebook-file.ts'
+import { readPlain } from '../../files/plain-file.ts'
 
 /** Texts of one source, characters in all. */
 export const READINGS_MOST = 8 * 2 ** 20

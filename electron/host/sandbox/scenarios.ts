@@ -2,24 +2,12 @@
  * The gallery: scenarios that ship with the program, and those that were saved here. A name is a file name of its own folder and
  * nothing else, whatever it looks like.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { TEXT_MAX, type GalleryEntry, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { writeWhole } from '../../files/whole-file.ts'
 import { resourcePath } from '../resources.ts'
 import { checkScenario } from './scenarios-check.ts'
 
@@ -174,20 +162,11 @@ export class ScenarioShelf {
         next: 'Replace it, or choose another name.',
       })
     }
-    const fresh = `${file}.${randomBytes(6).toString('hex')}`
     try {
       mkdirSync(this.#own, { recursive: true, mode: 0o700 })
-      const handle = openSync(fresh, 'wx', 0o600)
-      try {
-        writeWhole(handle, Buffer.from(text, 'utf8'))
-        fsyncSync(handle)
-      } finally {
-        closeSync(handle)
-      }
-      renameSync(fresh, file)
+      writeWhole(file, text)
       return ok({ id: `${OWN}${name}` })
     } catch (e) {
-      rmSync(fresh, { force: true })
       return fail(notSaved(e))
     }
   }
@@ -227,11 +206,6 @@ export function notSaved(e: unknown): Failure {
 
 const isErrno = (e: unknown): e is NodeJS.ErrnoException => e instanceof Error && 'code' in e
 const reason = (e: unknown): string => (e instanceof Error ? e.message : String(e))
-
-/** A disk that is nearly full takes less than it is given. */
-function writeWhole(handle: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
-}
 
 /** Names of the scenarios in a folder, sorted; none where there is no folder. */
 function namesIn(folder: string): string[] {

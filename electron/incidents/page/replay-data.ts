@@ -1,11 +1,9 @@
 /** Reads what README.html replays from a history file, in one pass over its samples. */
 import { plainText } from '#core/base/plain-text.ts'
-import type { TierId } from '#core/api/history.ts'
 import type { PageFacts } from '#core/snapshot/page-facts.ts'
 import {
   CLUSTER_MEASURES,
   EVENTS_MOST,
-  INSTANTS_MOST,
   JOBS_MOST,
   REPLAY_FORMAT,
   TARGETS_MOST,
@@ -13,51 +11,18 @@ import {
   type Column,
   type ReplayData,
 } from '#core/snapshot/replay-data.ts'
-import {
-  Means,
-  rounded,
-  roundedBytes,
-  roundedTime,
-  roundedWhole,
-  thin,
-  type Thinned,
-} from '#core/snapshot/replay-thin.ts'
-import { cadenceOf, missingFrom } from '../../history/parts.ts'
+import { Means, rounded, roundedBytes, roundedTime, roundedWhole } from '#core/snapshot/replay-thin.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { replayJobs } from './replay-jobs.ts'
+import { readingOf, type Reading } from './replay-reading.ts'
 import { replayRules } from './replay-rules.ts'
 
-/** Instants of the tier that is read: the finest of which at most four stand for one that is shown. */
-const READ_MOST = 4 * INSTANTS_MOST
 const GAPS_MOST = 1_000
-
-/** What is read, and how it falls to shown instants. */
-export interface Reading {
-  readonly reader: HistoryReader
-  readonly tier: TierId
-  readonly fromMs: number
-  /** Last instant that belongs to it. */
-  readonly lastMs: number
-  readonly thinned: Thinned
-  /** Shown instant of one that was read; undefined: none. */
-  indexOf(atMs: number): number | undefined
-}
 
 type Round = (value: number) => number | null
 const CLUSTER_ROUND: Readonly<Record<ClusterMeasureName, Round>> = {
   ...{ rpcs: rounded, readBps: roundedBytes, writeBps: roundedBytes, serviceMs: roundedTime, queued: rounded },
   ...{ rules: rounded, onLoan: roundedWhole, mdops: rounded },
-}
-
-function reading(reader: HistoryReader, fromMs: number, lastMs: number): { of: Reading; stepMs: number } {
-  const tier = reader.tierFor(fromMs, lastMs, READ_MOST)
-  const instants = reader.instants(tier, fromMs, lastMs)
-  const cadence = cadenceOf(instants, 1)
-  const thinned = thin(instants, INSTANTS_MOST, cadence, missingFrom(cadence))
-  const places = new Map<number, number>()
-  instants.forEach((at, i) => places.set(at, thinned.of[i] as number))
-  const of = { reader, tier, fromMs, lastMs, thinned, indexOf: (at: number) => places.get(at) }
-  return { of, stepMs: cadence * thinned.meanOf }
 }
 
 function cluster(from: Reading): ReplayData['cluster'] {
@@ -124,7 +89,7 @@ function events(reader: HistoryReader, fromMs: number, lastMs: number): Pick<Rep
 export function replayData(reader: HistoryReader, facts: PageFacts): ReplayData {
   const { fromMs, toMs } = facts.span
   const lastMs = toMs - 1
-  const { of, stepMs } = reading(reader, fromMs, lastMs)
+  const { of, stepMs } = readingOf(reader, fromMs, lastMs)
   const gaps = reader.gaps(fromMs, toMs).slice(0, GAPS_MOST)
   return {
     format: REPLAY_FORMAT,

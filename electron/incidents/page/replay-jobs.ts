@@ -2,8 +2,9 @@
 import { plainText } from '#core/base/plain-text.ts'
 import type { ReplayData } from '#core/snapshot/replay-data.ts'
 import { Means, rounded, roundedBytes, roundedShare, roundedWhole } from '#core/snapshot/replay-thin.ts'
+import { positionOf } from '../../history/one-series.ts'
 import { JOB_COLUMNS, type Block } from '../../history/reader.ts'
-import type { Reading } from './replay-data.ts'
+import type { Reading } from './replay-reading.ts'
 
 /** Points that the busiest are found by: a coarse tier answers, in which every job has means of its own. */
 const TOP_POINTS = 120
@@ -31,19 +32,6 @@ const meansOf = (n: number): JobMeans => ({
   ...{ mdops: new Means(n), throttled: new Means(n), record: new Means(n) },
 })
 
-/** Index of a key among ascending ones; -1: it is not there. */
-function placeOf(keys: Uint32Array, key: number): number {
-  let [low, high] = [0, keys.length - 1]
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const at = keys[middle] as number
-    if (at === key) return middle
-    if (at < key) low = middle + 1
-    else high = middle - 1
-  }
-  return -1
-}
-
 /** Sum over all of a column; gaps add nothing. */
 function sumOf(values: Float32Array): number {
   let sum = 0
@@ -67,7 +55,7 @@ function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: Job
   const column = (name: (typeof JOB_COLUMNS)[number]): Float32Array => block.columns[COLUMN[name]] as Float32Array
   const sums = SUMS.map(column)
   const [records, recordRests, throttled] = [column('record'), column('recordRest'), column('throttled')]
-  const places = chosen.map(({ key }) => placeOf(block.keys, key))
+  const places = chosen.map(({ key }) => positionOf(block.keys, key))
   SUMS.forEach((name, c) => {
     const values = sums[c] as Float32Array
     let left = sumOf(values)

@@ -1,0 +1,33 @@
+/** The instants that README.html shows of a history file, and how those that are read fall to them. */
+import type { TierId } from '#core/api/history.ts'
+import { INSTANTS_MOST } from '#core/snapshot/replay-data.ts'
+import { thin, type Thinned } from '#core/snapshot/replay-thin.ts'
+import { cadenceOf, missingFrom } from '../../history/parts.ts'
+import type { HistoryReader } from '../../history/reader.ts'
+
+/** Instants of the tier that is read: the finest of which at most four stand for one that is shown. */
+const READ_MOST = 4 * INSTANTS_MOST
+
+/** What is read, and how it falls to shown instants. */
+export interface Reading {
+  readonly reader: HistoryReader
+  readonly tier: TierId
+  readonly fromMs: number
+  /** Last instant that belongs to it. */
+  readonly lastMs: number
+  readonly thinned: Thinned
+  /** Shown instant of one that was read; undefined: none. */
+  indexOf(atMs: number): number | undefined
+}
+
+/** @returns the reading, and the step between two shown instants. */
+export function readingOf(reader: HistoryReader, fromMs: number, lastMs: number): { of: Reading; stepMs: number } {
+  const tier = reader.tierFor(fromMs, lastMs, READ_MOST)
+  const instants = reader.instants(tier, fromMs, lastMs)
+  const cadence = cadenceOf(instants, 1)
+  const thinned = thin(instants, INSTANTS_MOST, cadence, missingFrom(cadence))
+  const places = new Map<number, number>()
+  instants.forEach((at, i) => places.set(at, thinned.of[i] as number))
+  const of = { reader, tier, fromMs, lastMs, thinned, indexOf: (at: number) => places.get(at) }
+  return { of, stepMs: cadence * thinned.meanOf }
+}
