@@ -21,6 +21,7 @@ import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
+import { benches as bundle } from '#electron/incidents/bundle.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
 import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
 import { benches as step } from '#electron/recorded/step.bench.ts'
@@ -88,6 +89,7 @@ const all: readonly Bench[] = [
   ...collection,
   ...history,
   ...excerpt,
+  ...bundle,
   ...alerts,
   ...alertsGather,
   ...padllCStage,

@@ -30,6 +30,8 @@ export const incidentVerbs = {
         atMs: z.number().nullable(),
         /** null: ten minutes around the cursor, as far as they are over. */
         span: span.nullable(),
+        /** What the span is compared with to say who moved; what was before the cursor by default. */
+        against: span.optional(),
         title: z.string().max(200).default(''),
         note: z.string().max(20_000).default(''),
       }),

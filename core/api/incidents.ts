@@ -117,7 +117,12 @@ export const cellInput = z.discriminatedUnion('kind', [
     measure: z.enum(['rpcs', 'bytes', 'serviceMs', 'queued', 'jobs', 'targets']),
     of: z.object({ kind: z.enum(['job', 'target']), name: z.string().max(256) }).nullable(),
   }),
-  z.object({ kind: z.literal('table'), table: z.enum(['movers', 'top', 'targets']) }),
+  z.object({
+    kind: z.literal('table'),
+    table: z.enum(['movers', 'top', 'targets']),
+    /** What movers are compared between; the minute around the cursor and what was before it by default. */
+    spans: z.object({ a: span, b: span }).optional(),
+  }),
   z.object({ kind: z.literal('diff') }),
   /** run: id of a result of the sandbox; null: the newest one. */
   z.object({ kind: z.literal('verdict'), run: z.string().max(64).nullable() }),

@@ -280,7 +280,8 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     })
   }
   for (const m of marks.placed) {
-    const y1 = m.row === null ? top - 3 : 40 + key.lines * 16 + m.row * 13 + 3
+    // Where there is no room for its words a tick says that there is an event; a stroke would only hide the curves.
+    const y1 = m.row === null ? bottom - 7 : 40 + key.lines * 16 + m.row * 13 + 3
     const stroke = LIGHT.levels[m.level]
     body += tag('line', {
       x1: m.x,
@@ -288,7 +289,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
       y1,
       y2: bottom,
       stroke,
-      'stroke-dasharray': '3 3',
+      'stroke-dasharray': m.row === null ? '7 0' : '3 3',
       class: `c-l-${m.level}`,
     })
     if (m.row !== null) {

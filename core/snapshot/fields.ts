@@ -98,7 +98,7 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
   },
   audit: {
     record: { kept: 'number atMs kind', pseudonym: 'server', 'names replaced': 'text' },
-    by: { kept: 'monoMs', pseudonym: 'cluster who login', 'names replaced': 'plan' },
+    by: { kept: 'monoMs', pseudonym: 'cluster plan who login' },
     chain: { kept: 'hash' },
   },
   readings: { reading: { kept: 'atMs', pseudonym: 'server', 'names replaced': 'what text' } },

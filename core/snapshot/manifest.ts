@@ -56,7 +56,7 @@ export const manifest = z.object({
     /** Release of Lustre by server, where known. */
     releases: z.array(z.object({ server: z.string().max(256), release: z.string().max(64) })).max(1_000),
   }),
-  range: z.object({ fromMs: ms, toMs: ms }),
+  range: z.object({ fromMs: ms, toMs: ms }).refine((of) => of.fromMs <= of.toMs),
   /** How samples are in it. */
   samples: z.object({
     servers: count,

@@ -20,6 +20,14 @@ it.each([
   }
 })
 
+it('a file that nothing renders can be read: ids, times and sentences have no entities', () => {
+  const text = 'job-1dsr79.app-sx6x.user-7agt on fs-OST0001, meta_op: 2026-11-21 20:50:38.697 to 20:54:59.200 UTC'
+  expect(mdText(text)).toBe(text)
+  expect(mdText('--- _x_ -y :+1: a:b http://x 12:345 :12:34')).toBe(
+    '&#45;&#45;&#45; &#95;x&#95; &#45;y &#58;&#43;1: a&#58;b http&#58;//x 12&#58;345 &#58;12:34',
+  )
+})
+
 it('what is written is what is read: every character comes back', () => {
   const read = (text: string): string =>
     text

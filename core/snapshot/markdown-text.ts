@@ -1,5 +1,11 @@
 /** Text of others in Markdown: data in it, never a sign of it. GitHub's dialect is meant, with its links without brackets. */
 
+/**
+ * Signs of Markdown. A hyphen or an underscore between letters or digits, a colon before a blank and one in a time of day are none: they
+ * stay, so that the file can be read where nothing renders it.
+ */
+const SIGNS = /[\\`*{}[\]()#+!|~^$@=]|(?<![A-Za-z0-9])[-_]|[-_](?![A-Za-z0-9])|:(?! )(?!(?<=(?<!\d)\d\d:)\d\d(?!\d))/g
+
 /** Text in Markdown: what would be a sign of it is written as a character, and a line stays a line. */
 export const mdText = (text: string): string =>
   text
@@ -7,7 +13,7 @@ export const mdText = (text: string): string =>
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
-    .replace(/[\\`*_{}[\]()#+!|~^$@:=-]/g, (c) => `&#${c.charCodeAt(0)};`)
+    .replace(SIGNS, (c) => `&#${c.charCodeAt(0)};`)
     .replace(/www\./gi, (w) => `${w.slice(0, 3)}&#46;`)
     .replace(/^\s+/, '')
     .replace(/^(\d+)\.(?=\s|$)/, '$1&#46;')

@@ -310,7 +310,7 @@ describe('free text', () => {
   it('short names are words: an exe called cp leaves a cpu alone', () => {
     const r = redactorOf({ exe: ['cp', 'ls'], user: ['al'] })
     const [cp, al] = [r.name('exe', 'cp'), r.name('user', 'al')]
-    expect(r.text('al ran cp on cpu 3, totals also, cp_x')).toBe(`${al} ran ${cp} on cpu 3, totals also, cp_x`)
+    expect(r.text('al ran cp on cpu 3, totals also, cpx')).toBe(`${al} ran ${cp} on cpu 3, totals also, cpx`)
   })
 
   it('fingerprints and public keys go', () => {

@@ -4,6 +4,7 @@
  * guess a name by trying, and two names never share one.
  */
 import { invariant } from '../base/result.ts'
+import { ended, type Steps } from '../base/steps.ts'
 import { Addresses, isAddress } from './redact-address.ts'
 import { ConditionRedactor } from './redact-conditions.ts'
 import { replaceStrings } from './redact-json.ts'
@@ -38,9 +39,19 @@ const PLACE = /^\d+ (?:nodes?|targets?|servers?|jobs?|clients?|stages?)$/
  * @param code  a keyed code of a name, the same for the same: digits and small letters, 24 or more (see `pseudonymCode`).
  */
 export function makeRedactor(names: Names, code: NameCode): Pseudonyms {
+  return ended(redactorInSteps(names, code))
+}
+
+/** The same in steps of a few milliseconds, for a thread that has others waiting. */
+export function* redactorInSteps(names: Names, code: NameCode): Steps<Pseudonyms> {
   invariant(names.isWhole !== false, 'every name is known before any is replaced')
   const standIns = new StandIns(names, code)
-  standIns.settle()
+  yield* standIns.settling()
+  return redactorOf(standIns)
+}
+
+function redactorOf(standIns: StandIns): Pseudonyms {
+  const { names } = standIns
   const addresses = new Addresses(standIns)
   const conditions = new ConditionRedactor(standIns, addresses)
   const texts = new TextRedactor(standIns, addresses, conditions)

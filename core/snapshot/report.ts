@@ -127,7 +127,14 @@ function headOf(facts: PageFacts): string[] {
     '',
     ...(status ? [item('Status', status)] : []),
     ...(incident ? [item('Opened by', `${mdText(incident.author)}, ${formatInstant(incident.createdMs)} UTC`)] : []),
-    ...(incident?.alert ? [item('Alert', mdText(`${incident.alert.text} ${incident.alert.where}`))] : []),
+    ...(incident?.alert
+      ? [
+          item(
+            'Alert',
+            mdText(`${incident.alert.text}${incident.alert.where === '' ? '' : ` (${incident.alert.where})`}`),
+          ),
+        ]
+      : []),
     item('Cluster', `${mdText(m.source.cluster)} (${mdText(sourceWords(m))})`),
     item(
       'Span',
@@ -166,7 +173,7 @@ function figures(data: ReplayData): string[] {
       [
         row('RPCs', 'RPC/s', rpcs, 1, 0),
         ...[row('Read', 'MB/s', readBps, 1e6), row('Write', 'MB/s', writeBps, 1e6)],
-        ...[row('Metadata', 'op/s', mdops, 1, 0), row('Service wait', 'ms', serviceMs, 1, 2)],
+        ...[row('Metadata', 'op/s', mdops, 1, 0), row('Service time', 'ms', serviceMs, 1, 2)],
         ...[row('Queued', 'RPCs', queued, 1, 0), row('Rules', '', rules, 1, 0)],
       ],
     ),
@@ -192,8 +199,7 @@ function jobs(data: ReplayData): string[] {
   return [
     mdTable([{ text: 'job, means of the span' }, { text: 'user' }, ...head], rows),
     '',
-    `${plural(rest, 'more job')}.`,
-    '',
+    ...(rest > 0 ? [`${plural(rest, 'more job')}: csv/jobs.csv.`, ''] : []),
   ]
 }
 

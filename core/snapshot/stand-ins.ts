@@ -38,6 +38,8 @@ const PREFIXES = [...Object.values(FORMS).map(([prefix]) => prefix), 'oss-', 'md
 /** Names of five characters and more are replaced wherever they are; shorter ones as words. */
 const ANYWHERE_LEAST = 5
 const ATTEMPTS = 64
+/** Names of a step, where it is gone in steps. */
+const STEP = 500
 
 const CODED: Readonly<Partial<Record<PlainKind, NameKind>>> = {
   ...{ filesystem: 'target', file: 'text', nodemap: 'text', id: 'user', address: 'host', key: 'text', plan: 'text' },
@@ -106,8 +108,19 @@ export class StandIns {
 
   /** Gives every known name its stand-in, in order: which of two that meet has the short one follows from the names alone. */
   settle(): void {
-    for (const kind of KINDS) if (kind !== 'address') this.#tableOf(kind)
-    for (const id of [...this.names.of('job')].sort()) this.job(id)
+    for (const _ of this.settling()) void _
+  }
+
+  /** The same in steps of some hundred names; nothing may be asked for before the last. */
+  *settling(): Generator<undefined, void, void> {
+    yield* this.#splitting()
+    yield* this.#listing()
+    for (const kind of KINDS) if (kind !== 'address') yield* this.#filling(kind)
+    let n = 0
+    for (const id of [...this.names.of('job')].sort()) {
+      this.job(id)
+      if (++n % STEP === 0) yield
+    }
   }
 
   of(kind: PlainKind, text: string): string {
@@ -174,9 +187,16 @@ export class StandIns {
   }
 
   #partsOf(): Map<PlainKind, Set<string>> {
-    if (this.#parts) return this.#parts
-    const found = (this.#parts = new Map<PlainKind, Set<string>>())
+    if (!this.#parts) for (const _ of this.#splitting()) void _
+    return this.#parts as Map<PlainKind, Set<string>>
+  }
+
+  *#splitting(): Generator<undefined, void, void> {
+    if (this.#parts) return
+    const found = new Map<PlainKind, Set<string>>()
+    let n = 0
     for (const id of this.names.of('job')) {
+      if (++n % STEP === 0) yield
       const { parts } = this.#split(id)
       parts.forEach((p, i) => {
         if (isKept(p) || (p === '0' && i > 0)) return
@@ -186,17 +206,24 @@ export class StandIns {
         set.add(p)
       })
     }
-    return found
+    this.#parts = found
   }
 
   #tableOf(kind: PlainKind): Map<string, string> {
-    let table = this.#known.get(kind)
-    if (table) return table
-    this.#known.set(kind, (table = new Map<string, string>()))
+    if (!this.#known.has(kind)) for (const _ of this.#filling(kind)) void _
+    return this.#known.get(kind) as Map<string, string>
+  }
+
+  *#filling(kind: PlainKind): Generator<undefined, void, void> {
+    if (this.#known.has(kind)) return
+    const table = new Map<string, string>()
+    this.#known.set(kind, table)
     // Whole job ids are made of their parts.
     const own = kind === 'job' ? [...(this.#partsOf().get('job') ?? [])].sort() : this.namesOf(kind)
-    for (const text of own) table.set(text, this.#make(kind, text))
-    return table
+    for (const [i, text] of own.entries()) {
+      table.set(text, this.#make(kind, text))
+      if (i % STEP === STEP - 1) yield
+    }
   }
 
   #make(kind: PlainKind, text: string, digits = FORMS[kind][1]): string {
@@ -237,16 +264,26 @@ export class StandIns {
   }
 
   #namesMatcher(): NameMatcher<true> {
-    if (this.#originals) return this.#originals
-    const all = (this.#originals = new NameMatcher<true>())
+    if (!this.#originals) for (const _ of this.#listing()) void _
+    return this.#originals as NameMatcher<true>
+  }
+
+  *#listing(): Generator<undefined, void, void> {
+    if (this.#originals) return
+    const all = new NameMatcher<true>()
+    let n = 0
     const add = (name: string): void => {
       // Between underscores stand codes and prefixes of ours.
       const boundary = boundaryOf(name)
       if (!isProductWord(name)) all.add(name, boundary === 'joined' ? 'word' : boundary, true)
     }
-    for (const kind of this.names.kinds) for (const name of this.names.of(kind)) add(name)
-    for (const parts of this.#partsOf().values()) for (const name of parts) add(name)
-    return all
+    for (const of of [...this.names.kinds.map((kind) => this.names.of(kind)), ...this.#partsOf().values()]) {
+      for (const name of of) {
+        add(name)
+        if (++n % STEP === 0) yield
+      }
+    }
+    this.#originals = all
   }
 }
 

@@ -52,7 +52,7 @@ function thinned(values: readonly (number | null)[], each: number): (number | nu
 
 /**
  * @param most  instants of a chart; means of several where there are more.
- * @returns     total RPC/s, bytes by job, service wait, queued RPCs.
+ * @returns     total RPC/s, bytes by job, service time, queued RPCs.
  */
 export function standardCharts(data: ReplayData, facts: PageFacts, most = Infinity): ChartCell[] {
   const { source } = facts.manifest
@@ -74,7 +74,7 @@ export function standardCharts(data: ReplayData, facts: PageFacts, most = Infini
   return [
     chart('rpcs', 'Total RPCs', 'RPC/s', one('all jobs', data.cluster.rpcs, 1)),
     chart('bytes', 'Bytes by job', 'B/s, read and write', bytesByJob(data)),
-    chart('wait', 'Service wait', 'ms, mean over all RPCs', one('service wait', data.cluster.serviceMs, 2)),
+    chart('wait', 'Service time', 'ms, mean over all RPCs', one('service time', data.cluster.serviceMs, 2)),
     chart('queued', 'Queued RPCs', 'RPCs', one('queued', data.cluster.queued, 4)),
   ]
 }

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
+import { NotebookStore } from '../incidents/notebook-store.ts'
 import { sluiceHere } from './testing/in-process.ts'
 import { instantOf } from './snapshot-time.ts'
 
@@ -115,6 +116,44 @@ describe('sluice snapshot', () => {
   it.each(usage)('ends with 2 for a wrong word: %s %s %s %s', async (...words) => {
     expect((await sluice(...words.map((w) => (w === 'x.zip' ? out('x.zip') : w)))).code).toBe(2)
     expect(existsSync(out('x.zip'))).toBe(false)
+  })
+
+  it('takes range and cluster of a notebook, and no other cluster with it', async () => {
+    const store = new NotebookStore(folder)
+    const made = store.create((id) => ({
+      ...{ format: 1, id, title: 'Hog', status: 'open', author: 'ann', alert: null, cells: [], resolvedMs: null },
+      source: { kind: 'EMULATED', cluster: 'small', env: 'DEMO', scenario: null, seed: null },
+      ...{ createdMs: NOW, changedMs: NOW, fromMs: NOW + 2_000, toMs: NOW + 600_000 },
+    }))
+    const id = made.ok ? made.value.id : ''
+    store.close()
+    const r = await sluice('export', '--incident', id, '-o', out('of.zip'), '--leave-out', 'charts', '--json')
+    expect(r).toMatchObject({ code: 0, stderr: '' })
+    const said = JSON.parse(r.stdout) as { fromMs: number; toMs: number; missing: string[] }
+    expect(said).toMatchObject({ fromMs: NOW + 2_000, toMs: NOW + 600_000 })
+    expect(said.missing.filter((text) => text.startsWith('The newest sample was of 2026-01-01 00:00:0'))).toHaveLength(
+      1,
+    )
+    expect(await sluice('export', '--incident', id, '--cluster', 'other', '-o', out('x.zip'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${id} is of small, not of other`) as string,
+    })
+  })
+
+  it('says where samples are, which clusters there are, and makes no folder that was mistyped', async () => {
+    const fails: readonly (readonly [string[], string])[] = [
+      [['--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'they are of 2026-01-01T00:00:0'],
+      [[...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'or one of small.'],
+      [[...span, '-o', join(folder, 'mistyped', 'x.zip')], 'is no folder'],
+    ]
+    for (const [words, why] of fails) {
+      expect(await sluice('export', ...words)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(why) as string,
+      })
+    }
+    expect(existsSync(join(folder, 'mistyped'))).toBe(false)
+    expect((await sluice('export', '--help')).stdout).not.toMatch(/\d{13}|\[\]/)
   })
 
   it('ends with 1 where there is nothing to do, and leaves nothing', async () => {

@@ -1,5 +1,6 @@
 /** `sluice snapshot`: bundles from the command line and from cron, verified and looked at. One line of output, no questions. */
 import { existsSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { exportInput, memberGroup, type MemberGroup } from '#core/api/incidents.ts'
@@ -11,6 +12,7 @@ import { SUFFIX, usualName } from '../incidents/bundle-names.ts'
 import type { RawReading } from '../incidents/bundle-source.ts'
 import { fileSource } from '../incidents/file-source.ts'
 import { NotebookStore } from '../incidents/notebook-store.ts'
+import { sweep } from '../incidents/private-folder.ts'
 import { pseudonymCode } from '../incidents/pseudonym-key.ts'
 import { readManifest } from '../incidents/read-manifest.ts'
 import { verifyBundle } from '../incidents/verify.ts'
@@ -19,19 +21,19 @@ import { openZip } from '../incidents/zip-in.ts'
 import { frozenReadings } from '../host/incidents/readings.ts'
 import { version } from '../host/resources.ts'
 import { dataDir } from '../server/data-dir.ts'
-import { EXIT, jsonText, line, plain, sentence, stop, stopJson } from './output.ts'
+import { EXIT, jsonText, line, plain, sentence, stopJson, type ExitCode } from './output.ts'
 import { instantOf } from './snapshot-time.ts'
 
 interface ExportFlags {
-  readonly from: number
-  readonly to: number
+  readonly from?: number
+  readonly to?: number
   readonly output: string
   readonly history?: string
   readonly cluster?: string
   readonly incident?: string
   readonly redact: boolean
   readonly all?: true
-  readonly leaveOut: readonly MemberGroup[]
+  readonly leaveOut?: readonly MemberGroup[]
   readonly json?: true
 }
 
@@ -47,6 +49,9 @@ const groups = (text: string): MemberGroup[] =>
     if (!read.success) throw new InvalidArgumentError(`Groups are ${memberGroup.options.join(', ')}.`)
     return read.data
   })
+
+/** Longer than a command lasts, ms. */
+const LEFT_OLD_MS = 3_600_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -72,26 +77,52 @@ function envOf(folder: string): (cluster: string) => Manifest['source']['env'] |
   return (cluster) => (known?.ok === true ? known.value.find((c) => c.name === cluster)?.env : undefined)
 }
 
+/** That of the notebook where nothing else is said. */
+function rangeOf({ from, to }: ExportFlags, incident: Incident | null): Result<{ fromMs: number; toMs: number }> {
+  const fromMs = from ?? incident?.fromMs ?? NaN
+  const toMs = to ?? (from === undefined ? incident?.toMs : undefined) ?? Date.now()
+  if (toMs > fromMs) return ok({ fromMs, toMs })
+  const why = from === undefined && !incident ? 'nobody said when it begins' : 'its end is not after its beginning'
+  return fail({ code: 'BAD_SPAN', what: 'There is no such stretch', why, next: 'Name it with --from and --to.' })
+}
+
+/** A notebook goes with samples of its own cluster only. */
+function clusterOf(named: string | undefined, incident: Incident | null): Result<string | undefined> {
+  const of = incident?.source.cluster
+  if (named === undefined || of === undefined || named === of) return ok(named ?? of)
+  const why = `${incident?.id} is of ${of}, not of ${named}`
+  return fail({ code: 'OTHER_CLUSTER', what: 'Nothing was exported', why, next: 'Leave out --cluster or --incident.' })
+}
+
+/** A mistyped folder is not made: what cron writes would lie where nobody looks. */
+function placeOf(output: string, incident: string | null, fromMs: number): Result<string> {
+  const isFolder = statSync(output, { throwIfNoEntry: false })?.isDirectory() ?? output.endsWith('/')
+  const name = usualName(incident, fromMs).replaceAll(' ', '-') + SUFFIX
+  const file = resolve(isFolder ? join(output, name) : output)
+  if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory() === true) return ok(file)
+  const why = `${dirname(file)} is no folder`
+  return fail({ code: 'NO_FOLDER', what: 'Nothing was exported', why, next: 'Make it, or name another file.' })
+}
+
 async function write(flags: ExportFlags): Promise<void> {
+  sweep(tmpdir(), LEFT_OLD_MS)
   const { json } = flags
-  const orStop = <T>(result: Result<T>): T => (result.ok ? result.value : stopJson(result.error, json, EXIT.failed))
-  const range = { fromMs: flags.from, toMs: flags.to }
-  const why = 'its end is not after its beginning'
-  if (!(range.toMs > range.fromMs)) stop({ code: 'BAD_SPAN', what: 'There is no such stretch', why }, EXIT.usage)
+  const orStop = <T>(result: Result<T>, code: ExitCode = EXIT.failed): T =>
+    result.ok ? result.value : stopJson(result.error, json, code)
   const history = resolve(flags.history ?? join(dataDir(), 'history.sqlite'))
   const folder = flags.history === undefined ? dataDir() : dirname(history)
   const { incident, readings } = orStop(notebookOf(folder, flags.incident))
+  const range = orStop(rangeOf(flags, incident), EXIT.usage)
+  const cluster = orStop(clusterOf(flags.cluster, incident))
+  const file = orStop(placeOf(flags.output, incident?.id ?? null, range.fromMs))
   const source = orStop(
-    fileSource(history, { isOwn: flags.history === undefined, cluster: flags.cluster, envOf: envOf(folder), readings }),
+    fileSource(history, { isOwn: flags.history === undefined, cluster, envOf: envOf(folder), readings }),
   )
   try {
     const input = exportInput.parse({
       ...{ incident: incident?.id ?? null, span: range, redact: flags.redact },
-      ...{ detail: flags.all ? 'all' : 'fit', leaveOut: [...flags.leaveOut] },
+      ...{ detail: flags.all ? 'all' : 'fit', leaveOut: [...(flags.leaveOut ?? [])] },
     })
-    const isFolder = statSync(flags.output, { throwIfNoEntry: false })?.isDirectory() ?? flags.output.endsWith('/')
-    const name = usualName(incident?.id ?? null, range.fromMs).replaceAll(' ', '-') + SUFFIX
-    const file = resolve(isFolder ? join(flags.output, name) : flags.output)
     const code = orStop(pseudonymCode(folder))
     const written = orStop(
       await writeBundle(source, input, { incident, file, code, version: version(), nowMs: Date.now() }),
@@ -107,6 +138,7 @@ async function write(flags: ExportFlags): Promise<void> {
 }
 
 async function verify(file: string, { json }: { readonly json?: true }): Promise<void> {
+  sweep(tmpdir(), LEFT_OLD_MS)
   const verdict = await verifyBundle(file)
   if (!verdict.ok) return stopJson(verdict.error, json, EXIT.failed)
   const { ok: isOk, changed, manifest, sha256 } = verdict.value
@@ -135,7 +167,7 @@ async function info(file: string, { json }: { readonly json?: true }): Promise<v
   line(plain(`${source.kind} ${source.cluster} (${source.env}), ${iso(range.fromMs)} to ${iso(range.toMs)}`))
   line(
     plain(
-      `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} x ${samples.tier}`,
+      `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} instants, ${samples.tier}`,
     ),
   )
   line(m.redaction === 'none' ? 'Names are as they are.' : 'Names are pseudonyms.')
@@ -151,15 +183,19 @@ export function snapshotCommand(): Command {
   command
     .command('export')
     .description('a stretch of a history as a bundle; a console may be running')
-    .requiredOption('--from <time>', 'beginning: ISO 8601, Unix s or ms, now, -10m or "10m ago"', instant)
-    .option('--to <time>', 'end, not included; now by default', instant, Date.now())
+    .option(
+      '--from <time>',
+      'beginning: ISO 8601, Unix s or ms, now, -10m or "10m ago"; of --incident by default',
+      instant,
+    )
+    .option('--to <time>', 'end, not included; that of --incident, or now, by default', instant)
     .requiredOption('-o, --output <file>', 'a new file, or a folder: then a name is made')
     .option('--history <file>', "a history or a recording; this user's console's by default")
-    .option('--cluster <name>', 'the newest by default')
+    .option('--cluster <name>', 'that of --incident, or the newest, by default')
     .option('--incident <id>', 'notebook that goes with it, INC-0001')
     .option('--no-redact', 'names as they are; pseudonyms by default')
     .option('--all', 'every sample of every job, whatever the size')
-    .option('--leave-out <groups>', `of ${memberGroup.options.join(', ')}`, groups, [])
+    .option('--leave-out <groups>', `of ${memberGroup.options.join(', ')}`, groups)
     .option('--json', 'one JSON document')
     .action(write)
   const file = 'a bundle'

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Database } from 'better-sqlite3'
+import { isRunning } from '../files/running.ts'
 import type { LeaseKeeper } from './lease.ts'
 
 export interface OwnLease {
@@ -37,15 +38,6 @@ export const thisProcess = (): Pick<OwnLease, 'machine' | 'pid' | 'born'> => ({
   pid: process.pid,
   born: bornOf(process.pid),
 })
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (e) {
-    return e instanceof Error && 'code' in e && e.code === 'EPERM'
-  }
-}
 
 /**
  * Whether the process of a lease has ended. Of another machine nothing is known: its lease is taken for live until it has run out.

@@ -46,7 +46,10 @@ function syncFolder(folder: string): void {
 export function writeWhole(
   file: string,
   text: string,
-  { mode = 0o600, at = () => undefined }: { readonly mode?: number; readonly at?: ((step: Step) => void) | undefined } = {},
+  {
+    mode = 0o600,
+    at = () => undefined,
+  }: { readonly mode?: number; readonly at?: ((step: Step) => void) | undefined } = {},
 ): void {
   const beside = besideOf(file)
   at('begun')

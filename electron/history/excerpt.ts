@@ -86,6 +86,12 @@ export async function writeExcerpt(
   }
 }
 
+/** Where samples are. */
+function keptText(kept: { readonly fromMs: number; readonly toMs: number } | undefined): string {
+  const at = (ms: number): string => new Date(Math.round(ms)).toISOString()
+  return kept ? `: they are of ${at(kept.fromMs)} to ${at(kept.toMs)}` : ''
+}
+
 /** Steps of the work and what part of it each takes. */
 async function fill(
   from: Database,
@@ -116,7 +122,11 @@ async function fill(
     next(0.6)
     const samples = await copyBlocks(copy, reader, { fit, isRolled: o.detail === 'fit' })
     if (!known || samples.blocks === 0) {
-      throw refuse('EXCERPT_EMPTY', 'nothing is kept of that stretch', 'Choose a stretch that has samples.')
+      throw refuse(
+        'EXCERPT_EMPTY',
+        'nothing is kept of that stretch',
+        `Choose a stretch that has samples${keptText(reader.kept())}.`,
+      )
     }
     next(0.2)
     const thin = o.detail === 'fit' && !before ? thinningOf(copy) : undefined

@@ -1,4 +1,5 @@
 /** Reads one cluster's past in one file: the store that is written to, through its own connection, or a recording. */
+import { ended } from '#core/base/steps.ts'
 import type { Database, Statement } from 'better-sqlite3'
 import type { TierId } from '#core/api/history.ts'
 import { BlockReader, sumOf } from './block-reader.ts'
@@ -133,10 +134,18 @@ export class FileReader implements HistoryReader {
   }
 
   top(...[span, by, limit, points]: Parameters<HistoryReader['top']>): ReturnType<HistoryReader['top']> {
+    return ended(this.topInSteps(span, by, limit, points))
+  }
+
+  topInSteps(...[span, by, limit, points]: Parameters<HistoryReader['top']>): ReturnType<HistoryReader['topInSteps']> {
     return topOf(this.#blocks, (key) => this.job(key), span, { by, limit, points })
   }
 
   movers(...[a, b, by, limit]: Parameters<HistoryReader['movers']>): ReturnType<HistoryReader['movers']> {
+    return ended(this.moversInSteps(a, b, by, limit))
+  }
+
+  moversInSteps(...[a, b, by, limit]: Parameters<HistoryReader['movers']>): ReturnType<HistoryReader['moversInSteps']> {
     return moversOf(this.#blocks, (key) => this.job(key), { a, b }, by, limit)
   }
 

@@ -32,6 +32,15 @@ const TIMES = [
   'job.first_ms',
 ] as const
 
+/** Columns of names and sentences, and the most bytes that one of them has: a page of a view holds hundreds. */
+const TEXTS: Readonly<Record<string, readonly string[]>> = {
+  job: ['job_id', 'user', 'account', 'exe'],
+  target: ['name', 'node'],
+  rule: ['server', 'name', 'conditions'],
+  event: ['subject', 'text', 'place'],
+}
+const TEXT_MOST = 65_536
+
 /** What a recording is of; undefined for a history. */
 function factsOf(db: Database.Database): RecordingFacts | undefined {
   const text = db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(RECORDING) as string | undefined
@@ -76,7 +85,14 @@ function check(file: string, db: Database.Database, bytes: number): Failure | un
     const [table = '', column = ''] = name.split('.')
     return db.prepare(`SELECT 1 FROM ${table} WHERE ${column} NOT BETWEEN 0 AND ${LAST_MS} LIMIT 1`).get() !== undefined
   })
-  return isOff ? failure(damaged(file, 'it names instants that no clock has')) : undefined
+  if (isOff) return failure(damaged(file, 'it names instants that no clock has'))
+  const isLong = Object.entries(TEXTS).some(
+    ([table, columns]) =>
+      db
+        .prepare(`SELECT 1 FROM ${table} WHERE ${columns.map((c) => `octet_length(${c}) > ${TEXT_MOST}`).join(' OR ')}`)
+        .get() !== undefined,
+  )
+  return isLong ? failure(damaged(file, 'it has names that are longer than any can be')) : undefined
 }
 
 /** Reading from a pipe or a device could wait for ever. */

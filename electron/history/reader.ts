@@ -4,6 +4,7 @@
  *
  * Samples lie in blocks: one block an instant and tier, columns over the jobs (or targets) that had a value. NaN is a gap.
  */
+import type { Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, GroupBy, Mark, Span, TierId } from '#core/api/history.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 
@@ -110,6 +111,8 @@ export interface HistoryReader {
     readonly t: number[]
     readonly series: { readonly name: string; readonly mean: number; readonly values: (number | null)[] }[]
   }
+  /** The same; between two steps the history may be written to. */
+  topInSteps(...of: Parameters<HistoryReader['top']>): Steps<ReturnType<HistoryReader['top']>>
   /** Who changed most from A to B, largest change first. */
   movers(
     a: Span,
@@ -119,6 +122,7 @@ export interface HistoryReader {
   ): { readonly rows: Mover[]; readonly rest: { readonly names: number; readonly a: number; readonly b: number } }
   rulesAt(atMs: number): KeptRule[]
   rulesBetween(fromMs: number, toMs: number): KeptRule[]
+  moversInSteps(...of: Parameters<HistoryReader['movers']>): Steps<ReturnType<HistoryReader['movers']>>
   /** Events in (fromMs, toMs], newest first. */
   events(fromMs: number, toMs: number, limit: number): Mark[]
   eventBeside(atMs: number, direction: 'next' | 'previous'): number | undefined

@@ -1,8 +1,10 @@
 /** The folder of recordings: what is in it, and which names a recording may have. */
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HistoryFrame } from '#core/api/history.ts'
+import { fileNameRule, isFileName } from '#core/base/file-name.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { stampOf } from '../files/stamp.ts'
 import { openFile, openRecording } from './open-recording.ts'
 import type { HistoryReader } from './reader.ts'
 
@@ -11,18 +13,9 @@ export type RecordingRow = HistoryFrame['recordings'][number]
 const SUFFIX = '.qosrec'
 const NAME_MAX = 80
 const LISTED_MAX = 500
-/** Letters, digits, blanks, dot, dash and underscore; no dot or blank at either end. */
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
-/** Names that Windows gives to devices. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /** What was found in a file, by its path: it is looked through once, and again when it has changed. */
 const looked = new Map<string, { readonly stamp: string; readonly row: RecordingRow }>()
-
-function stampOf(file: string): string | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
-}
 
 export class Recordings {
   readonly folder: string
@@ -34,13 +27,13 @@ export class Recordings {
   /** Where a recording of that name lies, or would. Failures: RECORDING_NAME. */
   pathOf(name: string): Result<string> {
     const bare = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name
-    if (bare.length <= NAME_MAX && NAME.test(bare) && !bare.includes('..') && !DEVICE.test(bare)) {
+    if (isFileName(bare, NAME_MAX)) {
       return ok(join(this.folder, bare + SUFFIX))
     }
     return fail({
       code: 'RECORDING_NAME',
       what: 'This name cannot be taken for a recording',
-      why: `it is a name of up to ${NAME_MAX} letters, digits, blanks, dots, dashes and underscores, and no path`,
+      why: fileNameRule(NAME_MAX),
       next: 'Choose another name.',
     })
   }

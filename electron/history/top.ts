@@ -154,9 +154,29 @@ class Groups {
 
 type Take = (atMs: number, keys: Uint32Array, rpcs: Float32Array, weight: number) => void
 
-function over(blocks: BlockReader, segments: readonly Segment[], take: Take): void {
+/** Samples of jobs that are read at one go. */
+const SAMPLES_AT_ONCE = 100_000
+
+/** In steps: between two of them the file may be written to. */
+function* over(blocks: BlockReader, segments: readonly Segment[], take: Take): Generator<undefined, void, void> {
   for (const s of segments) {
-    blocks.eachJobs(s.tier, s.fromMs, s.toMs, (atMs, keys, rpcs) => take(atMs, keys, rpcs, s.weight))
+    const kept = blocks.extent(s.tier)
+    if (!kept) continue
+    const last = Math.min(s.toMs, kept.toMs)
+    let widthMs = Math.max(1_000, stepOf(s.tier))
+    for (let from = Math.max(s.fromMs, kept.fromMs); from <= last;) {
+      const to = Math.min(last, from + widthMs - 1)
+      let n = 0
+      blocks.eachJobs(s.tier, from, to, (atMs, keys, rpcs) => {
+        n += keys.length
+        take(atMs, keys, rpcs, s.weight)
+      })
+      from = to + 1
+      // As long a piece as has so many.
+      if (n < SAMPLES_AT_ONCE / 2) widthMs *= 2
+      else if (n > SAMPLES_AT_ONCE) widthMs = Math.max(1, Math.floor(widthMs / 2))
+      if (n > SAMPLES_AT_ONCE / 4) yield
+    }
   }
 }
 
@@ -203,18 +223,18 @@ class Curves {
   }
 }
 
-export function topOf(
+export function* topOf(
   blocks: BlockReader,
   job: Job,
   span: Span,
   { by, limit, points }: { readonly by: GroupBy; readonly limit: number; readonly points: number },
-): ReturnType<HistoryReader['top']> {
+): Generator<undefined, ReturnType<HistoryReader['top']>, void> {
   const segments = segmentsOf(blocks, span.fromMs, span.toMs, points)
   const groups = new Groups(by, job)
   const instants: number[] = []
   let held: { slots: Int32Array; rpcs: Float32Array }[] | undefined = []
   let bytes = 0
-  over(blocks, segments, (atMs, keys, rpcs, weight) => {
+  yield* over(blocks, segments, (atMs, keys, rpcs, weight) => {
     const slots = groups.slotsOf(keys)
     groups.add(slots, rpcs, weight)
     instants.push(atMs)
@@ -232,7 +252,7 @@ export function topOf(
   const curves = new Curves(rowOf, chosen.length, t.length)
   let i = 0
   if (held) for (const { slots, rpcs } of held) curves.add(slots, rpcs, of[i++] as number)
-  else over(blocks, segments, (_, keys, rpcs) => curves.add(groups.slotsOf(keys), rpcs, of[i++] as number))
+  else yield* over(blocks, segments, (_, keys, rpcs) => curves.add(groups.slotsOf(keys), rpcs, of[i++] as number))
   const series = chosen.map((slot, row) => ({
     name: groups.groups[slot]?.name ?? '',
     mean: groups.mean(slot),
@@ -241,21 +261,22 @@ export function topOf(
   return { t, series }
 }
 
-export function moversOf(
+export function* moversOf(
   blocks: BlockReader,
   job: Job,
   spans: { readonly a: Span; readonly b: Span },
   by: GroupBy,
   limit: number,
-): ReturnType<HistoryReader['movers']> {
-  const means = (span: Span): Groups => {
+): Generator<undefined, ReturnType<HistoryReader['movers']>, void> {
+  const means = function* (span: Span): Generator<undefined, Groups, void> {
     const groups = new Groups(by, job)
-    over(blocks, segmentsOf(blocks, span.fromMs, span.toMs, MEAN_POINTS), (_, keys, rpcs, weight) =>
+    yield* over(blocks, segmentsOf(blocks, span.fromMs, span.toMs, MEAN_POINTS), (_, keys, rpcs, weight) =>
       groups.add(groups.slotsOf(keys), rpcs, weight),
     )
     return groups
   }
-  const [inA, inB] = [means(spans.a), means(spans.b)]
+  const inA = yield* means(spans.a)
+  const inB = yield* means(spans.b)
   const meanIn = (groups: Groups, name: string): number => {
     const slot = groups.slotOf(name)
     return slot === undefined ? 0 : groups.mean(slot)

@@ -348,8 +348,8 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     incidents: {
-      create: os.incidents.create.handler(({ input, errors }) => {
-        const made = notebooks.create(input)
+      create: os.incidents.create.handler(async ({ input, errors }) => {
+        const made = await notebooks.createInTurns(input)
         if (!made.ok) throw errors.REFUSED(refusal(made.error))
         return made.value
       }),

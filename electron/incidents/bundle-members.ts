@@ -9,7 +9,7 @@ import type { HistoryReader } from '../history/reader.ts'
 import { auditText } from './audit-member.ts'
 import type { AuditSlice, RawReading } from './bundle-source.ts'
 import { readingMembers } from './raw-readings.ts'
-import { rulesDiff, rulesText, type PlaceRules } from './rule-texts.ts'
+import { rulesDiff, rulesFile, type PlaceRules } from './rule-texts.ts'
 import type { ZipMember } from './zip-out.ts'
 
 export interface Member extends ZipMember {
@@ -26,6 +26,8 @@ export interface MemberParts {
   readonly audit: AuditSlice | null
   readonly readings: readonly RawReading[]
   readonly before: readonly PlaceRules[]
+  /** When rules of the span are first known. */
+  readonly beginMs: number
   readonly after: readonly PlaceRules[]
   readonly samples: { readonly jobs: number; readonly jobsWhole: number }
   /** Everything that is kept, whatever its size. */
@@ -74,7 +76,7 @@ function csvMembers(parts: MemberParts): Member[] {
 
 /** All members but pages and manifest, without those that are left out, by name. */
 export function membersOf(parts: MemberParts, leaveOut: ReadonlySet<MemberGroup>): Member[] {
-  const { history, incident, audit, readings, before, after } = parts
+  const { history, span, incident, audit, readings, before, after } = parts
   const one = (name: string, group: MemberGroup, about: string, text: () => string | Buffer, level = 6): Member => ({
     ...{ name, group, about, level, content: text },
   })
@@ -87,8 +89,8 @@ export function membersOf(parts: MemberParts, leaveOut: ReadonlySet<MemberGroup>
       content: () => ({ file: history }),
     },
     ...csvMembers(parts),
-    one('rules/before.txt', 'rules', 'Rules of every server at the beginning', () => rulesText(before)),
-    one('rules/after.txt', 'rules', 'Rules of every server at the end', () => rulesText(after)),
+    one('rules/before.txt', 'rules', 'Rules of every server at the beginning', () => rulesFile(before, parts.beginMs)),
+    one('rules/after.txt', 'rules', 'Rules of every server at the end', () => rulesFile(after, span.toMs - 1)),
     one('rules/changes.diff', 'rules', 'What changed between the two', () => rulesDiff(before, after)),
     ...(incident
       ? [one(NOTEBOOK, 'notebook', 'The notebook, its cells as they were frozen', () => notebookJson(incident))]

@@ -1,24 +1,21 @@
 /** Which names a bundle may have in its folder: names of files on every system, and no path. */
 import { join } from 'node:path'
+import { fileNameRule, isFileName } from '#core/base/file-name.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
 export const SUFFIX = '.zip'
 const NAME_MAX = 120
-/** Letters, digits, blanks, dot, dash and underscore; no dot or blank at either end. */
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
-/** Names that Windows gives to devices. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 /** Where a bundle of that name lies, or would. Failures: BUNDLE_NAME. */
 export function bundlePath(folder: string, name: string): Result<string> {
   const bare = bareName(name)
-  if (bare.length <= NAME_MAX && NAME.test(bare) && !bare.includes('..') && !DEVICE.test(bare)) {
+  if (isFileName(bare, NAME_MAX)) {
     return ok(join(folder, bare + SUFFIX))
   }
   return fail({
     code: 'BUNDLE_NAME',
     what: 'This name cannot be taken for a bundle',
-    why: `it is a name of up to ${NAME_MAX} letters, digits, blanks, dots, dashes and underscores, and no path`,
+    why: fileNameRule(NAME_MAX),
     next: 'Choose another name.',
   })
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BundleRow } from '#core/api/incidents.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { stampOf } from '../files/stamp.ts'
 import { bareName, bundlePath, SUFFIX, usualName } from './bundle-names.ts'
 import { sweep } from './private-folder.ts'
 import { readManifest } from './read-manifest.ts'
@@ -119,11 +120,6 @@ export class BundleShelf {
       return []
     }
   }
-}
-
-function stampOf(file: string): string | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
 }
 
 async function rowOf(name: string, file: string): Promise<BundleRow> {

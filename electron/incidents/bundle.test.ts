@@ -84,7 +84,7 @@ describe('a bundle', () => {
     expect(manifest.audit).toMatchObject({ chain: 'original', verified: true })
     expect(manifest.audit?.records).toBeGreaterThan(0)
     expect(of.get('rules/after.txt')?.toString()).toMatch(
-      /^# oss01\nost\.OSS\.ost_io\.nrs_tbf_rule=\nregular_requests:\nCPT 0:\n\S+ .* \d+, ref -?\d+\n/,
+      /^# 2026-01-01T00:00:04\.999Z\. .*\n\n# oss01\nost\.OSS\.ost_io\.nrs_tbf_rule=\nregular_requests:\nCPT 0:\n\S+ .* \d+\n/,
     )
     expect(of.get('csv/jobs.csv')?.toString()).toContain(',1.hog.u1,')
     expect(of.get('README.html')?.toString()).toContain('<!')
@@ -93,6 +93,35 @@ describe('a bundle', () => {
     for (const n of svg) expect(of.get(n.replace('.svg', '.png'))?.subarray(1, 4).toString()).toBe('PNG')
     expect(await verifyBundle(plain)).toMatchObject({ ok: true, value: { ok: true, changed: [] } })
     expect(readdirSync(work)).toEqual([])
+  })
+
+  it('of a range that begins before the first sample and ends after the newest says so, and makes up no rule', async () => {
+    const file = join(folder, 'wide.zip')
+    const span = { fromMs: EPOCH - 60_000, toMs: EPOCH + 60_000 }
+    const diff: Incident['cells'][number] = {
+      ...{ id: 'd', atMs: EPOCH + 2_000, kind: 'diff', title: 'Rules', service: 'ost_io', servers: 2, more: 0 },
+      of: { kind: 'EMULATED', cluster: 'small', ...span, tier: 'raw', frozenMs: EPOCH },
+      lines: [{ kind: 'same', name: 'cap', conditions: 'jobid={*.h*g.*}', before: 10, after: 10 }],
+    }
+    const written = must(
+      await writeBundle(
+        source,
+        inputOf({ span }),
+        options(file, { incident: { ...incident, cells: [...incident.cells, diff] } }),
+      ),
+    )
+    const of = await members(file)
+    const before = of.get('rules/before.txt')?.toString() ?? ''
+    expect(before).toMatch(/^# 2026-01-01T00:00:0\d\.\d{3}Z\. Lines end before "ref": it is not kept\.\n\n# oss-/)
+    for (const name of ['rules/before.txt', 'rules/after.txt', 'rules/changes.diff', 'report.md', 'README.html'])
+      expect([name, / ref -?\d/.test(of.get(name)?.toString() ?? '')]).toEqual([name, false])
+    const { missing } = JSON.parse(of.get(MANIFEST)?.toString() ?? '') as Manifest
+    expect(missing.filter((text) => text.startsWith('The newest sample was of 2026-01-01 00:00:0'))).toHaveLength(1)
+    expect(missing.filter((text) => text.startsWith('Patterns of rules'))).toHaveLength(1)
+    expect(missing.filter((text) => !text.endsWith('.'))).toEqual([])
+    expect(written.missing).toEqual(missing)
+    for (const [name, bytes] of of)
+      if (name.endsWith('.svg')) expect([name, bytes.includes('Sluice 1.0.0')]).toEqual([name, true])
   })
 
   it('of the same is the same but for when it was written', async () => {

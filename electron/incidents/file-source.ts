@@ -37,6 +37,13 @@ function connection(file: string, isOwn: boolean): Result<{ readonly db: Databas
   return !opened.ok && opened.error.code === 'RECORDING_IN_USE' ? openShared(file) : opened
 }
 
+const SOME = 8
+const some = (rows: readonly Row[]): string =>
+  rows
+    .slice(-SOME)
+    .map((r) => r.name)
+    .join(', ')
+
 const DETAIL = /^(.*), seed (\d+)$/s
 
 /** Scenario and seed of an emulated cluster, as its newest start was noted. */
@@ -57,7 +64,8 @@ export function fileSource(file: string, o: FileSourceOptions): Result<FileSourc
   if (!of) {
     db.close()
     const why = o.cluster === undefined ? `nothing is kept in ${file}` : `nothing is kept of ${o.cluster} in ${file}`
-    return fail({ code: 'NO_CLUSTER', what: 'Nothing was exported', why, next: 'Name another cluster or file.' })
+    const next = rows.length === 0 ? 'Name another file.' : `Name another file, or one of ${some(rows)}.`
+    return fail({ code: 'NO_CLUSTER', what: 'Nothing was exported', why, next })
   }
   const kind: Manifest['source']['kind'] = of.kind === 'LIVE' ? 'LIVE' : 'EMULATED'
   const path = storeFile(dirname(file))

@@ -6,6 +6,7 @@
 import { hostname, userInfo } from 'node:os'
 import type { Span } from '#core/api/history.ts'
 import type { Failure } from '#core/base/result.ts'
+import { ended } from '#core/base/steps.ts'
 import { NameBook, NAMES_MOST, type Names, type PlainKind } from '#core/snapshot/names.ts'
 import { isAddress } from '#core/snapshot/redact-address.ts'
 import { itemsOf } from '#core/snapshot/redact-conditions.ts'
@@ -21,6 +22,8 @@ import { readingNames } from './redact-readings.ts'
 const EARLIER_JOBS = 20_000
 /** Frames that a preview looks into. */
 const FRAMES_QUICK = 6
+/** Jobs of a step, where it is gone in steps. */
+const STEP = 1_000
 
 export interface CollectOptions {
   /** For a preview: only some of the frames of views are looked into, and decisions not at all. */
@@ -40,7 +43,18 @@ export function namesFailure(names: Names): Failure | undefined {
 
 /** Parts of long host names and of names of clusters that are called so everywhere. */
 const USUAL_LABELS: ReadonlySet<string> = new Set([
-  ...['local', 'localdomain', 'localhost', 'internal', 'intranet', 'private', 'cluster', 'compute', 'storage', 'lustre'],
+  ...[
+    'local',
+    'localdomain',
+    'localhost',
+    'internal',
+    'intranet',
+    'private',
+    'cluster',
+    'compute',
+    'storage',
+    'lustre',
+  ],
   ...['example', 'prod', 'stage', 'test', 'login', 'node', 'nodes', 'home', 'corp', 'site', 'demo', 'small', 'large'],
 ])
 /** `user@host` and `/home/user` in what people and programs wrote; parts are bounded. */
@@ -157,22 +171,29 @@ class Collector {
 }
 
 /** Names in the tables of the history. */
-function fromHistory(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span): void {
+function* fromHistory(
+  c: Collector,
+  { db, cluster }: BundleSource,
+  { fromMs, toMs }: Span,
+): Generator<undefined, void, void> {
   const [from, to] = [Math.floor(fromMs), Math.ceil(toMs)]
   const each = (sql: string, ...values: (string | number)[]): IterableIterator<unknown[]> =>
     db.prepare(sql).raw().iterate(values) as IterableIterator<unknown[]>
   const text = (v: unknown): string => (typeof v === 'string' ? v : '')
   const columns = 'SELECT job_id, user, account, exe FROM job WHERE cluster = ?'
-  const jobs = (rows: IterableIterator<unknown[]>): void => {
-    for (const [job, user, account, exe] of rows) {
+  // Nothing is being read while others have their turn.
+  const jobs = function* (rows: Iterable<unknown[]>): Generator<undefined, void, void> {
+    let n = 0
+    for (const [job, user, account, exe] of [...rows]) {
+      if (n++ % STEP === 0) yield
       c.book.add('job', text(job))
       c.book.add('user', text(user))
       c.book.add('account', text(account))
       c.book.add('exe', text(exe))
     }
   }
-  jobs(each(`${columns} AND first_ms < ? AND last_ms >= ?`, cluster, to, from))
-  jobs(each(`${columns} AND last_ms < ? ORDER BY last_ms DESC, id DESC LIMIT ${EARLIER_JOBS}`, cluster, from))
+  yield* jobs(each(`${columns} AND first_ms < ? AND last_ms >= ?`, cluster, to, from))
+  yield* jobs(each(`${columns} AND last_ms < ? ORDER BY last_ms DESC, id DESC LIMIT ${EARLIER_JOBS}`, cluster, from))
   for (const [name] of each('SELECT name FROM cluster WHERE id = ?', cluster)) c.cluster(text(name))
   for (const [name] of each('SELECT DISTINCT cluster FROM source WHERE cluster_id = ?', cluster)) {
     c.cluster(text(name))
@@ -286,12 +307,24 @@ export function collectNames(
   incident: Incident | null,
   o: CollectOptions = {},
 ): Names {
+  return ended(namesInSteps(source, span, incident, o))
+}
+
+/** The same in steps of a few milliseconds. */
+export function* namesInSteps(
+  source: BundleSource,
+  span: Span,
+  incident: Incident | null,
+  o: CollectOptions = {},
+): Generator<undefined, Names, void> {
   const c = new Collector()
   c.cluster(source.source.cluster)
   for (const { server } of source.source.releases) c.host(server)
-  fromHistory(c, source, span)
+  yield* fromHistory(c, source, span)
+  yield
   fromFrames(c, source, span, o.isQuick === true ? FRAMES_QUICK : Infinity)
   if (o.isQuick !== true) fromDecisions(c, source, span)
+  yield
   for (const { server, text, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {
     c.mine(text)
     c.place(server === by?.cluster || server === source.source.cluster ? '' : server)

@@ -11,7 +11,7 @@ import { upgradeCopy } from '../history/upgrade-copy.ts'
 import { AUDIT_MOST, readAudit } from './audit-member.ts'
 import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
 import { dropFolder, privateFolder } from './private-folder.ts'
-import { readReadings } from './raw-readings.ts'
+import { READ_MOST, readReadings } from './raw-readings.ts'
 import { readManifest, readNotebook } from './read-manifest.ts'
 import { damaged, openZip, type OpenedZip } from './zip-in.ts'
 
@@ -52,7 +52,10 @@ async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
     if ((left -= bytes) < 0) break
     const text = await zip.read(name, bytes)
     if (!text.ok) return text
-    for (const reading of readReadings(text.value.toString())) out.push(reading)
+    const most = READ_MOST - out.length
+    const read = readReadings(text.value.toString(), most)
+    if (read.length > most) return fail(damaged(name, `there are more than ${READ_MOST} readings in the bundle`))
+    for (const reading of read) out.push(reading)
   }
   return ok(out)
 }

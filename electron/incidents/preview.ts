@@ -8,10 +8,11 @@ import type { Span } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { leavingFields, NEVER } from '#core/snapshot/fields.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { makeRedactor, type Pseudonyms } from '#core/snapshot/pseudonyms.ts'
+import { redactorInSteps, type Pseudonyms } from '#core/snapshot/pseudonyms.ts'
 import { FileReader } from '../history/file-reader.ts'
+import { inTurns } from '../history/in-turns.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { collectNames, namesFailure } from './names.ts'
+import { namesFailure, namesInSteps } from './names.ts'
 import {
   auditBytes,
   chartBytes,
@@ -68,11 +69,15 @@ function findingsOf(incident: Incident | null, r: Pseudonyms): ExportPreview['fi
   return [...found.values()]
 }
 
-const namesOf = (r: Pseudonyms): ExportPreview['names'] =>
-  r.kinds.flatMap((kind) => {
+function* namesOf(r: Pseudonyms): Generator<undefined, ExportPreview['names'], void> {
+  const names: ExportPreview['names'] = []
+  for (const kind of r.kinds) {
     const { count, pairs } = r.pairs(kind, SAMPLES_MOST)
-    return count === 0 ? [] : [{ kind, count, samples: [...pairs] }]
-  })
+    if (count > 0) names.push({ kind, count, samples: [...pairs] })
+    yield
+  }
+  return names
+}
 
 const clock = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
@@ -98,6 +103,8 @@ function missingOf(source: BundleSource, { fromMs, toMs }: Span, counts: History
   return [...new Set(missing)].slice(0, MISSING_MOST)
 }
 
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+
 function contentsOf(
   source: BundleSource,
   input: ExportInput,
@@ -113,16 +120,14 @@ function contentsOf(
   })
   const charts = (incident?.cells ?? []).filter((c) => c.kind === 'chart').length
   return [
-    part(null, 'README.html that replays the span, report, manifest', PAGE_BYTES),
-    part('history', `Samples of ${counts.instants} instants, rules, events (history.qosrec)`, historyBytes(counts)),
-    part('csv', 'Cluster, targets, jobs, events and rules as CSV', csvBytes(counts, input.detail)),
-    part('rules', 'Rules before and after, and what changed', ruleTextBytes(counts)),
-    ...(incident ? [part('notebook', `Notebook, ${incident.cells.length} cells`, notebookBytes(incident))] : []),
-    ...(audit ? [part('audit', `Audit, ${audit.records.length} records with their chain`, auditBytes(audit))] : []),
-    ...(readings.length > 0
-      ? [part('readings', `${readings.length} texts of servers as they were read`, readingBytes(readings))]
-      : []),
-    ...(charts > 0 ? [part('charts', `${charts} charts as SVG and PNG`, chartBytes(incident))] : []),
+    part(null, 'README.html, report, manifest', PAGE_BYTES),
+    part('history', `${counts.instants} instants (history.qosrec)`, historyBytes(counts)),
+    part('csv', 'Samples, events, rules as CSV', csvBytes(counts, input.detail)),
+    part('rules', 'Rules before and after', ruleTextBytes(counts)),
+    ...(incident ? [part('notebook', counted(incident.cells.length, 'notebook cell'), notebookBytes(incident))] : []),
+    ...(audit ? [part('audit', counted(audit.records.length, 'audit record'), auditBytes(audit))] : []),
+    ...(readings.length > 0 ? [part('readings', counted(readings.length, 'raw reading'), readingBytes(readings))] : []),
+    ...(charts > 0 ? [part('charts', `${counted(charts, 'chart')} as SVG and PNG`, chartBytes(incident))] : []),
   ]
 }
 
@@ -138,15 +143,16 @@ export function previewOf(
   incident: Incident | null,
   code: NameCode,
 ): Promise<Result<ExportPreview>> {
-  return Promise.resolve(makePreview(source, input, incident, code))
+  return inTurns(makePreview(source, input, incident, code))
 }
 
-function makePreview(
+/** In steps: with ten thousand names it takes a third of a second, and whoever asks is a thread that samples, too. */
+function* makePreview(
   source: BundleSource,
   input: ExportInput,
   incident: Incident | null,
   code: NameCode,
-): Result<ExportPreview> {
+): Generator<undefined, Result<ExportPreview>, void> {
   try {
     const { span } = input
     const read = once(source, span)
@@ -155,17 +161,19 @@ function makePreview(
     const counts = countHistory(source.db, source.cluster, span, input.detail)
     let r: Pseudonyms | undefined
     if (isOn) {
-      const names = collectNames(read, span, incident, { isQuick: true })
+      yield
+      const names = yield* namesInSteps(read, span, incident, { isQuick: true })
       const failure = namesFailure(names)
       if (failure) return fail(failure)
-      r = makeRedactor(names, code)
+      r = yield* redactorInSteps(names, code)
     }
+    yield
     const contents = contentsOf(read, input, incident, counts)
     const leaving = GROUPS.filter((g) => !input.leaveOut.includes(g))
     return ok({
       fields: leavingFields(leaving, isOn),
       never: [...NEVER],
-      names: r ? namesOf(r) : [],
+      names: r ? yield* namesOf(r) : [],
       findings: r ? findingsOf(notebook, r) : [],
       contents,
       bytes: contents.reduce((n, c) => n + (c.left ? 0 : c.bytes), 0),

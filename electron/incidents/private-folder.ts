@@ -1,6 +1,7 @@
 /** Folders for what is being made or looked at: for their owner only, and gone with the process that made them. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRunning } from '../files/running.ts'
 
 const NAME = /^sluice-bundle-(\d{1,10})-[A-Za-z0-9]{6}$/
 
@@ -12,18 +13,18 @@ export function privateFolder(within: string): string {
 
 export const dropFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (e) {
-    // Somebody else's process: it is one that runs.
-    return e instanceof Error && 'code' in e && e.code === 'EPERM'
-  }
+function isOld(folder: string, leastMs: number): boolean {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  return stat !== undefined && (leastMs === 0 || Date.now() - stat.mtimeMs > leastMs)
 }
 
-/** Removes what processes that were killed left in a folder. Returns how many. */
-export function sweep(within: string): number {
+/**
+ * Removes what processes that were killed left in a folder.
+ *
+ * @param leastMs  age from which on, for a folder that processes of another machine or container use, too: their numbers are not ours.
+ * @returns        how many.
+ */
+export function sweep(within: string, leastMs = 0): number {
   let names: string[]
   try {
     names = readdirSync(within)
@@ -32,7 +33,7 @@ export function sweep(within: string): number {
   }
   const left = names.filter((name) => {
     const pid = Number(NAME.exec(name)?.[1] ?? NaN)
-    return pid > 0 && pid !== process.pid && !isRunning(pid)
+    return pid > 0 && pid !== process.pid && !isRunning(pid) && isOld(join(within, name), leastMs)
   })
   for (const name of left) {
     try {

@@ -1,5 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { NameBook } from '#core/snapshot/names.ts'
@@ -42,6 +51,34 @@ describe('the key', () => {
     const code = pseudonymCode(folder)
     expect(!code.ok && code.error.code).toBe('PSEUDONYM_KEY')
     expect(readFileSync(join(folder, KEY_FILE), 'utf8')).toBe(content)
+  })
+
+  it('exploit: a link at its place is refused, and what it leads to keeps its rights', () => {
+    const folder = tempFolder()
+    const [key, notes] = [join(tempFolder(), 'key'), join(tempFolder(), 'notes')]
+    writeFileSync(key, `sluice pseudonym key 1\n${'0'.repeat(64)}\n`, { mode: 0o644 })
+    writeFileSync(notes, 'of everybody')
+    chmodSync(notes, 0o644)
+    symlinkSync(key, join(folder, KEY_FILE))
+    expect(pseudonymCode(folder)).toMatchObject({ ok: false, error: { code: 'PSEUDONYM_KEY' } })
+    const other = tempFolder()
+    symlinkSync(notes, join(other, KEY_FILE))
+    expect(pseudonymCode(other).ok).toBe(false)
+    expect(statSync(notes).mode & 0o777).toBe(0o644)
+  })
+
+  it('exploit: one that another user put there is refused', (ctx) => {
+    if (process.getuid?.() !== 0) return ctx.skip()
+    const folder = tempFolder()
+    codeIn(folder)
+    chownSync(join(folder, KEY_FILE), 4_242, 4_242)
+    const own = process.getuid
+    process.getuid = () => 1_000
+    try {
+      expect(pseudonymCode(folder)).toMatchObject({ ok: false, error: { code: 'PSEUDONYM_KEY' } })
+    } finally {
+      process.getuid = own
+    }
   })
 
   it('that is a folder is refused', () => {

@@ -9,11 +9,11 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -95,14 +95,23 @@ const refused = (file: string, why: string): Result<never> =>
 
 const codeIn = (e: unknown): string => (e instanceof Error && 'code' in e ? String(e.code) : '')
 
+/** A history may lie in a folder that others write to. */
+function isOthers(uid: number): boolean {
+  const own = process.getuid?.()
+  return own !== undefined && own !== 0 && uid !== own && uid !== 0
+}
+
 /** The key of a folder, where it has one. */
 function read(file: string): Result<Buffer | undefined> {
   let text: string
   try {
-    const { size, mode } = statSync(file)
-    if (size > 1_024) return refused(file, 'is not a key: it is too long')
+    const stat = lstatSync(file)
+    // A link leads to what somebody else chose, and a pipe would be waited for.
+    if (!stat.isFile()) return refused(file, 'is no plain file')
+    if (stat.size > 1_024) return refused(file, 'is not a key: it is too long')
+    if (isOthers(stat.uid)) return refused(file, 'belongs to another user, who would know every name')
     text = readFileSync(file, 'utf8')
-    if ((mode & 0o077) !== 0) chmodSync(file, 0o600)
+    if (CONTENT.test(text) && (stat.mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (e) {
     if (codeIn(e) === 'ENOENT') return ok(undefined)
     return refused(file, `cannot be read: ${e instanceof Error ? e.message : String(e)}`)

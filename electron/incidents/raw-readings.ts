@@ -3,8 +3,10 @@ import * as z from 'zod'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { RawReading } from './bundle-source.ts'
 
-/** Texts of one parameter in a bundle, at most. */
+/** Members of readings in a bundle, at most. */
 export const READINGS_MOST = 300
+/** Readings of a bundle that are held, at most: ten times what an incident keeps. */
+export const READ_MOST = 20_000
 const MARK = '# reading '
 const head = z.strictObject({
   atMs: z.number(),
@@ -37,10 +39,10 @@ export function readingMembers(readings: readonly RawReading[]): Map<string, str
   return out
 }
 
-/** Reads a member back; what is no reading ends it. */
-export function readReadings(text: string): RawReading[] {
+/** Reads a member back; what is no reading ends it, and so does one more than `most`. */
+export function readReadings(text: string, most = READ_MOST): RawReading[] {
   const out: RawReading[] = []
-  for (let at = 0; text.startsWith(MARK, at);) {
+  for (let at = 0; out.length <= most && text.startsWith(MARK, at);) {
     const end = text.indexOf('\n', at)
     if (end < 0) break
     let value: unknown

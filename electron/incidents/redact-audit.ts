@@ -9,7 +9,8 @@ import type { AuditSlice } from './bundle-source.ts'
 
 const contextOf = (by: AuditContext, r: Redactor): AuditContext => ({
   cluster: r.name('cluster', by.cluster),
-  plan: r.text(by.plan),
+  // One of figures alone would pass for a figure.
+  plan: /^\d+$/.test(by.plan) ? r.name('job', by.plan) : r.text(by.plan),
   who: r.name('user', by.who),
   login: loginOf(by.login, r),
   monoMs: by.monoMs,

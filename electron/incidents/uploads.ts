@@ -37,6 +37,8 @@ const refused = (code: string, why: string, next: string): Failure => ({
 export class Uploads {
   readonly #shelf: BundleShelf
   readonly #open = new Map<string, Upload>()
+  /** Whole and being verified: nothing is added to them any more. */
+  readonly #whole = new Set<Upload>()
 
   constructor(shelf: BundleShelf) {
     this.#shelf = shelf
@@ -73,6 +75,8 @@ export class Uploads {
       of.size += bytes.length
       of.touchedMs = nowMs
       if (!part.isLast) return ok(undefined)
+      this.#open.delete(part.upload)
+      this.#whole.add(of)
       fsyncSync(of.handle)
       return await this.#finish(of)
     } catch (e) {
@@ -80,19 +84,21 @@ export class Uploads {
       this.#drop(part.upload)
       return fail(refused('UPLOAD_FAILED', why, 'Free space where bundles are kept.'))
     } finally {
-      if (part.isLast) this.#drop(part.upload)
+      if (this.#whole.delete(of)) end(of)
     }
   }
 
   close(): void {
     for (const id of [...this.#open.keys()]) this.#drop(id)
+    for (const of of this.#whole) end(of)
+    this.#whole.clear()
   }
 
   #begin(part: UploadPart, nowMs: number): Result<Upload> {
     const path = this.#shelf.pathOf(part.name)
     if (!path.ok) return path
     this.#drop(part.upload)
-    if (this.#open.size >= UPLOADS) {
+    if (this.#open.size + this.#whole.size >= UPLOADS) {
       return fail(refused('UPLOAD_BUSY', `${UPLOADS} others are coming`, 'Wait for the end of one of them.'))
     }
     try {
@@ -131,8 +137,12 @@ export class Uploads {
     const of = this.#open.get(id)
     if (!of) return
     this.#open.delete(id)
-    closeSync(of.handle)
-    rmSync(of.file, { force: true })
-    dropFolder(of.folder)
+    end(of)
   }
+}
+
+function end(of: Upload): void {
+  closeSync(of.handle)
+  rmSync(of.file, { force: true })
+  dropFolder(of.folder)
 }

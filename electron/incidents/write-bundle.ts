@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { ExportInput } from '#core/api/incidents.ts'
+import { formatInstant } from '#core/base/clock-text.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { BUNDLE_FORMAT, HISTORY, MANIFEST, README, REPORT, type Manifest } from '#core/snapshot/manifest.ts'
 import type { ChartCell, Incident, NameKind } from '#core/snapshot/notebook.ts'
@@ -26,7 +27,7 @@ import { contentHash } from './content-hash.ts'
 import { jobsNamed } from './keep-jobs.ts'
 import { dropFolder, privateFolder } from './private-folder.ts'
 import { replayData } from './page/replay-data.ts'
-import { rulesAt, rulesText } from './rule-texts.ts'
+import { firstRulesMs, rulesAt, rulesText } from './rule-texts.ts'
 import { collectNames, namesFailure } from './names.ts'
 import { redactAudit } from './redact-audit.ts'
 import { redactReadings } from './redact-readings.ts'
@@ -59,6 +60,7 @@ const CANCELLED: Failure = { code: 'BUNDLE_CANCELLED', what: 'The export was can
 /** Of a chart's picture. */
 const SCALE = 2
 const MISSING_MOST = 200
+const INEXACT = 'Patterns of rules whose stand-ins may match other jobs or addresses than they did on the cluster.'
 const NO_PICTURES = 'Charts are there as SVG only: this machine could not draw their PNG pictures.'
 
 /** What the members are made of, all of it redacted. */
@@ -71,6 +73,10 @@ interface Gathered {
   readonly readings: readonly RawReading[]
   readonly source: Manifest['source']
   readonly redactor: Redactor
+  /** Patterns of rules that could not be carried over. */
+  readonly inexact: () => number
+  /** Of the newest sample of the source, in the span or not. */
+  readonly newestMs: number | undefined
 }
 
 function redactSource(source: Manifest['source'], r: Redactor): Manifest['source'] {
@@ -91,10 +97,11 @@ async function gather(
   const { span } = input
   const isOn = input.redact && !source.isRedacted
   o.progress?.('Names', 0)
-  const names = isOn ? collectNames(source, span, o.incident) : undefined
-  const failure = names && namesFailure(names)
+  const known = isOn ? collectNames(source, span, o.incident) : undefined
+  const failure = known && namesFailure(known)
   if (failure) return fail(failure)
-  const redactor = names ? makeRedactor(names, o.code) : PLAIN
+  const names = known && makeRedactor(known, o.code)
+  const redactor = names ?? PLAIN
   const named = new FileReader(source.db, source.cluster, { name: source.source.cluster, isOwner: false })
   const file = join(folder, HISTORY)
   const excerpt = await writeExcerpt(source.db, source.cluster, span, file, {
@@ -111,6 +118,7 @@ async function gather(
   return ok({
     reader: new FileReader(db, cluster.id, { name: cluster.name, isOwner: true }),
     ...{ file, facts: excerpt.value, redactor },
+    ...{ inexact: () => names?.inexact ?? 0, newestMs: named.kept()?.toMs },
     incident: o.incident && redactIncident(o.incident, redactor),
     audit: slice && (isOn ? { ...redactAudit(slice, redactor), isRehashed: true } : slice),
     readings: redactReadings(source.readings(span.fromMs, span.toMs), redactor),
@@ -120,6 +128,13 @@ async function gather(
 
 type Facts = PageFacts['manifest']
 
+/** What a span that ends after the newest sample does not have; the history is written a few seconds at a time. */
+const AHEAD_MS = 5_000
+const aheadOf = (newestMs: number | undefined, toMs: number): string[] =>
+  newestMs === undefined || toMs - newestMs <= AHEAD_MS
+    ? []
+    : [`The newest sample was of ${formatInstant(newestMs)} UTC when this was written: what came later is not in it.`]
+
 function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions): Facts {
   const { facts, incident, audit } = of
   const left = new Set(input.leaveOut)
@@ -127,7 +142,9 @@ function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: Writ
   const missing = [
     // Whether pictures can be drawn is of this machine, not of the one that wrote what is opened.
     ...(source.missing ?? []).filter((text) => text !== NO_PICTURES),
-    ...facts.missing,
+    ...facts.missing.map((text) => (text.endsWith('.') ? text : `${text}.`)),
+    ...(source.missing ? [] : aheadOf(of.newestMs, input.span.toMs)),
+    ...(of.inexact() > 0 ? [INEXACT] : []),
     ...[...left].sort().map((group) => `Left out on purpose: ${group}.`),
     ...(!left.has('audit') && audit === null ? ['The audit could not be read.'] : []),
     ...(!left.has('readings') && of.readings.length === 0 ? ['Raw readings of servers are not kept.'] : []),
@@ -160,10 +177,10 @@ interface Chart {
   readonly png: Buffer | null
 }
 
-async function charts(cells: readonly ChartCell[]): Promise<Chart[]> {
+async function charts(cells: readonly ChartCell[], version: string): Promise<Chart[]> {
   const out = []
   for (const [i, cell] of cells.entries()) {
-    const svg = chartSvg(cell)
+    const svg = chartSvg(cell, { version })
     const name = `${String(i + 1).padStart(2, '0')}-${slug(cell.title)}`
     // A picture that cannot be made is left out: the drawing says the same.
     out.push({ name, svg, png: await svgToPng(svg, SCALE).catch(() => null) })
@@ -229,10 +246,11 @@ function saidOf(of: Gathered, source: BundleSource, input: ExportInput, o: Write
   const { span } = input
   const incident = input.leaveOut.includes('notebook') ? null : of.incident
   const manifest = factsOf(of, source, input, o)
-  const [before, after] = [rulesAt(reader, span.fromMs), rulesAt(reader, span.toMs - 1)]
+  const beginMs = firstRulesMs(reader, span)
+  const [before, after] = [rulesAt(reader, beginMs), rulesAt(reader, span.toMs - 1)]
   const rules = { before: rulesText(before), after: rulesText(after) }
   const said = { manifest, incident, span, rules }
-  return { said, before, after, incident, data: replayData(reader, { ...said, sealed: [] }) }
+  return { said, before, after, beginMs, incident, data: replayData(reader, { ...said, sealed: [] }) }
 }
 
 async function pack(
@@ -244,9 +262,9 @@ async function pack(
   const { reader, audit, readings } = of
   const { span } = input
   const left = new Set(input.leaveOut)
-  const { said: first, before, after, incident, data } = saidOf(of, source, input, o)
+  const { said: first, before, after, beginMs, incident, data } = saidOf(of, source, input, o)
   const drawn = left.has('charts') ? [] : [...standardCharts(data, { ...first, sealed: [] }), ...chartCells(incident)]
-  const pictured = await charts(drawn)
+  const pictured = await charts(drawn, o.version)
   const missing = pictured.some(({ png }) => png === null)
     ? [...first.manifest.missing.slice(0, MISSING_MOST - 1), NO_PICTURES]
     : first.manifest.missing
@@ -254,7 +272,7 @@ async function pack(
   const said = { ...first, manifest: facts }
   const members = membersOf(
     {
-      ...{ reader, history: of.file, span, incident, audit, readings, before, after, samples: of.facts },
+      ...{ reader, history: of.file, span, incident, audit, readings, before, after, beginMs, samples: of.facts },
       isAll: input.detail === 'all',
       charts: pictured,
     },
@@ -288,7 +306,7 @@ async function pack(
   })
   if (!zip.ok) return zip
   o.progress?.('Done', 1)
-  return ok({ ...zip.value, content, missing: facts.missing })
+  return ok({ ...zip.value, content, missing })
 }
 
 const PAGES: readonly Pick<Member, 'name' | 'about'>[] = [

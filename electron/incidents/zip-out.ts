@@ -116,6 +116,12 @@ function add(zip: ZipFile, member: ZipMember): Promise<WrittenMember> {
   })
 }
 
+const SPACE = 'Free space where bundles are kept, or choose a shorter stretch.'
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+/** Space helps where the disk is full alone. */
+const nextOf = (e: unknown): string =>
+  e instanceof Error && 'code' in e && !FULL.has(e.code) ? 'Name a folder that can be written to.' : SPACE
+
 /**
  * Writes members in their order, and behind them those that are made of what was written before each.
  *
@@ -168,7 +174,7 @@ export async function writeZip(
       what: 'The bundle was not written',
       why: e instanceof Error ? e.message : String(e),
       unaffected: 'The history is as it was; nothing half-written was left.',
-      next: 'Free space where bundles are kept, or choose a shorter stretch.',
+      next: nextOf(e),
     })
   } finally {
     signal?.removeEventListener('abort', cancel)

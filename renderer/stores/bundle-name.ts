@@ -1,8 +1,7 @@
 /** Names of bundles: as the host keeps them, without an ending, and as the file that a person sees. */
+import { isFileName } from '#core/base/file-name.ts'
 
 const MOST = 120
-/** What the host takes: letters, digits, blanks, dot, dash and underscore, no dot or blank at an end, and no path. */
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
 
 export const bareName = (name: string): string => name.replace(/\.zip$/i, '')
 export const fileName = (name: string): string => `${bareName(name)}.zip`
@@ -12,7 +11,7 @@ export function nameFault(typed: string, taken: ReadonlySet<string>): string | u
   const name = bareName(typed.trim())
   if (name === '') return 'A name is needed'
   if (name.length > MOST) return `At most ${MOST} characters`
-  if (!NAME.test(name) || name.includes('..')) return 'Letters, digits, blanks, dots, dashes and underscores only'
+  if (!isFileName(name, MOST)) return 'Letters, digits, blanks, dots, dashes and underscores only'
   return taken.has(name) ? 'There is one of this name' : undefined
 }
 

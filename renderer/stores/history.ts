@@ -4,17 +4,14 @@
  */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
-import type { Notice } from '#core/api/frames.ts'
 import type { ClusterMeasure, GroupBy, Span, TierId } from '#core/api/history.ts'
-import type { Client } from './client.ts'
-import { useConnectionStore } from './connection.ts'
-import { noHost, refusal } from './refusal.ts'
+import { useAsking } from './asking.ts'
 import { useTimeStore } from './time.ts'
 
 export type SpanName = 'a' | 'b'
 
 export const useHistoryStore = defineStore('history', () => {
-  const [connection, time] = [useConnectionStore(), useTimeStore()]
+  const time = useTimeStore()
   /** First instant of the day on the page; null = the newest day. */
   const dayMs = ref<number | null>(null)
   /** Part of the day on the page; null = as much as suits what is kept. */
@@ -27,10 +24,7 @@ export const useHistoryStore = defineStore('history', () => {
   /** The day as a table. */
   const isTable = ref(false)
   const isRecordOpen = ref(false)
-  /** Why the last verb was refused. */
-  const notice = shallowRef<Notice | null>(null)
-  /** What the host is asked to do now; empty = nothing. */
-  const busy = ref('')
+  const { notice, busy, ask } = useAsking((api) => api.history)
 
   function showDay(fromMs: number | null): void {
     dayMs.value = fromMs
@@ -60,28 +54,6 @@ export const useHistoryStore = defineStore('history', () => {
     notice.value = null
   }
 
-  /** @returns what the host answered; undefined where it refused: why stands in `notice`. */
-  async function ask<R>(
-    name: string,
-    what: string,
-    verb: (api: Client['history']) => Promise<R>,
-  ): Promise<R | undefined> {
-    if (connection.host === null) {
-      notice.value = noHost(what)
-      return undefined
-    }
-    busy.value = name
-    try {
-      const answer = await verb(connection.host.api.history)
-      notice.value = null
-      return answer
-    } catch (error) {
-      notice.value = refusal(what, error)
-      return undefined
-    } finally {
-      busy.value = ''
-    }
-  }
   const done = (answer: Promise<unknown>): Promise<boolean> => answer.then((value) => value !== undefined)
   const yes = (): true => true
 

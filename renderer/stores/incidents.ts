@@ -4,12 +4,9 @@
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
-import type { Notice } from '#core/api/frames.ts'
 import type { Span } from '#core/api/history.ts'
 import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
-import type { Client } from './client.ts'
-import { useConnectionStore } from './connection.ts'
-import { noHost, refusal } from './refusal.ts'
+import { useAsking } from './asking.ts'
 import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
 
@@ -34,6 +31,8 @@ export interface Filed {
 export interface NewIncident {
   readonly atMs: number | null
   readonly span?: Span | null
+  /** What the span is compared with. */
+  readonly against?: Span | undefined
   readonly title?: string
   readonly note?: string
 }
@@ -42,14 +41,11 @@ const NOT_ADDED = 'The cell was not added'
 const isLive = (row: IncidentRow): boolean => row.fault === '' && row.status !== 'resolved'
 
 export const useIncidentsStore = defineStore('incidents', () => {
-  const [connection, source, time] = [useConnectionStore(), useSourceStore(), useTimeStore()]
+  const [source, time] = [useSourceStore(), useTimeStore()]
   const frame = shallowRef<IncidentsFrame | null>(null)
   /** Id that was chosen, or OPENED; null: the first of the list. */
   const chosen = ref<string | null>(null)
-  /** Why the last verb was refused. */
-  const notice = shallowRef<Notice | null>(null)
-  /** What the host is asked to do now; empty = nothing. */
-  const busy = ref('')
+  const { notice, busy, ask } = useAsking((api) => api.incidents)
   const removed = shallowRef<Removal | null>(null)
   const filed = shallowRef<Filed | null>(null)
   /** Cell that has come in by this window, to be brought into view once. */
@@ -120,34 +116,22 @@ export const useIncidentsStore = defineStore('incidents', () => {
     return rows.value.find((row) => row.cluster === cluster && isLive(row)) ?? null
   })
 
-  /** @returns what the host answered; undefined where it refused: why stands in `notice`. */
-  async function ask<R>(
-    name: string,
-    what: string,
-    verb: (api: Client['incidents']) => Promise<R>,
-  ): Promise<R | undefined> {
-    if (connection.host === null) {
-      notice.value = noHost(what)
-      return undefined
-    }
-    busy.value = name
-    try {
-      const answer = await verb(connection.host.api.incidents)
-      notice.value = null
-      return answer
-    } catch (error) {
-      notice.value = refusal(what, error)
-      return undefined
-    } finally {
-      busy.value = ''
-    }
-  }
   const yes = (): true => true
   const done = async (answer: Promise<unknown>): Promise<boolean> => (await answer) !== undefined
 
   /** @returns its id; undefined where it was refused. */
-  const create = async ({ atMs, span = null, title = '', note = '' }: NewIncident): Promise<string | undefined> =>
-    (await ask('create', 'The incident was not opened', (api) => api.create({ atMs, span, title, note })))?.id
+  const create = async ({
+    atMs,
+    span = null,
+    title = '',
+    note = '',
+    against,
+  }: NewIncident): Promise<string | undefined> =>
+    (
+      await ask('create', 'The incident was not opened', (api) =>
+        api.create({ atMs, span, title, note, ...(against ? { against } : {}) }),
+      )
+    )?.id
 
   const change = (id: string, to: { title?: string; status?: IncidentStatus; span?: Span }): Promise<boolean> =>
     done(ask(`change ${id}`, 'The incident was not changed', (api) => api.change({ id, ...to }).then(yes)))

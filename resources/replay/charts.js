@@ -156,7 +156,7 @@ export function charts() {
       series: [{ name: 'all jobs', ink: 4, values: all(rpcs) }],
     }),
     chartPanel({
-      ...{ title: 'Service wait', unit: 'ms', of: 'ms', isStacked: false },
+      ...{ title: 'Service time', unit: 'ms', of: 'ms', isStacked: false },
       series: [{ name: 'mean over all RPCs', ink: 2, values: all(serviceMs) }],
     }),
     chartPanel({

@@ -93,7 +93,7 @@ export function local(ms) {
   return `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())} UTC${hours}${minutes}`
 }
 
-/** A length of time: `12 s`, `4 min 23 s`.
+/** A length of time: `12 s`, `4 min 23 s`, `2 h 5 min`; parts of a second below a minute.
  *
  * @param {number} ms
  */
@@ -102,5 +102,6 @@ export function lengthOf(ms) {
   const total = Math.round(ms / 1000)
   if (total < 60) return ms % 1000 === 0 ? `${total} s` : `${number(ms / 1000, 1)} s`
   const [minutes, seconds] = [Math.floor(total / 60), total % 60]
-  return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
+  if (minutes < 60) return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -55,7 +55,7 @@ export function targets() {
       ),
     }
   })
-  const heads = ['Service wait, ms', 'Queued RPCs', 'RPC/s'].map((h) => el('th', { scope: 'col' }, h))
+  const heads = ['Service time, ms', 'Queued RPCs', 'RPC/s'].map((h) => el('th', { scope: 'col' }, h))
   const head = el(
     'tr',
     {},
@@ -119,7 +119,7 @@ export function targets() {
   const { element, heading } = panel('Targets', 'at the cursor, shades over the whole span', heat, foot, words)
   /** @type {[Measure, string][]} */
   const choices = [
-    ['serviceMs', 'Wait'],
+    ['serviceMs', 'Service'],
     ['queued', 'Queued'],
     ['rpcs', 'RPC/s'],
   ]

@@ -16,7 +16,7 @@ const TILES = [
   ['Read', 'readBps', 'bytes', '', 4],
   ['Write', 'writeBps', 'bytes', '', 4],
   ['Metadata', 'mdops', 'count', 'op/s', 4],
-  ['Service wait', 'serviceMs', 'ms', 'ms mean', 2],
+  ['Service time', 'serviceMs', 'ms', 'ms mean', 2],
   ['Queued RPCs', 'queued', 'count', '', 2],
   ['Rules', 'rules', 'plain', 'standing', 4],
   ['On loan', 'onLoan', 'count', 'tokens', 4],

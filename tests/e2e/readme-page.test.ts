@@ -20,6 +20,9 @@ function pageOf(size: Size, jobId?: (k: number) => string, incident: Incident = 
   return text
 }
 
+/** Of every kind of element a few: what is asked of each is asked of all, and axe asks each. */
+const FEW: Size = { seconds: 60, jobs: 4, targets: 8 }
+
 /** The usual page, made once. */
 let made: string | undefined
 const usual = (): string => (made ??= pageOf(SMALL))
@@ -186,11 +189,12 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
   })
 
   it('axe finds nothing, dark and light; nothing scrolls sideways at 900 px', async () => {
-    const { page, close } = await open(usual(), { colorScheme: 'dark', viewport: { width: 900, height: 700 } })
+    const { page, close } = await open(pageOf(FEW), { colorScheme: 'dark', viewport: { width: 900, height: 700 } })
     await page.keyboard.press('End')
     for (const other of ['Light', 'Dark']) {
       expect(await page.locator('.btn').textContent()).toBe(other)
-      const axe = new AxeBuilder({ page })
+      // The page has no frames: what they need, a page of its own to gather results in, is left out.
+      const axe = new AxeBuilder({ page }).setLegacyMode()
       const found = await (other === 'Light' ? axe : axe.withRules(['color-contrast'])).analyze()
       expect(found.violations.map((v) => [v.id, v.nodes[0]?.target, v.nodes[0]?.failureSummary])).toEqual([])
       await page.locator('.btn').click()

@@ -138,7 +138,7 @@ describe('testing', () => {
     const { code, stdout } = await scratch.run(['test', 'tests/node'], report({}))
     expect(code).toBe(0)
     expect(stdout).toContain('vitest got run tests/node')
-    expect(last(stdout)).toBe('12 passed, 0 failed')
+    expect(last(stdout)).toBe('13 passed, 0 failed')
   })
 
   it('goes on after a failure and reports all of them', async () => {
@@ -146,14 +146,14 @@ describe('testing', () => {
     const env = report({ numFailedTests: 2, numPendingTests: 3, testResults: [broken] })
     const { code, stdout, stderr } = await scratch.run(['test'], { ...env, FAIL: 'prettier,depcruise' })
     expect(code).toBe(1)
-    expect(last(stdout)).toBe('10 passed, 5 failed, 3 skipped')
+    expect(last(stdout)).toBe('11 passed, 5 failed, 3 skipped')
     expect(stderr).toContain('failed: format (prettier), directions (dependency-cruiser), tests (vitest)')
   })
 
   it('checks without running the tests', async () => {
     const { code, stdout, stderr } = await scratch.run(['check'])
     expect(code).toBe(0)
-    expect(last(stdout)).toBe('6 passed, 0 failed')
-    expect(stderr).toContain('[1/6] format (prettier) ...')
+    expect(last(stdout)).toBe('7 passed, 0 failed')
+    expect(stderr).toContain('[1/7] format (prettier) ...')
   })
 })

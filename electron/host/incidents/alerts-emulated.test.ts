@@ -1,11 +1,8 @@
 /** Alerts of emulated clusters, where it is known what is wrong with them. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { USUAL } from '#core/alerts/rules.ts'
 import { alertedCluster, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
 import { lockedScenario } from '../../../tests/node/locked-host.ts'
-import { resourcePath } from '../resources.ts'
-import { readScenario } from '../scenario-file.ts'
 
 const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
 const write = { op: 'write', size_kib: 64 }
@@ -17,35 +14,35 @@ describe('alerts of an emulated cluster', () => {
         ...{ title: 'Hog', cluster: 'hog', policy: 'fifo', clients: { count: 6, max_rpcs_in_flight: 256 } },
         oss: [1, 2].map((n) => ({ name: `oss0${n}`, threads: 16, osts: [{ name: `hog-OST000${n}`, disk }] })),
         control: { controller: 'none', max_rate: 200, period_ms: 1000 },
-        faults: [{ what: 'server-silent', server: 'oss02', at_s: 60, for_s: 25 }],
+        faults: [{ what: 'server-silent', server: 'oss02', at_s: 40, for_s: 25 }],
         jobs: [
           { ...write, id: '1.victim.u1', clients: [1], pattern: { kind: 'continuous' } },
           { ...write, id: '2.calm.u2', clients: [2], pattern: { kind: 'poisson', rate: 20 } },
           {
-            ...{ ...write, id: '3.hog.u3', clients: [3], processes: 400, start_s: 150, targets: ['hog-OST0001'] },
+            ...{ ...write, id: '3.hog.u3', clients: [3], processes: 400, start_s: 130, targets: ['hog-OST0001'] },
             pattern: { kind: 'continuous' },
           },
           // Comes in bursts and ends while the hog is there: neither is starvation.
           {
-            ...{ ...write, id: '4.burst.u4', clients: [4], targets: ['hog-OST0002'], stop_s: 170 },
+            ...{ ...write, id: '4.burst.u4', clients: [4], targets: ['hog-OST0002'], stop_s: 150 },
             pattern: { kind: 'bursts', rpcs: 40, every_s: 9 },
           },
         ],
       }),
     )
-    await c.run(215)
+    await c.run(185)
     expect(c.opened().map(({ entry }) => [entry.kind, entry.where])).toEqual([
       ['disconnect', 'oss02'],
       ['queue', 'oss01'],
       ['starvation', '1.victim.u1'],
     ])
     const [disconnect, queue, starvation] = c.opened()
-    expect(disconnect).toMatchObject({ atS: 75, entry: { fromMs: 60_000, level: 'bad' } })
-    expect(c.told.find((t) => t.what === 'ended')?.entry).toMatchObject({ kind: 'disconnect', endMs: 85_000 })
+    expect(disconnect).toMatchObject({ atS: 55, entry: { fromMs: 40_000, level: 'bad' } })
+    expect(c.told.find((t) => t.what === 'ended')?.entry).toMatchObject({ kind: 'disconnect', endMs: 65_000 })
     expect(queue?.entry.text).toMatch(/^oss01: \d+ RPCs queued, .*; 3\.hog\.u3 grew most, by \d+ RPC\/s$/)
-    expect(queue?.entry.fromMs).toBeGreaterThan(150_000)
-    expect(starvation?.entry.fromMs).toBeGreaterThan(150_000)
-    expect(starvation?.atS).toBeLessThan(200)
+    expect(queue?.entry.fromMs).toBeGreaterThan(130_000)
+    expect(starvation?.entry.fromMs).toBeGreaterThan(130_000)
+    expect(starvation?.atS).toBeLessThan(180)
     expect(c.told.map((t) => t.entry.text).join()).not.toContain('4.burst.u4')
     // The silence was told by whoever asked, so it is not marked twice.
     const marks = c.monitor.events.between(0, 300_000, 500)
@@ -85,7 +82,7 @@ describe('alerts of an emulated cluster', () => {
       JSON.parse(
         lockedScenario({
           revocation_timeout_s: 60,
-          faults: [{ what: 'client-silent', client: 3, at_s: 45, for_s: 14 }],
+          faults: [{ what: 'client-silent', client: 3, at_s: 30, for_s: 14 }],
         }),
       ) as object,
     )
@@ -93,9 +90,9 @@ describe('alerts of an emulated cluster', () => {
       scenario,
       USUAL.map((r) => (r.kind === 'convoy' ? { ...r, threshold: 6 } : r)),
     )
-    await c.run(45)
+    await c.run(30)
     expect(c.told).toEqual([])
-    await c.run(70)
+    await c.run(50)
     const told = c.opened().map((t) => t.entry)
     expect(told.map((e) => e.kind)).toEqual(['convoy'])
     expect(told[0]?.text).toMatch(/^Convoy on ckpt\.h5 \/ \d, \d+ behind one /)
@@ -124,34 +121,18 @@ describe('alerts of an emulated cluster', () => {
               client('second', 1_000, { kind: 'backlogged' }),
               client('modest', 500, { kind: 'constant', per_period: 100 }),
             ],
-            capacity: [{ at_s: 40, iops: 1_200 }],
+            capacity: [{ at_s: 25, iops: 1_200 }],
           },
         ],
         jobs: [{ ...write, id: 'quiet', clients: [1], pattern: { kind: 'poisson', rate: 1 } }],
       }),
     )
-    await c.run(39)
+    await c.run(24)
     expect(c.told).toEqual([])
-    await c.run(60)
+    await c.run(40)
     expect(c.opened().map((t) => t.entry.kind)).toEqual(['reservation'])
     expect(c.told.map((t) => t.entry.text).join()).not.toContain('modest')
     expect(c.watch.entries[0]?.text).toMatch(/^(greedy|second) .* missed its reservation on dn0 \d+ periods in a row/)
-    expect(c.watch.entries[0]?.fromMs).toBeGreaterThanOrEqual(40_000)
-  })
-})
-
-describe('no alert without a cause', () => {
-  it.each([
-    ['checkpoint-storm', 75, 1_000],
-    ['paper-adaptbf-recompensation', 125, 500],
-    ['paper-adaptbf-redistribution', 60, 500],
-  ])('is told of %s', async (name, seconds, period_ms) => {
-    const scenario = readScenario(resourcePath(join('scenarios', `${name}.yaml`)))
-    if (!scenario.ok) throw new Error(scenario.error.what)
-    const { control } = scenario.value
-    const c = alertedCluster({ ...scenario.value, control: { ...control, period_ms } })
-    await c.run(seconds)
-    expect(c.told).toEqual([])
-    expect(c.monitor.sample).toBeGreaterThan(seconds / 2)
+    expect(c.watch.entries[0]?.fromMs).toBeGreaterThanOrEqual(25_000)
   })
 })

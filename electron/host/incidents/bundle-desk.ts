@@ -55,6 +55,12 @@ const BUSY: Failure = {
   unaffected: 'The one that is being written.',
   next: 'Wait for its end, or cancel it.',
 }
+const CLOSED: Failure = {
+  code: 'CONSOLE_CLOSED',
+  what: 'The bundle was not opened',
+  why: 'the console is closing',
+  next: 'Open it once more in the next one.',
+}
 const SCREEN = 'What is on screen stays as it is.'
 
 export class BundleDesk {
@@ -187,11 +193,18 @@ export class BundleDesk {
     if (!path.ok || !this.#shelf) return path.ok ? fail(NO_FOLDER) : path
     const verdict = await verifyBundle(path.value)
     if (!verdict.ok) return fail({ unaffected: SCREEN, ...verdict.error })
+    if (this.#closing.signal.aborted) return fail(CLOSED)
     const opened = await openBundle(path.value, this.#shelf.work)
     if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
-    const { incident, source } = opened.value.manifest
+    if (this.#closing.signal.aborted) {
+      opened.value.close()
+      return fail(CLOSED)
+    }
+    const { incident, source, content } = opened.value.manifest
+    // Another one may have taken its name meanwhile.
+    const verified = verdict.value.ok && verdict.value.manifest?.content === content
     return this.parts.history.openBundle({
-      ...{ name, title: incident?.title ?? '', env: source.env, verified: verdict.value.ok },
+      ...{ name, title: incident?.title ?? '', env: source.env, verified },
       opened: opened.value,
     })
   }

@@ -1,10 +1,12 @@
 /** An export as the events of the contract: in a thread where the source is a file, else in the host's own with breaths. */
+import { existsSync } from 'node:fs'
 import type { ExportEvent, ExportInput } from '#core/api/incidents.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { exportInThread, type RunEvent } from '../../incidents/export-run.ts'
 import { pseudonymCode } from '../../incidents/pseudonym-key.ts'
 import { specOf } from '../../incidents/source-spec.ts'
+import { taken } from '../../incidents/take-name.ts'
 import { writeBundle, type WrittenBundle } from '../../incidents/write-bundle.ts'
 import { toNotice } from '../views/status.ts'
 import type { ScreenSource } from './screen-source.ts'
@@ -21,6 +23,11 @@ export interface ExportParts {
 }
 
 export async function* exportEvents(parts: ExportParts, signal: AbortSignal): AsyncGenerator<ExportEvent, void, void> {
+  // Known before anything is read; what takes the name meanwhile is refused when the bundle takes it.
+  if (existsSync(parts.file)) {
+    yield endOf(taken(parts.file), parts)
+    return
+  }
   for await (const e of events(parts, signal)) {
     if (e.kind === 'progress') yield e
     else yield endOf(e.result, parts)

@@ -310,3 +310,27 @@ describe('while something recorded is on screen', () => {
     expect(none).toMatchObject({ error: { code: 'NO_SOURCE' } })
   })
 })
+
+describe('opened in History', () => {
+  it('of two spans that are compared has who moved from A to B', async () => {
+    const from = (s: number) => ({ fromMs: EPOCH_MS + s * 1_000, toMs: EPOCH_MS + (s + 3) * 1_000 })
+    const [a, b] = [from(1), from(5)]
+    const { id } = await byHand({ atMs: b.toMs, span: b, against: a })
+    const { rows } = host.monitor.history.reader().movers(a, b, 'job', 50)
+    const table = found(id).cells.find((c) => c.kind === 'table')
+    if (table?.kind !== 'table') throw new Error('no table')
+    expect(table.columns.map((c) => c.label)).toEqual([
+      ...['A 00:00:01 to 00:00:04', 'B 00:00:05 to 00:00:08'],
+      'change',
+    ])
+    for (const r of table.rows) {
+      const mover = rows.find((m) => m.name === r.name.text)
+      expect(r.values.slice(0, 2)).toEqual([mover?.a, mover?.b].map((v) => expect.closeTo(v ?? NaN, 1) as number))
+    }
+    const cell = { kind: 'table', table: 'movers', spans: { a, b } } as const
+    const { cell: added } = await client.incidents.addCell({ id, atMs: null, cell })
+    const again = found(id).cells.find((c) => c.id === added)
+    expect(again).toMatchObject({ columns: table.columns, rows: table.rows })
+    await client.incidents.remove({ id })
+  })
+})

@@ -3,15 +3,17 @@ import { createHash } from 'node:crypto'
 import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
 import type { Span } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
 import { NOTEBOOK_FORMAT, type AlertKind } from '#core/snapshot/notebook.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
 import { thisUser } from '../../enforce/store.ts'
+import { inTurns } from '../../history/in-turns.ts'
 import type { RawReading } from '../../incidents/bundle-source.ts'
 import { NotebookStore, type NotebookRow } from '../../incidents/notebook-store.ts'
 import type { Console } from '../console.ts'
 import type { OnScreen } from '../on-screen.ts'
 import type { KeptRun } from '../sandbox/run.ts'
-import { firstCells } from './cells/first-cells.ts'
+import { firstCellsInSteps } from './cells/first-cells.ts'
 import { newCells, NOT_ADDED } from './cells/new-cell.ts'
 import { standAt, standOn, type Standpoint } from './cells/standpoint.ts'
 import { around, HALF_MS, stretchFault } from './cells/stretch.ts'
@@ -42,6 +44,8 @@ export interface NotebookDeskParts {
 export interface NewIncident {
   readonly atMs: number | null
   readonly span: Span | null
+  /** What the span is compared with. */
+  readonly against?: Span | undefined
   readonly title: string
   readonly note: string
   readonly alert?: Incident['alert']
@@ -103,6 +107,15 @@ export class NotebookDesk {
 
   /** Failures: INCIDENT_SPAN, NO_SOURCE, INCIDENT_NOT_WRITTEN. */
   create(input: NewIncident): Result<{ id: string }> {
+    return ended(this.#creating(input))
+  }
+
+  /** The same with others having their turn meanwhile. */
+  createInTurns(input: NewIncident): Promise<Result<{ id: string }>> {
+    return inTurns(this.#creating(input))
+  }
+
+  *#creating(input: NewIncident): Steps<Result<{ id: string }>> {
     const stood = this.#standOf(input)
     if (!stood.ok) return stood
     const stand = stood.value
@@ -111,8 +124,8 @@ export class NotebookDesk {
     const fault = stretchFault(span, stand.newestMs)
     if (fault !== undefined) return fail(spanFailure(NOT_OPENED, fault))
     const { alert = null } = input
-    const { title, cells } = firstCells({
-      ...{ stand, span, note: input.note, wallMs: Date.now() },
+    const { title, cells } = yield* firstCellsInSteps({
+      ...{ stand, span, note: input.note, wallMs: Date.now(), against: input.span ? input.against : undefined },
       alert: alert === null ? undefined : { alert, threshold: this.parts.thresholdOf?.(alert.kind) },
       run: () => this.parts.run(null),
     })

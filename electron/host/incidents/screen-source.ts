@@ -100,10 +100,20 @@ export function notebookFor(
       code: 'INCIDENT_OTHER',
       what: 'The bundle was not written',
       why: 'what is on screen has pseudonyms, and this notebook has names',
+      unaffected: 'The notebook and what is on screen are as they were.',
       next: 'Export the bundle with its own notebook, or return to the source.',
     })
   }
   const incident = find(id)
+  if (incident && incident.source.cluster !== source.source.cluster) {
+    return fail({
+      code: 'INCIDENT_OTHER',
+      what: 'The bundle was not written',
+      why: `${id} is of ${incident.source.cluster}; on screen is ${source.source.cluster}`,
+      unaffected: 'The incident is as it was.',
+      next: 'Show its cluster first, or export samples without a notebook.',
+    })
+  }
   return incident
     ? ok(incident)
     : fail({

@@ -267,7 +267,7 @@ describe('the export', () => {
     await vi.waitFor(() => expect(find('bundle-done').exists()).toBe(true))
     const text = find('bundle-done').text()
     expect(text).toContain('INC-0042.zip')
-    expect(text).toContain('/home/mira/.local/share/sluice/bundles/INC-0042.zip')
+    expect(find('bundle-done').html()).toContain('title="/home/mira/.local/share/sluice/bundles/INC-0042.zip"')
     expect(find('bundle-hash').attributes('title')).toBe(HASH)
     await find('done-verify').trigger('click')
     await find('done-open').trigger('click')

@@ -39,6 +39,11 @@ export function pairsOf(names: ExportPreview['names']): readonly { kind: string;
 /** `19 Nov 14:27, 10 min` */
 export const stretchWords = ({ fromMs, toMs }: Pick<BundleRow, 'fromMs' | 'toMs'>): string =>
   `${formatDate(fromMs).slice(4)} ${formatClock(fromMs, false)}, ${formatSpan(toMs - fromMs)}`
+/** The same where there is little room: to the minute. */
+export const stretchShort = ({ fromMs, toMs }: Pick<BundleRow, 'fromMs' | 'toMs'>): string => {
+  const lasted = toMs - fromMs
+  return `${formatClock(fromMs, false)}, ${formatSpan(lasted < 60_000 ? lasted : Math.round(lasted / 60_000) * 60_000)}`
+}
 
 /** A kind of names as a heading. */
 export const kindWords = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)

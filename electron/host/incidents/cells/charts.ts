@@ -1,4 +1,5 @@
 /** Frozen charts: of the whole source, of single targets and jobs. At most 1,200 points, gaps null, with what happened meanwhile. */
+import { ended, type Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, Mark } from '#core/api/history.ts'
 import type { ChartCell, NameKind } from '#core/snapshot/notebook.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader } from '../../../history/reader.ts'
@@ -150,12 +151,19 @@ export function serverQueueChart(
 
 /** RPC/s of the jobs that sent most. */
 export function topJobsChart(
+  ...of: [stand: Standpoint, reader: HistoryReader, span: StretchMs, limit?: Limit]
+): NewChart | undefined {
+  return ended(topJobsInSteps(...of))
+}
+
+/** The same in steps. */
+export function* topJobsInSteps(
   stand: Standpoint,
   reader: HistoryReader,
   span: StretchMs,
   limit?: Limit,
-): NewChart | undefined {
-  const { t, series } = reader.top(span, 'job', NAMED, POINTS)
+): Steps<NewChart | undefined> {
+  const { t, series } = yield* reader.topInSteps(span, 'job', NAMED, POINTS)
   const inks = inksOf(series.map((s) => stand.inkOf(s.name)))
   return chartOf(stand, reader, span, {
     ...{ title: 'RPCs of the largest jobs', unit: 'RPC/s', limit },

@@ -47,10 +47,11 @@ function chart(stand: Standpoint, span: StretchMs, { measure, of }: ChartInput):
 function table(
   stand: Standpoint,
   span: StretchMs,
-  { table: which }: Extract<CellInput, { kind: 'table' }>,
+  { table: which, spans }: Extract<CellInput, { kind: 'table' }>,
 ): Result<NewCell> {
   const { reader } = stand
-  const stood = which === 'top' ? undefined : stoodAt(stand, span)
+  const stood =
+    which === 'top' ? undefined : spans && which === 'movers' ? stoodAt(stand, spans.b, spans.a) : stoodAt(stand, span)
   const made =
     reader &&
     (which === 'top'

@@ -11,6 +11,25 @@ import { Playback } from '../../history/playback.ts'
 import type { OnScreen } from '../../on-screen.ts'
 import type { StretchMs } from './stretch.ts'
 
+const INKS = 7
+/** Where no window has given a job its ink yet, the next free one, kept: a job has one ink in all cells that are frozen together. */
+function keptInks(onScreen: (jobId: string) => number): (jobId: string) => number {
+  const [given, used] = [new Map<string, number>(), new Set<number>()]
+  return (jobId) => {
+    const known = onScreen(jobId) || given.get(jobId)
+    if (known !== undefined && known > 0) {
+      used.add(known)
+      return known
+    }
+    let free = 1
+    while (used.has(free)) free++
+    if (free > INKS) return 0
+    used.add(free)
+    given.set(jobId, free)
+    return free
+  }
+}
+
 export interface Standpoint {
   /** undefined: nothing of the past can be read. */
   readonly reader: HistoryReader | undefined
@@ -79,7 +98,7 @@ export function standAt(console: Console, atMs: number | null): Standpoint {
     isExercise: monitor.source.kind === 'EMULATED',
     firstMs: Math.min(newestMs, kept?.fromMs ?? newestMs),
     atMs: Math.min(atMs ?? newestMs, Math.max(newestMs, nowMs)),
-    inkOf: (jobId) => monitor.jobs.find(jobId)?.colour ?? 0,
+    inkOf: keptInks((jobId) => monitor.jobs.find(jobId)?.colour ?? 0),
   }
 }
 
@@ -109,7 +128,7 @@ export function standOn(onScreen: OnScreen, atMs: number | null): Standpoint {
     firstMs: kept?.fromMs ?? viewed.fromMs,
     atMs: Math.min(newestMs, atMs ?? viewed.toMs),
     nowMs: isOwn ? monitor.nowMs() : Date.now(),
-    inkOf: (jobId) => viewed.jobs.find(jobId)?.colour ?? monitor.jobs.find(jobId)?.colour ?? 0,
+    inkOf: keptInks((jobId) => viewed.jobs.find(jobId)?.colour ?? monitor.jobs.find(jobId)?.colour ?? 0),
   }
 }
 

@@ -1,4 +1,5 @@
 /** What stood around an instant, measured: which targets suffer, who moved. Cells, the title and the sentence are made of it. */
+import { ended, type Steps } from '#core/base/steps.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { TARGET_COLUMNS, type HistoryReader, type Mover } from '../../../history/reader.ts'
 import { POINTS } from './curves.ts'
@@ -27,6 +28,8 @@ export interface TargetStood {
 export interface Stood {
   readonly a: StretchMs
   readonly b: StretchMs
+  /** Both were chosen: A and B of a comparison. */
+  readonly areChosen: boolean
   /** By name. */
   readonly targets: readonly TargetStood[]
   /** Those whose service time, and whose queue, is well above what it was; worst first. */
@@ -82,18 +85,24 @@ const worst = (all: TargetStood[], of: 'serviceMs' | 'queued'): TargetStood[] =>
   all.sort((x, y) => (y[of].b ?? 0) - (x[of].b ?? 0) || byCodeUnit(x.target, y.target))
 
 /** What stood in B, beside A. */
-export function stoodIn(reader: HistoryReader, a: StretchMs, b: StretchMs): Stood {
+export function stoodIn(...of: [reader: HistoryReader, a: StretchMs, b: StretchMs, areChosen?: boolean]): Stood {
+  return ended(stoodInSteps(...of))
+}
+
+/** The same in steps. */
+export function* stoodInSteps(reader: HistoryReader, a: StretchMs, b: StretchMs, areChosen = false): Steps<Stood> {
   const [inA, inB] = [meansOf(reader, a), meansOf(reader, b)]
+  yield
   const targets = reader.allTargets().flatMap((t): TargetStood[] => {
     const of = (column: number) => ({ a: inA.of(t.key, column), b: inB.of(t.key, column) })
     if (!inA.sums.has(t.key) && !inB.sums.has(t.key)) return []
     const { key, target, node } = t
     return [{ key, target, node, rpcs: of(RPCS), serviceMs: of(SERVICE_MS), queued: of(QUEUED) }]
   })
-  const { rows, rest } = reader.movers(a, b, 'job', MOVERS)
+  const { rows, rest } = yield* reader.moversInSteps(a, b, 'job', MOVERS)
   const sum = (of: 'a' | 'b'): number => rows.reduce((n, m) => n + m[of], rest[of])
   return {
-    ...{ a, b, targets, rest },
+    ...{ a, b, areChosen, targets, rest },
     slow: worst(
       targets.filter((t) => rose(t.serviceMs, SERVICE.leastMs, SERVICE.times)),
       'serviceMs',

@@ -6,6 +6,7 @@ import { inksOf } from './charts.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
 import type { Stood } from './stood.ts'
 import type { StretchMs } from './stretch.ts'
+import { clock } from './words.ts'
 
 export type NewTable = Omit<TableCell, 'id' | 'atMs'>
 
@@ -17,7 +18,10 @@ const short = (name: string): string => name.slice(0, NAME_MOST)
 const orNull = (v: number | null): number | null => (v === null || !Number.isFinite(v) ? null : rounded(v))
 const rpcs = (label: string, signed = false): TableCell['columns'][number] => ({ label, unit: 'RPC/s', signed })
 
-/** Jobs by how much their rate changed between what was before and what was around the cursor. */
+const namesOf = ({ a, b, areChosen }: Stood): readonly [string, string] =>
+  areChosen ? [`A ${clock(a)}`, `B ${clock(b)}`] : ['before', 'at the cursor']
+
+/** Jobs by how much their rate changed between what was before and what was around the cursor, or between A and B. */
 export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Stood): NewTable | undefined {
   const shown = stood.movers.filter((m) => m.a !== m.b).slice(0, JOBS)
   if (shown.length === 0) return undefined
@@ -25,7 +29,7 @@ export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Sto
   return {
     kind: 'table',
     title: 'Who moved',
-    columns: [rpcs('before'), rpcs('at the cursor'), rpcs('change', true)],
+    columns: [...namesOf(stood).map((name) => rpcs(name)), rpcs('change', true)],
     rows: shown.map((m, i) => ({
       name: { kind: 'job', text: short(m.name) },
       ink: inks[i] ?? 0,

@@ -76,7 +76,7 @@ export function titleOf(stood: Stood | undefined, atMs: number): string {
   return title.length <= TITLE_MOST ? title : fallback
 }
 
-const clock = ({ fromMs, toMs }: StretchMs): string => `${formatClock(fromMs)} to ${formatClock(toMs)}`
+export const clock = ({ fromMs, toMs }: StretchMs): string => `${formatClock(fromMs)} to ${formatClock(toMs)}`
 
 /** One sentence of what stood; empty where nothing was measured. */
 export function sentenceOf(stood: Stood): string {

@@ -125,7 +125,7 @@ export function incidentOf(size: Size, word = '4690.python.u1021'): Incident {
         text: `Job ${word} started on 38 nodes and sent 39.6 k writes of 256 KiB per second, most to OST0003\u20130007. Wait p95 rose from 76 to 312 ms.\n\nCapped at 400 RPC/s per class for 30 minutes; owner told to stripe wider.`,
       },
       {
-        ...{ id: 'c2', atMs: at(41), kind: 'chart', title: 'Service wait', unit: 'ms', t },
+        ...{ id: 'c2', atMs: at(41), kind: 'chart', title: 'Service time', unit: 'ms', t },
         place: { kind: 'target', names: ['OST0003\u20130007'] },
         series: [
           {

@@ -45,11 +45,14 @@ export interface PlacedMark {
   readonly isLeft: boolean
 }
 const [CHAR_PX, WORDS_MOST, LANES, AIR_PX] = [5.4, 30, 3, 8]
+/** Marks with words, how far their lines stay apart, and how many are of one subject: more of them hide the curves. */
+const [SAID_MOST, APART_PX, SUBJECT_MOST] = [8, 24, 2]
+const WEIGHT: Readonly<Record<string, number>> = { bad: 0, watch: 1, ok: 2, unknown: 3, idle: 4 }
 const shorten = (text: string): string => (text.length > WORDS_MOST ? `${text.slice(0, WORDS_MOST - 1)}\u2026` : text)
 
 /**
- * Words of marks in up to three rows, so that no two of them meet: each in the first row that is free to the right of its line,
- * else to the left. Where all are taken only the line stands, and its words are in its title and in the table.
+ * Words of marks in up to three rows, so that no two of them meet: the worse ones first, each in the first row that is free to the right
+ * of its line, else to the left. Where there is no room, or enough is said, only a tick stands; its words are in its title and in the table.
  */
 export function placeMarks(
   marks: ChartOf['marks'],
@@ -58,12 +61,19 @@ export function placeMarks(
   right: number,
 ): PlacedMark[] {
   const taken: { from: number; to: number }[][] = Array.from({ length: LANES }, () => [])
+  const said: number[] = []
+  const ofSubject = new Map<string, number>()
   return [...marks]
-    .sort((a, b) => a.atMs - b.atMs)
+    .sort((a, b) => (WEIGHT[a.level] ?? 5) - (WEIGHT[b.level] ?? 5) || a.atMs - b.atMs)
     .map((mark) => {
       const at = x(mark.atMs)
       const title = plainText(mark.text)
       const words = shorten(title)
+      const unsaid = { x: at, words, title, level: mark.level, lane: null, isLeft: false }
+      const subject = title.includes(': ') ? title.slice(0, title.indexOf(': ')) : title
+      const alike = ofSubject.get(subject) ?? 0
+      if (alike >= SUBJECT_MOST) return unsaid
+      if (said.length >= SAID_MOST || said.some((other) => Math.abs(other - at) < APART_PX)) return unsaid
       const wide = words.length * CHAR_PX + AIR_PX
       const sides = [
         { from: at, to: at + wide, isLeft: false },
@@ -73,9 +83,11 @@ export function placeMarks(
         for (const { from, to, isLeft } of sides) {
           if (taken[lane]?.some((other) => from < other.to && to > other.from)) continue
           taken[lane]?.push({ from, to })
+          said.push(at)
+          ofSubject.set(subject, alike + 1)
           return { x: at, words, title, level: mark.level, lane, isLeft }
         }
-      return { x: at, words, title, level: mark.level, lane: null, isLeft: false }
+      return unsaid
     })
 }
 

@@ -1,0 +1,22 @@
+/** Emulated clusters that are busy, and with which nothing is wrong. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { alertedCluster } from '../../../tests/node/alerted-cluster.ts'
+import { resourcePath } from '../resources.ts'
+import { readScenario } from '../scenario-file.ts'
+
+describe('no alert without a cause', () => {
+  it.each([
+    ['checkpoint-storm', 48, 1_000],
+    ['paper-adaptbf-recompensation', 80, 500],
+    ['paper-adaptbf-redistribution', 40, 500],
+  ])('is told of %s', async (name, seconds, period_ms) => {
+    const scenario = readScenario(resourcePath(join('scenarios', `${name}.yaml`)))
+    if (!scenario.ok) throw new Error(scenario.error.what)
+    const { control } = scenario.value
+    const c = alertedCluster({ ...scenario.value, control: { ...control, period_ms } })
+    await c.run(seconds)
+    expect(c.told).toEqual([])
+    expect(c.monitor.sample).toBeGreaterThan(seconds / 2)
+  })
+})
