@@ -15,7 +15,7 @@ export interface Asking<A> {
    * @param what  what did not happen, should it be refused.
    * @returns     what the host answered; undefined where it refused: why stands in `notice`.
    */
-  ask<R>(name: string, what: string, verb: (api: A) => Promise<R>): Promise<R | undefined>
+  readonly ask: <R>(name: string, what: string, verb: (api: A) => Promise<R>) => Promise<R | undefined>
 }
 
 /** @param part  of the contract, that is asked. */
