@@ -11,7 +11,7 @@ export default defineConfig({
           'host-process': 'electron/main/host-process.ts',
           'papers-worker': 'electron/host/papers/worker.ts',
           'haechi-thread': 'electron/haechi/thread.ts',
-          'snapshot-export': 'electron/incidents/export-thread.ts',
+          'snapshot-export': 'electron/incidents/shelf/export-thread.ts',
           'locks-worker': 'electron/host/locks/worker.ts',
           'sandbox-worker': 'electron/sandbox/worker.ts',
           'sandbox-reader': 'electron/host/sandbox/reading-thread.ts',

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
-import { NotebookStore } from '../incidents/notebook-store.ts'
+import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
 import { sluiceHere } from './testing/in-process.ts'
 import { instantOf } from './snapshot-time.ts'
 

@@ -24,7 +24,9 @@ export const record = z.strictObject({
   hash,
 })
 /** The last line. */
-export const head = z.strictObject({ head: z.strictObject({ number: z.number().int().nonnegative(), hash }).nullable() })
+export const head = z.strictObject({
+  head: z.strictObject({ number: z.number().int().nonnegative(), hash }).nullable(),
+})
 
 /** Longest line: a change of many commands has its texts in one record. */
 const LINE_BYTES = 16 << 20

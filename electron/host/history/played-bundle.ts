@@ -1,6 +1,6 @@
 /** A bundle that is on screen. */
 import type { Manifest } from '#core/snapshot/manifest.ts'
-import type { OpenedBundle } from '../../incidents/open-bundle.ts'
+import type { OpenedBundle } from '../../incidents/bundle/open-bundle.ts'
 
 export interface PlayedBundle {
   /** In the folder of bundles. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ExportEvent, ExportInput } from '#core/api/incidents.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { openZip } from '../../incidents/zip-in.ts'
+import { openZip } from '../../incidents/zip/zip-in.ts'
 import { openHost, type Host } from '../host.ts'
 import { notebookFor, screenSource } from './screen-source.ts'
 

@@ -1,7 +1,7 @@
 /** Readings of the moment at which an incident was opened: written beside its notebook, while sampling goes on. */
 import { writeWholeLater } from '../../files/whole-file.ts'
-import type { RawReading } from '../../incidents/bundle-source.ts'
-import type { NotebookStore } from '../../incidents/notebook-store.ts'
+import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
+import type { NotebookStore } from '../../incidents/notebook/notebook-store.ts'
 import { frozenReadings, readingsText } from './readings.ts'
 
 const WHAT = 'readings'

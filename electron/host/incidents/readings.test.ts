@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import type { RawReading } from '../../incidents/bundle-source.ts'
+import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { cutText, fitted, frozenReadings, readingsText } from './readings.ts'
 
 const reading = (server: string, text: string): RawReading => ({ atMs: 1, server, what: 'ost.OSS.ost_io.stats', text })

@@ -1,7 +1,7 @@
 /** What servers printed, as the console read it last: nothing is read again for it. Bounded, and said where it was cut. */
 import * as z from 'zod'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import type { RawReading } from '../../incidents/bundle-source.ts'
+import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { readPlain } from '../../files/plain-file.ts'
 
 /** Texts of one source, characters in all. */

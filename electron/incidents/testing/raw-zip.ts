@@ -1,6 +1,6 @@
 /** Zips as an attacker writes them: every field of every record can be said to be another. */
 import { crc32, deflateRawSync } from 'node:zlib'
-import { SEAL } from '../zip-out.ts'
+import { SEAL } from '../zip/zip-out.ts'
 import { createHash } from 'node:crypto'
 
 export interface RawMember {

@@ -1,8 +1,8 @@
 /** A small cluster that was watched for some seconds, as the source of bundles. */
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 import type { ExportInput } from '#core/api/incidents.ts'
-import { keptSlice } from '../audit-slices.ts'
-import type { BundleSource } from '../bundle-source.ts'
+import { keptSlice } from '../bundle/audit-slices.ts'
+import type { BundleSource } from '../bundle/bundle-source.ts'
 
 /** Beginning of its time, Unix ms. */
 export const EPOCH = 1_767_225_600_000

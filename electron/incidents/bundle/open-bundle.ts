@@ -1,0 +1,157 @@
+/**
+ * Opens a bundle to look at it: its recording is unpacked under a name of ours into a private folder and opened like any recording of
+ * others. What else is in it is read when it is asked for; a second export takes all of it from here.
+ */
+import { join } from 'node:path'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { AUDIT, HISTORY, type Manifest } from '#core/snapshot/manifest.ts'
+import type { Incident } from '#core/snapshot/notebook.ts'
+import { openFile, type OpenedFile } from '../../history/open-recording.ts'
+import { upgradeCopy } from '../../history/upgrade-copy.ts'
+import { AUDIT_MOST, readAudit } from './audit-member.ts'
+import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
+import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
+import { READ_MOST, readReadings } from './raw-readings.ts'
+import { readManifest, readNotebook } from './read-manifest.ts'
+import { damaged, openZip, type OpenedZip } from '../zip/zip-in.ts'
+
+/** Of all readings of a bundle that are held. */
+const READINGS_MOST = 256 * 2 ** 20
+
+export interface OpenedBundle extends BundleSource {
+  readonly manifest: Manifest
+  /** The unpacked recording. */
+  readonly file: string
+  readonly missing: readonly string[]
+  /** Closes the recording and removes what was unpacked. */
+  close(): void
+}
+
+/** Records of [fromMs, toMs), and the hash that the first of them follows from. */
+export function sliceOf(all: AuditSlice | null, fromMs: number, toMs: number): AuditSlice | null {
+  if (!all) return null
+  const from = all.records.findIndex((r) => r.atMs >= fromMs && r.atMs < toMs)
+  if (from < 0) return { ...all, records: [], anchor: all.records.at(-1)?.hash ?? all.anchor }
+  const records = all.records.slice(from).filter((r) => r.atMs >= fromMs && r.atMs < toMs)
+  return { ...all, records, anchor: all.records[from - 1]?.hash ?? all.anchor }
+}
+
+async function auditOf(zip: OpenedZip, facts: Manifest['audit']): Promise<Result<AuditSlice | null>> {
+  if (!zip.entries.has(AUDIT)) return ok(null)
+  const bytes = await zip.read(AUDIT, AUDIT_MOST)
+  if (!bytes.ok) return bytes
+  const slice = readAudit(bytes.value.toString(), facts)
+  return slice.ok ? slice : fail(damaged(AUDIT, slice.error))
+}
+
+async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
+  const out: RawReading[] = []
+  let left = READINGS_MOST
+  for (const { name, bytes } of zip.entries.values()) {
+    if (!name.startsWith('readings/')) continue
+    if ((left -= bytes) < 0) break
+    const text = await zip.read(name, bytes)
+    if (!text.ok) return text
+    const most = READ_MOST - out.length
+    const read = readReadings(text.value.toString(), most)
+    if (read.length > most) return fail(damaged(name, `there are more than ${READ_MOST} readings in the bundle`))
+    for (const reading of read) out.push(reading)
+  }
+  return ok(out)
+}
+
+/** An older recording is brought up to date in the unpacked copy. */
+function openHistory(file: string): Result<OpenedFile> {
+  const opened = openFile(file)
+  if (opened.ok || opened.error.code !== 'RECORDING_OLDER') return opened
+  const upgraded = upgradeCopy(file)
+  return upgraded.ok ? openFile(file) : upgraded
+}
+
+/**
+ * Opens a bundle.
+ *
+ * @param folder  where its recording is unpacked to, in a folder of its own.
+ *
+ * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of the recording.
+ */
+export async function openBundle(file: string, folder: string): Promise<Result<OpenedBundle>> {
+  const zip = await openZip(file)
+  if (!zip.ok) return zip
+  let own: string | undefined
+  let db: OpenedFile['db'] | undefined
+  let isOpen = false
+  try {
+    const manifest = await readManifest(zip.value)
+    if (!manifest.ok) return manifest
+    const notebook = await readNotebook(zip.value, manifest.value.version)
+    if (!notebook.ok) return notebook
+    const audit = await auditOf(zip.value, manifest.value.audit)
+    if (!audit.ok) return audit
+    const readings = await readingsOf(zip.value)
+    if (!readings.ok) return readings
+    if (!zip.value.entries.has(HISTORY))
+      return fail(damaged(HISTORY, 'it was left out of this bundle: there is nothing to play'))
+    own = privateFolder(folder)
+    const unpacked = join(own, HISTORY)
+    const out = await zip.value.extract(HISTORY, unpacked)
+    if (!out.ok) return out
+    const opened = openHistory(unpacked)
+    if (!opened.ok) return fail({ ...opened.error, what: `${HISTORY} of the bundle cannot be opened` })
+    db = opened.value.db
+    const cluster = opened.value.clusters.at(-1)
+    if (!cluster) return fail(damaged(HISTORY, 'nothing is kept in it'))
+    isOpen = true
+    return ok(
+      bundleOf({
+        manifest: manifest.value,
+        notebook: notebook.value,
+        audit: audit.value,
+        readings: readings.value,
+        db,
+        own,
+        cluster: cluster.id,
+        file: unpacked,
+      }),
+    )
+  } catch (e) {
+    return fail({
+      code: 'BUNDLE_FAILED',
+      what: 'The bundle was not opened',
+      why: e instanceof Error ? e.message : String(e),
+      next: 'Free space where temporary files are kept.',
+    })
+  } finally {
+    zip.value.close()
+    if (!isOpen) {
+      db?.close()
+      if (own !== undefined) dropFolder(own)
+    }
+  }
+}
+
+interface Parts {
+  readonly manifest: Manifest
+  readonly notebook: Incident | null
+  readonly audit: AuditSlice | null
+  readonly readings: readonly RawReading[]
+  readonly db: OpenedFile['db']
+  readonly own: string
+  readonly cluster: number
+  readonly file: string
+}
+
+function bundleOf({ manifest, notebook, audit, readings, db, own, cluster, file }: Parts): OpenedBundle {
+  return {
+    ...{ manifest, notebook, file, db, cluster },
+    source: manifest.source,
+    isRedacted: manifest.redaction === 'pseudonyms',
+    missing: manifest.missing,
+    audit: (fromMs, toMs) => sliceOf(audit, fromMs, toMs),
+    readings: (fromMs, toMs) => readings.filter((r) => r.atMs >= fromMs && r.atMs < toMs),
+    close: () => {
+      if (db.open) db.close()
+      dropFolder(own)
+    },
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Whether a bundle is as it was written, and what is not. Every byte is under the hash in the archive's comment, every member under its
+ * own in the manifest: a change is named by the member that it is in, or as `archive` where it is in none. Who writes all of it anew,
+ * hashes and all, is not noticed by what is in the file: for that the hash of the whole is kept apart.
+ */
+import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { VerdictOfBundle } from '#core/api/incidents.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { AUDIT, HISTORY, MANIFEST, type Manifest } from '#core/snapshot/manifest.ts'
+import { openFile } from '../../history/open-recording.ts'
+import { AUDIT_MOST, brokenAt, readAudit } from './audit-member.ts'
+import { contentHash } from './content-hash.ts'
+import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
+import { readManifest, readNotebook } from './read-manifest.ts'
+import { MemberDamaged, openZip, type OpenedZip } from '../zip/zip-in.ts'
+import { SEAL_BYTES } from '../zip/zip-out.ts'
+
+/** The part that is none of a member's. */
+export const ARCHIVE = 'archive'
+
+type Change = VerdictOfBundle['changed'][number]
+
+/** Hashes of the whole file, and of what its comment speaks of. */
+async function hashes(zip: OpenedZip): Promise<{ sha256: string; sealed: string }> {
+  const [whole, sealed] = [createHash('sha256'), createHash('sha256')]
+  let left = zip.size - SEAL_BYTES
+  for await (const piece of zip.raw()) {
+    whole.update(piece)
+    sealed.update(piece.subarray(0, Math.max(0, Math.min(left, piece.length))))
+    left -= piece.length
+  }
+  return { sha256: whole.digest('hex'), sealed: sealed.digest('hex') }
+}
+
+async function hashOf(zip: OpenedZip, name: string): Promise<Result<string, string>> {
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of zip.stream(name)) hash.update(piece)
+    return ok(hash.digest('hex'))
+  } catch (e) {
+    if (e instanceof MemberDamaged) return fail(e.message)
+    throw e
+  }
+}
+
+/** Members that are not as the manifest has them, are missing, or are none of its. */
+async function membersChanged(zip: OpenedZip, manifest: Manifest): Promise<Change[]> {
+  const changed: Change[] = []
+  const named = new Set<string>([MANIFEST])
+  for (const { name, bytes, sha256 } of manifest.members) {
+    if (named.has(name)) changed.push({ member: MANIFEST, why: `it names ${name} twice` })
+    named.add(name)
+    const entry = zip.entries.get(name)
+    if (!entry) {
+      changed.push({ member: name, why: 'it is missing' })
+      continue
+    }
+    const hash = await hashOf(zip, name)
+    if (!hash.ok) changed.push({ member: name, why: hash.error })
+    else if (hash.value !== sha256)
+      changed.push({ member: name, why: 'its bytes are not those that the manifest names' })
+    else if (entry.bytes !== bytes) changed.push({ member: MANIFEST, why: `it names another size of ${name}` })
+  }
+  for (const name of zip.entries.keys()) {
+    if (!named.has(name)) changed.push({ member: name, why: 'it was added: the manifest does not name it' })
+  }
+  if (contentHash(manifest.members) !== manifest.content) {
+    changed.push({ member: MANIFEST, why: 'its hash of the content is not that of its members' })
+  }
+  return changed
+}
+
+async function auditChanged(zip: OpenedZip, manifest: Manifest): Promise<string | undefined> {
+  const bytes = await zip.read(AUDIT, AUDIT_MOST)
+  if (!bytes.ok) return bytes.error.why ?? bytes.error.what
+  const { audit } = manifest
+  const slice = readAudit(bytes.value.toString(), audit)
+  if (!slice.ok) return slice.error
+  const { records } = slice.value
+  if (!audit) return 'the manifest knows of no audit'
+  const isOther =
+    records.length !== audit.records ||
+    (records[0]?.number ?? 0) !== audit.from ||
+    (records.at(-1)?.number ?? 0) !== audit.to ||
+    (records.at(-1)?.hash ?? audit.anchor) !== audit.head
+  if (isOther) return 'its records are not those that the manifest names'
+  return brokenAt(slice.value)?.why
+}
+
+async function historyChanged(zip: OpenedZip): Promise<Result<string | undefined>> {
+  const folder = privateFolder(tmpdir())
+  try {
+    const file = join(folder, HISTORY)
+    const out = await zip.extract(HISTORY, file)
+    if (!out.ok) return out.error.code === 'BUNDLE_DAMAGED' ? ok(out.error.why) : out
+    const opened = openFile(file)
+    if (opened.ok) opened.value.db.close()
+    // One of another version is as it was written.
+    const isOther = !opened.ok && ['RECORDING_OLDER', 'RECORDING_NEWER'].includes(opened.error.code)
+    return ok(opened.ok || isOther ? undefined : opened.error.why)
+  } finally {
+    dropFolder(folder)
+  }
+}
+
+/**
+ * Verifies a bundle.
+ *
+ * Failures: it cannot be read at all (BUNDLE_GONE, _UNREADABLE), is no bundle (BUNDLE_FOREIGN), or one of a newer Sluice (BUNDLE_NEWER).
+ */
+export async function verifyBundle(file: string): Promise<Result<VerdictOfBundle>> {
+  const opened = await openZip(file)
+  if (!opened.ok) {
+    if (opened.error.code !== 'BUNDLE_REFUSED') return opened
+    return ok({ ok: false, changed: [{ member: ARCHIVE, why: opened.error.why ?? '' }], manifest: null, sha256: '' })
+  }
+  const zip = opened.value
+  try {
+    const { sha256, sealed } = await hashes(zip)
+    const changed: Change[] = []
+    const read = await readManifest(zip)
+    if (!read.ok) {
+      if (read.error.code !== 'BUNDLE_DAMAGED') return read
+      changed.push({ member: MANIFEST, why: read.error.why ?? '' })
+      // Without it nothing is known of the others but what the archive itself says.
+      for (const name of zip.entries.keys()) {
+        const hash = name === MANIFEST ? ok('') : await hashOf(zip, name)
+        if (!hash.ok) changed.push({ member: name, why: hash.error })
+      }
+      return ok({ ok: false, changed, manifest: null, sha256 })
+    }
+    const manifest = read.value
+    changed.push(...(await membersChanged(zip, manifest)))
+    const isChanged = (name: string): boolean => changed.some((c) => c.member === name)
+    if (zip.entries.has(AUDIT) && !isChanged(AUDIT)) {
+      const why = await auditChanged(zip, manifest)
+      if (why !== undefined) changed.push({ member: AUDIT, why })
+    }
+    if (zip.entries.has(HISTORY) && !isChanged(HISTORY)) {
+      const why = await historyChanged(zip)
+      if (!why.ok) return why
+      if (why.value !== undefined) changed.push({ member: HISTORY, why: why.value })
+    }
+    const notebook = await readNotebook(zip, manifest.version)
+    if (!notebook.ok && notebook.error.code === 'BUNDLE_DAMAGED' && !isChanged('notebook.json')) {
+      changed.push({ member: 'notebook.json', why: notebook.error.why ?? '' })
+    }
+    if (sealed !== zip.seal && changed.length === 0) {
+      changed.push({ member: ARCHIVE, why: 'a byte of it was changed that belongs to no content' })
+    }
+    return ok({ ok: changed.length === 0, changed, manifest, sha256 })
+  } finally {
+    zip.close()
+  }
+}

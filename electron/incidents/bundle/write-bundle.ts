@@ -1,0 +1,315 @@
+/**
+ * Writes a bundle: an excerpt of the history first, redacted and reduced on the way; then everything else of that excerpt, so that
+ * nothing is in it that is not in the excerpt. The notebook, the audit and readings go through the same redactor.
+ */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import type { ExportInput } from '#core/api/incidents.ts'
+import { formatInstant } from '#core/base/clock-text.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { BUNDLE_FORMAT, HISTORY, MANIFEST, README, REPORT, type Manifest } from '#core/snapshot/manifest.ts'
+import type { ChartCell, Incident, NameKind } from '#core/snapshot/notebook.ts'
+import type { PageFacts } from '#core/snapshot/page-facts.ts'
+import { PLAIN, type Redactor } from '#core/snapshot/redactor.ts'
+import { chartSvg } from '#core/snapshot/chart-svg.ts'
+import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
+import { redactIncident } from '#core/snapshot/redact-notebook.ts'
+import { reportMarkdown } from '#core/snapshot/report.ts'
+import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import { writeExcerpt, type ExcerptFacts } from '../../history/excerpt.ts'
+import { FileReader } from '../../history/file-reader.ts'
+import type { HistoryReader } from '../../history/reader.ts'
+import { auditFacts } from './audit-member.ts'
+import { chartCells, membersOf, type Member } from './bundle-members.ts'
+import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
+import { contentHash } from './content-hash.ts'
+import { jobsNamed } from './keep-jobs.ts'
+import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
+import { replayData } from '../page/replay-data.ts'
+import { firstRulesMs, rulesAt, rulesText } from './rule-texts.ts'
+import { collectNames, namesFailure } from '../redaction/names.ts'
+import { redactAudit } from '../redaction/redact-audit.ts'
+import { redactReadings } from '../redaction/redact-readings.ts'
+import { svgToPng } from '../page/png.ts'
+import { readmePage } from '../page/readme-page.ts'
+import { writeZip, type WrittenMember, type ZipMember } from '../zip/zip-out.ts'
+
+export interface WriteOptions {
+  readonly incident: Incident | null
+  readonly file: string
+  /** What stands for a name; used while the source is not redacted already. */
+  readonly code: (kind: NameKind, text: string) => string
+  /** Of this program. */
+  readonly version: string
+  readonly nowMs: number
+  /** Where the excerpt lies meanwhile; a folder of temporary files by default. */
+  readonly work?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly progress?: ((what: string, done: number) => void) | undefined
+}
+
+export interface WrittenBundle {
+  readonly bytes: number
+  readonly sha256: string
+  readonly content: string
+  readonly missing: readonly string[]
+}
+
+const CANCELLED: Failure = { code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' }
+/** Of a chart's picture. */
+const SCALE = 2
+const MISSING_MOST = 200
+const INEXACT = 'Patterns of rules whose stand-ins may match other jobs or addresses than they did on the cluster.'
+const NO_PICTURES = 'Charts are there as SVG only: this machine could not draw their PNG pictures.'
+
+/** What the members are made of, all of it redacted. */
+interface Gathered {
+  readonly reader: HistoryReader
+  readonly file: string
+  readonly facts: ExcerptFacts
+  readonly incident: Incident | null
+  readonly audit: AuditSlice | null
+  readonly readings: readonly RawReading[]
+  readonly source: Manifest['source']
+  readonly redactor: Redactor
+  /** Patterns of rules that could not be carried over. */
+  readonly inexact: () => number
+  /** Of the newest sample of the source, in the span or not. */
+  readonly newestMs: number | undefined
+}
+
+function redactSource(source: Manifest['source'], r: Redactor): Manifest['source'] {
+  return {
+    ...source,
+    cluster: r.name('cluster', source.cluster),
+    scenario: source.scenario === null ? null : r.text(source.scenario),
+    releases: source.releases.map((of) => ({ server: r.name('host', of.server), release: r.text(of.release) })),
+  }
+}
+
+async function gather(
+  source: BundleSource,
+  input: ExportInput,
+  o: WriteOptions,
+  folder: string,
+): Promise<Result<Gathered>> {
+  const { span } = input
+  const isOn = input.redact && !source.isRedacted
+  o.progress?.('Names', 0)
+  const known = isOn ? collectNames(source, span, o.incident) : undefined
+  const failure = known && namesFailure(known)
+  if (failure) return fail(failure)
+  const names = known && makeRedactor(known, o.code)
+  const redactor = names ?? PLAIN
+  const named = new FileReader(source.db, source.cluster, { name: source.source.cluster, isOwner: false })
+  const file = join(folder, HISTORY)
+  const excerpt = await writeExcerpt(source.db, source.cluster, span, file, {
+    redactor,
+    detail: input.detail,
+    keepJobs: jobsNamed(named, span, o.incident),
+    progress: (done) => o.progress?.('Samples', 0.05 + 0.45 * done),
+    ...(o.signal ? { signal: o.signal } : {}),
+  })
+  if (!excerpt.ok) return o.signal?.aborted ? fail(CANCELLED) : excerpt
+  const db = new Database(file, { readonly: true })
+  const cluster = db.prepare('SELECT id, name FROM cluster ORDER BY id LIMIT 1').get() as { id: number; name: string }
+  const slice = source.audit(span.fromMs, span.toMs)
+  return ok({
+    reader: new FileReader(db, cluster.id, { name: cluster.name, isOwner: true }),
+    ...{ file, facts: excerpt.value, redactor },
+    ...{ inexact: () => names?.inexact ?? 0, newestMs: named.kept()?.toMs },
+    incident: o.incident && redactIncident(o.incident, redactor),
+    audit: slice && (isOn ? { ...redactAudit(slice, redactor), isRehashed: true } : slice),
+    readings: redactReadings(source.readings(span.fromMs, span.toMs), redactor),
+    source: redactSource(source.source, redactor),
+  })
+}
+
+type Facts = PageFacts['manifest']
+
+/** What a span that ends after the newest sample does not have; the history is written a few seconds at a time. */
+const AHEAD_MS = 5_000
+const aheadOf = (newestMs: number | undefined, toMs: number): string[] =>
+  newestMs === undefined || toMs - newestMs <= AHEAD_MS
+    ? []
+    : [`The newest sample was of ${formatInstant(newestMs)} UTC when this was written: what came later is not in it.`]
+
+function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions): Facts {
+  const { facts, incident, audit } = of
+  const left = new Set(input.leaveOut)
+  const { servers, targets, jobs, instants, tier, jobsWhole } = facts
+  const missing = [
+    // Whether pictures can be drawn is of this machine, not of the one that wrote what is opened.
+    ...(source.missing ?? []).filter((text) => text !== NO_PICTURES),
+    ...facts.missing.map((text) => (text.endsWith('.') ? text : `${text}.`)),
+    ...(source.missing ? [] : aheadOf(of.newestMs, input.span.toMs)),
+    ...(of.inexact() > 0 ? [INEXACT] : []),
+    ...[...left].sort().map((group) => `Left out on purpose: ${group}.`),
+    ...(!left.has('audit') && audit === null ? ['The audit could not be read.'] : []),
+    ...(!left.has('readings') && of.readings.length === 0 ? ['Raw readings of servers are not kept.'] : []),
+  ].map((text) => of.redactor.text(text).slice(0, 1_000))
+  return {
+    ...{ format: BUNDLE_FORMAT, product: 'sluice', version: o.version },
+    incident:
+      incident && !left.has('notebook') ? { id: incident.id, title: incident.title, status: incident.status } : null,
+    source: of.source,
+    range: input.span,
+    samples: { servers, targets, jobs, instants, tier, jobsWhole },
+    missing: [...new Set(missing)].slice(0, MISSING_MOST),
+    redaction: of.redactor.isOn || source.isRedacted ? 'pseudonyms' : 'none',
+    audit: audit && !left.has('audit') ? auditFacts(audit) : null,
+  }
+}
+
+const slug = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 48)
+    .replace(/-+$/, '') || 'chart'
+
+interface Chart {
+  readonly name: string
+  readonly svg: string
+  readonly png: Buffer | null
+}
+
+async function charts(cells: readonly ChartCell[], version: string): Promise<Chart[]> {
+  const out = []
+  for (const [i, cell] of cells.entries()) {
+    const svg = chartSvg(cell, { version })
+    const name = `${String(i + 1).padStart(2, '0')}-${slug(cell.title)}`
+    // A picture that cannot be made is left out: the drawing says the same.
+    out.push({ name, svg, png: await svgToPng(svg, SCALE).catch(() => null) })
+  }
+  return out
+}
+
+/** Makes something of what is gathered, and removes the excerpt. */
+async function gathered<T>(
+  source: BundleSource,
+  input: ExportInput,
+  o: WriteOptions,
+  use: (of: Gathered) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  let folder: string | undefined
+  let reader: HistoryReader | undefined
+  try {
+    folder = privateFolder(o.work ?? tmpdir())
+    const all = await gather(source, input, o, folder)
+    if (!all.ok) return all
+    reader = all.value.reader
+    if (o.signal?.aborted) return fail(CANCELLED)
+    return await use(all.value)
+  } catch (e) {
+    return fail({
+      code: 'BUNDLE_FAILED',
+      what: 'The bundle was not written',
+      why: e instanceof Error ? e.message : String(e),
+      unaffected: 'The history is as it was; nothing half-written was left.',
+      next: 'Free space where bundles and temporary files are kept.',
+    })
+  } finally {
+    reader?.close()
+    if (folder !== undefined) dropFolder(folder)
+  }
+}
+
+/**
+ * Writes a bundle to a new file.
+ *
+ * Failures: those of the excerpt (an empty range, a full disk); BUNDLE_EXISTS, BUNDLE_FAILED, BUNDLE_CANCELLED: nothing is left then.
+ */
+export const writeBundle = (
+  source: BundleSource,
+  input: ExportInput,
+  o: WriteOptions,
+): Promise<Result<WrittenBundle>> => gathered(source, input, o, (of) => pack(of, source, input, o))
+
+/** The report alone, without the hashes of members that are not written. Failures: those of the excerpt. */
+export const writeReport = (
+  source: BundleSource,
+  input: ExportInput,
+  o: Omit<WriteOptions, 'file'>,
+): Promise<Result<string>> =>
+  gathered(source, input, { ...o, file: '' }, async (of) => {
+    const { said, data } = saidOf(of, source, input, { ...o, file: '' })
+    return ok(reportMarkdown({ ...said, sealed: [] }, data))
+  })
+
+/** What pages say, and the figures in them. */
+function saidOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions) {
+  const { reader } = of
+  const { span } = input
+  const incident = input.leaveOut.includes('notebook') ? null : of.incident
+  const manifest = factsOf(of, source, input, o)
+  const beginMs = firstRulesMs(reader, span)
+  const [before, after] = [rulesAt(reader, beginMs), rulesAt(reader, span.toMs - 1)]
+  const rules = { before: rulesText(before), after: rulesText(after) }
+  const said = { manifest, incident, span, rules }
+  return { said, before, after, beginMs, incident, data: replayData(reader, { ...said, sealed: [] }) }
+}
+
+async function pack(
+  of: Gathered,
+  source: BundleSource,
+  input: ExportInput,
+  o: WriteOptions,
+): Promise<Result<WrittenBundle>> {
+  const { reader, audit, readings } = of
+  const { span } = input
+  const left = new Set(input.leaveOut)
+  const { said: first, before, after, beginMs, incident, data } = saidOf(of, source, input, o)
+  const drawn = left.has('charts') ? [] : [...standardCharts(data, { ...first, sealed: [] }), ...chartCells(incident)]
+  const pictured = await charts(drawn, o.version)
+  const missing = pictured.some(({ png }) => png === null)
+    ? [...first.manifest.missing.slice(0, MISSING_MOST - 1), NO_PICTURES]
+    : first.manifest.missing
+  const facts = { ...first.manifest, missing }
+  const said = { ...first, manifest: facts }
+  const members = membersOf(
+    {
+      ...{ reader, history: of.file, span, incident, audit, readings, before, after, beginMs, samples: of.facts },
+      isAll: input.detail === 'all',
+      charts: pictured,
+    },
+    left,
+  )
+  const page = (name: string, written: readonly WrittenMember[]): ZipMember => {
+    const of = { ...said, sealed: written.slice(0, members.length) }
+    return { name, content: () => (name === README ? readmePage(data, of) : reportMarkdown(of, data)) }
+  }
+  const about = new Map([...members, ...PAGES].map((m) => [m.name, m.about]))
+  let content = ''
+  const last = [
+    (written: readonly WrittenMember[]) => page(REPORT, written),
+    (written: readonly WrittenMember[]) => page(README, written),
+    (written: readonly WrittenMember[]): ZipMember => {
+      content = contentHash(written)
+      const all = [...written].sort((a, b) => (a.name < b.name ? -1 : 1))
+      const whole: Manifest = {
+        ...facts,
+        createdMs: o.nowMs,
+        members: all.map((m) => ({ ...m, about: about.get(m.name) ?? '' })),
+        content,
+      }
+      return { name: MANIFEST, content: () => `${JSON.stringify(whole, null, 1)}\n` }
+    },
+  ]
+  let n = 0
+  const zip = await writeZip(o.file, members, last, {
+    signal: o.signal,
+    member: (name) => o.progress?.(name, 0.5 + (0.5 * n++) / (members.length + last.length)),
+  })
+  if (!zip.ok) return zip
+  o.progress?.('Done', 1)
+  return ok({ ...zip.value, content, missing })
+}
+
+const PAGES: readonly Pick<Member, 'name' | 'about'>[] = [
+  { name: REPORT, about: 'The same in words, as Markdown' },
+  { name: README, about: 'Opens in any browser and replays the stretch' },
+]

@@ -1,0 +1,354 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ok } from '#core/base/result.ts'
+import { TEXT_MOST, type Incident } from '#core/snapshot/notebook.ts'
+import { notebookJson } from '#core/snapshot/notebook-json.ts'
+import { tempFolder } from '../../../tests/node/temp-folder.ts'
+import type { Step } from '../../files/whole-file.ts'
+import { DOCUMENT_BYTES, readNotebook } from './notebook-read.ts'
+import { NotebookStore } from './notebook-store.ts'
+
+const incident = (id: string, over: Partial<Incident> = {}): Incident => ({
+  ...{ format: 1, id, title: `of ${id}`, status: 'open', author: 'mira', alert: null },
+  source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
+  ...{ createdMs: 1, changedMs: 2, resolvedMs: null, fromMs: 1, toMs: 2, cells: [] },
+  ...over,
+})
+
+const made = (store: NotebookStore, title?: string): string => {
+  const result = store.create((id) => incident(id, title === undefined ? {} : { title }))
+  if (!result.ok) throw new Error(result.error.why)
+  return result.value.id
+}
+const retitled = (store: NotebookStore, id: string, title: string) =>
+  store.replace(id, 'The incident was not changed', (of) => ok({ ...of, title }))
+const folderOf = (data: string): string => join(data, 'incidents')
+const put = (data: string, name: string, text: string): void => {
+  mkdirSync(dirname(join(folderOf(data), name)), { recursive: true })
+  writeFileSync(join(folderOf(data), name), text)
+}
+const code = (result: { ok: boolean; error?: { code: string } }): string => result.error?.code ?? 'ok'
+
+const storeUrl = new URL('./notebook-store.ts', import.meta.url).href
+/** A program of its own on the same folder: `store`, `of(id)` and the words of its command line. */
+const program = (body: string): string[] => [
+  '--input-type=module',
+  '-e',
+  `import { NotebookStore } from ${JSON.stringify(storeUrl)}
+   const [data, ...words] = process.argv.slice(1)
+   const of = (id, title = id, cells = []) => (${JSON.stringify(incident('INC-0001'))}, { ...${JSON.stringify(incident('INC-0001'))}, id, title, cells })
+   ${body}`,
+]
+
+describe('a folder of notebooks', () => {
+  it('keeps what is made and changed, newest first, for the next start', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    expect(store.list()).toEqual([])
+    expect([made(store), made(store, 'two')]).toEqual(['INC-0001', 'INC-0002'])
+    expect(retitled(store, 'INC-0001', 'one').ok).toBe(true)
+    const next = new NotebookStore(data)
+    expect(next.list().map((r) => [r.id, r.head?.title, r.head?.cells, r.fault])).toEqual([
+      ['INC-0002', 'two', 0, ''],
+      ['INC-0001', 'one', 0, ''],
+    ])
+    expect(next.find('INC-0001')).toEqual(incident('INC-0001', { title: 'one' }))
+    expect(readFileSync(join(folderOf(data), 'INC-0001.json'), 'utf8')).toBe(
+      notebookJson(incident('INC-0001', { title: 'one' })),
+    )
+    expect(statSync(join(folderOf(data), 'INC-0001.json')).mode & 0o077).toBe(0)
+  })
+
+  it('sees what another console does there', () => {
+    const data = tempFolder()
+    const [one, two] = [new NotebookStore(data), new NotebookStore(data)]
+    const id = made(one)
+    expect(two.list()).toHaveLength(1)
+    expect(retitled(two, id, 'from two').ok).toBe(true)
+    // Each change is made of what lies there.
+    expect(one.find(id)?.title).toBe('from two')
+    expect(one.replace(id, '', (of) => ok({ ...of, author: 'one' })).ok).toBe(true)
+    expect(two.find(id)).toMatchObject({ title: 'from two', author: 'one' })
+    expect(two.remove(id).ok).toBe(true)
+    expect(one.find(id)).toBeUndefined()
+    expect(code(retitled(one, id, 'gone'))).toBe('NO_INCIDENT')
+  })
+
+  it('keeps nothing on disk without a folder, and does the same', () => {
+    const store = new NotebookStore(undefined)
+    const id = made(store)
+    expect(retitled(store, id, 'in memory').ok).toBe(true)
+    expect(store.remove(id).ok).toBe(true)
+    expect(store.list()).toEqual([])
+    expect(made(store)).toBe('INC-0002')
+    expect(store.restore(id).ok).toBe(true)
+    expect(store.list().map((r) => r.head?.title)).toEqual(['of INC-0002', 'in memory'])
+    expect(store.beside(id, 'readings')).toBeUndefined()
+  })
+})
+
+describe('numbers', () => {
+  it('go on after what was removed, also when nothing of it is left', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    for (let i = 0; i < 3; i++) expect(store.remove(made(store)).ok).toBe(true)
+    execFileSync('rm', ['-r', join(folderOf(data), 'removed')])
+    expect(made(new NotebookStore(data))).toBe('INC-0004')
+    // Nor are they taken from a file that somebody named so.
+    put(data, 'INC-999999999.json', '{}')
+    expect(made(new NotebookStore(data))).toBe('INC-0005')
+    put(data, 'INC-0100.json', '{}')
+    expect(made(store)).toBe('INC-0101')
+  })
+
+  it('are given once to two programs that take them at the same time', async () => {
+    const data = tempFolder()
+    const take = program(`
+      const store = new NotebookStore(data)
+      for (let i = 0; i < 24; i++) {
+        const id = store.create((id) => of(id)).value.id
+        if (i % 3 === 0) store.remove(id)
+        console.log(id)
+      }`)
+    const run = (): Promise<string> =>
+      new Promise((done, failed) => {
+        const child = spawn(process.execPath, [...take, data], { stdio: ['ignore', 'pipe', 'inherit'] })
+        let text = ''
+        child.stdout.setEncoding('utf8').on('data', (t: string) => (text += t))
+        child.on('exit', (status) => (status === 0 ? done(text) : failed(new Error(`ended with ${status}`))))
+      })
+    const ids = (await Promise.all([run(), run()])).join('').trim().split('\n')
+    expect(ids).toHaveLength(48)
+    expect(new Set(ids).size).toBe(48)
+    expect(new NotebookStore(data).whole()).toHaveLength(32)
+    // What numbers are taken by does not grow.
+    expect(readdirSync(join(folderOf(data), 'numbers')).length).toBeLessThan(45)
+  }, 30_000)
+})
+
+describe('what is removed', () => {
+  it('comes back with what belongs to it, also to another program', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    const id = made(store, 'kept')
+    const beside = store.beside(id, 'readings') ?? ''
+    writeFileSync(beside, '{}')
+    expect(store.remove(id).ok).toBe(true)
+    expect(existsSync(beside)).toBe(false)
+    expect(code(store.remove(id))).toBe('NO_INCIDENT')
+    expect(new NotebookStore(data).restore(id).ok).toBe(true)
+    expect(existsSync(beside)).toBe(true)
+    expect(store.find(id)?.title).toBe('kept')
+    expect(code(store.restore(id))).toBe('NO_INCIDENT')
+    expect(code(store.restore('../INC-0001'))).toBe('NO_INCIDENT')
+  })
+
+  it('is kept within bounds: those of this start all, of earlier ones the last', () => {
+    const data = tempFolder()
+    for (let i = 1; i <= 60; i++) put(data, `removed/INC-${1000 + i}.json`, notebookJson(incident(`INC-${1000 + i}`)))
+    const left = (): number => readdirSync(join(folderOf(data), 'removed')).length
+    const store = new NotebookStore(data)
+    const id = made(store)
+    expect(id).toBe('INC-1061')
+    store.remove(id)
+    expect(left()).toBe(50)
+    expect(store.restore(id).ok).toBe(true)
+    expect(store.restore('INC-1060').ok).toBe(true)
+    expect(code(store.restore('INC-1001'))).toBe('NO_INCIDENT')
+  })
+})
+
+describe('exploit: documents of others', () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const good = notebookJson(incident('INC-0007'))
+  it.each([
+    ['no JSON', '{"format": 1,', 'it is no JSON'],
+    ['nothing', '', 'it is no JSON'],
+    ['a list', '[]', 'damaged'],
+    ['deep', deep, 'damaged'],
+    ['deep inside', good.replace('"cells": []', `"cells": ${deep}`), 'damaged: cells'],
+    ['wrong types', good.replace('"title": "of INC-0007"', '"title": {"toString": 1}'), 'damaged: title'],
+    ['a number that is none', good.replace('"fromMs": 1', '"fromMs": 1e999'), 'damaged: fromMs'],
+    ['another number', notebookJson(incident('INC-0008')), 'it says that it is INC-0008'],
+    ['newer', good.replace('"format": 1', '"format": 2'), 'a newer Sluice wrote it (format 2)'],
+    ['no format', good.replace('"format": 1', '"format": 0'), 'damaged: format'],
+    ['a prototype', good.replace('"cells"', '"__proto__": {"id": "x"}, "cells"'), ''],
+  ])('%s: it stands in the list with the reason and is never written over', (_, text, fault) => {
+    const data = tempFolder()
+    put(data, 'INC-0007.json', text)
+    const store = new NotebookStore(data)
+    const [row] = store.list()
+    expect(row).toMatchObject({ id: 'INC-0007', fault: expect.stringContaining(fault) as string })
+    if (fault === '') return
+    expect(store.find('INC-0007')).toBeUndefined()
+    expect(code(retitled(store, 'INC-0007', 'x'))).toBe('INCIDENT_UNREADABLE')
+    expect(made(store)).toBe('INC-0008')
+    expect(readFileSync(join(folderOf(data), 'INC-0007.json'), 'utf8')).toBe(text)
+    // It goes where removed ones go, and can come back.
+    expect(store.remove('INC-0007').ok).toBe(true)
+    expect(store.restore('INC-0007').ok).toBe(true)
+    expect(readFileSync(join(folderOf(data), 'INC-0007.json'), 'utf8')).toBe(text)
+  })
+
+  it('links, folders, pipes and huge files are not read, names that are no numbers not listed', () => {
+    const data = tempFolder()
+    const secret = join(data, 'secret.json')
+    writeFileSync(secret, notebookJson(incident('INC-0001')))
+    mkdirSync(folderOf(data))
+    symlinkSync(secret, join(folderOf(data), 'INC-0001.json'))
+    mkdirSync(join(folderOf(data), 'INC-0002.json'))
+    execFileSync('mkfifo', [join(folderOf(data), 'INC-0003.json')])
+    put(data, 'INC-0004.json', '{')
+    truncateSync(join(folderOf(data), 'INC-0004.json'), DOCUMENT_BYTES + 1)
+    for (const name of ['INC-1.json', 'INC-0009.json.bak', 'inc-0009.json', 'INC-00099999999.json', 'x INC-0009.json'])
+      put(data, name, '{}')
+    const store = new NotebookStore(data)
+    expect(store.list().map((r) => [r.id, r.fault])).toEqual([
+      ['INC-0004', `it has ${DOCUMENT_BYTES + 1} bytes: more than ${DOCUMENT_BYTES} are not read`],
+      ['INC-0003', 'it is no plain file'],
+      ['INC-0002', 'it is a folder'],
+      ['INC-0001', 'it is a link, which is not followed'],
+    ])
+    for (const id of ['INC-0001', 'INC-0002', 'INC-0003', 'INC-0004', '../secret', 'INC-0009']) {
+      expect(store.find(id)).toBeUndefined()
+      expect(retitled(store, id, 'x').ok).toBe(false)
+    }
+    expect(readlinkSync(join(folderOf(data), 'INC-0001.json'))).toBe(secret)
+    expect(readFileSync(secret, 'utf8')).toBe(notebookJson(incident('INC-0001')))
+  })
+
+  it('a folder in the place of a document is refused, and nothing of it is touched', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    mkdirSync(join(folderOf(data), 'INC-0001.json'), { recursive: true })
+    expect(made(store)).toBe('INC-0002')
+    expect(code(retitled(store, 'INC-0001', 'x'))).toBe('INCIDENT_UNREADABLE')
+  })
+})
+
+it('an older document is upgraded step by step; one that no step leads from is not guessed at', () => {
+  const old = JSON.stringify({ ...incident('INC-0001'), title: undefined, name: 'old', format: 1 })
+  const upgrades = new Map([[1, ({ name, ...d }: Record<string, unknown>) => ({ ...d, title: name })]])
+  const read = readNotebook(old, 'INC-0001', upgrades, 2)
+  expect(read).toEqual({ ok: true, value: incident('INC-0001', { title: 'old', format: 2 }) })
+  expect(readNotebook(old, 'INC-0001', new Map(), 2)).toMatchObject({ error: 'it is of format 1, which is not known' })
+})
+
+describe('a write that does not end', () => {
+  const steps: readonly Step[] = ['begun', 'opened', 'written', 'synced', 'named']
+  it.each(steps)(
+    'killed after it has %s: the old or the new notebook is there, and the next one can be made',
+    (step) => {
+      const data = tempFolder()
+      const id = made(new NotebookStore(data), 'old')
+      const kill = program(`
+      const store = new NotebookStore(data, { at: (s) => s === words[0] && process.kill(process.pid, 'SIGKILL') })
+      store.replace('${id}', '', (was) => ({ ok: true, value: { ...was, title: 'new' } }))`)
+      expect(spawnSync(process.execPath, [...kill, data, step]).signal).toBe('SIGKILL')
+      const store = new NotebookStore(data)
+      expect(store.list().map((r) => [r.head?.title, r.fault])).toEqual([[step === 'named' ? 'new' : 'old', '']])
+      expect(retitled(store, id, 'after').ok).toBe(true)
+      expect(made(store)).toBe('INC-0002')
+    },
+  )
+
+  it('killed while it makes one: the number is not given again', () => {
+    const data = tempFolder()
+    const kill = program(`
+      const store = new NotebookStore(data, { at: (s) => s === 'written' && process.kill(process.pid, 'SIGKILL') })
+      store.create((id) => of(id))`)
+    expect(spawnSync(process.execPath, [...kill, data]).signal).toBe('SIGKILL')
+    const store = new NotebookStore(data)
+    expect(store.list()).toEqual([])
+    expect(made(store)).toBe('INC-0002')
+  })
+
+  it('refused by the disk: nothing is lost, nothing is left, and it is said', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    const id = made(store, 'old')
+    // The system takes no file of more than 64 KiB from that program.
+    const much = program(`
+      const store = new NotebookStore(data)
+      const cells = Array.from({ length: 5 }, (_, i) => ({ id: 'c' + i, atMs: 1, kind: 'note', text: 'x'.repeat(${TEXT_MOST}) }))
+      console.log(JSON.stringify([
+        store.replace('${id}', 'The incident was not changed', (was) => ({ ok: true, value: { ...was, cells } })),
+        store.create((id) => of(id, 'big', cells)),
+        store.list().map((r) => r.head?.title),
+      ]))`)
+    const shell = `ulimit -f ${process.platform === 'darwin' ? 128 : 64}; exec "$@"`
+    const run = spawnSync('bash', ['-c', shell, 'bash', process.execPath, ...much, data], { encoding: 'utf8' })
+    const [changed, created, listed] = JSON.parse(run.stdout) as { ok: boolean; error: object }[]
+    const error = { code: 'INCIDENT_NOT_WRITTEN', why: 'files may not become so large here' }
+    expect(changed).toMatchObject({ ok: false, error: { ...error, what: 'The incident was not changed' } })
+    expect(created).toMatchObject({ ok: false, error })
+    expect(listed).toEqual(['old'])
+    expect(readdirSync(folderOf(data)).filter((n) => n.startsWith('INC'))).toEqual([`${id}.json`])
+  })
+
+  it('a file in the place of the folder is said, and is not touched', () => {
+    const data = tempFolder()
+    writeFileSync(folderOf(data), 'mine')
+    const store = new NotebookStore(data)
+    expect(store.list()).toEqual([])
+    expect(code(store.create((id) => incident(id)))).toBe('INCIDENT_NOT_WRITTEN')
+    expect(readFileSync(folderOf(data), 'utf8')).toBe('mine')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('a folder that may not be written is said', () => {
+    const data = tempFolder()
+    const store = new NotebookStore(data)
+    const id = made(store, 'old')
+    chmodSync(folderOf(data), 0o500)
+    const result = retitled(store, id, 'new')
+    expect(result).toMatchObject({ error: { code: 'INCIDENT_NOT_WRITTEN', why: 'this user may not write there' } })
+    expect(store.find(id)?.title).toBe('old')
+    chmodSync(folderOf(data), 0o700)
+  })
+})
+
+it('what is more than a notebook holds is refused before anything is written', () => {
+  const store = new NotebookStore(tempFolder())
+  const id = made(store, 'old')
+  const cell = (text: string) => ({ id: 'c1', atMs: 1, kind: 'note', text }) as const
+  const long = store.replace(id, 'no', (of) => ok({ ...of, cells: [cell('x'.repeat(TEXT_MOST + 1))] }))
+  const many = store.replace(id, 'no', (of) => ok({ ...of, cells: Array.from({ length: 201 }, () => cell('x')) }))
+  expect([code(long), code(many)]).toEqual(['INCIDENT_FULL', 'INCIDENT_FULL'])
+  expect(store.find(id)?.cells).toEqual([])
+})
+
+it('a listing reads a document once, and what it has no time for comes later', async () => {
+  const data = tempFolder()
+  const cells = [{ id: 'c1', atMs: 1, kind: 'note', text: 'x'.repeat(TEXT_MOST) }] as const
+  for (let i = 1; i <= 200; i++) {
+    const id = `INC-${String(i).padStart(4, '0')}`
+    put(data, `${id}.json`, notebookJson(incident(id, { cells: [...cells] })))
+  }
+  let more: () => void = () => undefined
+  let turns = 0
+  const store = new NotebookStore(data, { onMore: () => more() })
+  const all = await new Promise<number>((done) => {
+    more = () => {
+      turns++
+      const n = store.list().length
+      if (n === 200) done(n)
+    }
+    more()
+  })
+  expect(all).toBe(200)
+  expect(turns).toBeGreaterThan(0)
+  expect(store.list().map((r) => r.id)).toEqual(new NotebookStore(data).whole().map((r) => r.id))
+})

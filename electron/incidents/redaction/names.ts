@@ -1,0 +1,346 @@
+/**
+ * Collects every name that can stand in a bundle: of the history (each table by its columns), of what was kept of views, of the audit,
+ * the readings and the notebook, and the operator's own. Fields are replaced whether or not their names are collected; what is collected
+ * is what free text is searched for.
+ */
+import { hostname, userInfo } from 'node:os'
+import type { Span } from '#core/api/history.ts'
+import type { Failure } from '#core/base/result.ts'
+import { ended } from '#core/base/steps.ts'
+import { NameBook, NAMES_MOST, type Names, type PlainKind } from '#core/snapshot/names.ts'
+import { isAddress } from '#core/snapshot/redact-address.ts'
+import { itemsOf } from '#core/snapshot/redact-conditions.ts'
+import { replaceStrings } from '#core/snapshot/redact-json.ts'
+import { filesystemOf } from '#core/snapshot/redact-target.ts'
+import type { Incident } from '#core/snapshot/notebook.ts'
+import { unpackFrame } from '../../history/kept-frames.ts'
+import type { BundleSource } from '../bundle/bundle-source.ts'
+import { loginName } from './redact-audit.ts'
+import { readingNames } from './redact-readings.ts'
+
+/** Jobs that were over before the span are known, too, so that a note may speak of them; the newest ones. */
+const EARLIER_JOBS = 20_000
+/** Frames that a preview looks into. */
+const FRAMES_QUICK = 6
+/** Jobs of a step, where it is gone in steps. */
+const STEP = 1_000
+
+export interface CollectOptions {
+  /** For a preview: only some of the frames of views are looked into, and decisions not at all. */
+  readonly isQuick?: boolean | undefined
+}
+
+/** Why nothing may be exported with pseudonyms of these names; undefined: it may. */
+export function namesFailure(names: Names): Failure | undefined {
+  if (names.isWhole !== false) return undefined
+  return {
+    code: 'NAMES_TOO_MANY',
+    what: 'The bundle was not written',
+    why: `there are more than ${NAMES_MOST} names in the span, and some of them would not have been replaced`,
+    next: 'Choose a shorter span.',
+  }
+}
+
+/** Parts of long host names and of names of clusters that are called so everywhere. */
+const USUAL_LABELS: ReadonlySet<string> = new Set([
+  ...[
+    'local',
+    'localdomain',
+    'localhost',
+    'internal',
+    'intranet',
+    'private',
+    'cluster',
+    'compute',
+    'storage',
+    'lustre',
+  ],
+  ...['example', 'prod', 'stage', 'test', 'login', 'node', 'nodes', 'home', 'corp', 'site', 'demo', 'small', 'large'],
+])
+/** `user@host` and `/home/user` in what people and programs wrote; parts are bounded. */
+const AT = /(?<![\w.+-])([A-Za-z_][\w.+-]{0,63})@([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
+const HOME = /\/(?:home|users|u)\/([A-Za-z_][\w.-]{0,63})/gi
+const LINK = /\b[a-z][a-z0-9+]{1,9}:\/\/(?:[^\s/@]{1,64}@)?([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
+/** Of one text; a longer one is looked into so far. */
+const MINED_MOST = 2 ** 20
+
+const COUNTED = /^\d+ [a-z]+s?$/
+const RESOURCE = /^(.*?) \/ \d+$/s
+const PLAN = /^[0-9a-f]{8,64}$/
+
+class Collector {
+  readonly book = new NameBook()
+
+  host(text: string | null | undefined): void {
+    if (typeof text !== 'string' || COUNTED.test(text)) return
+    if (isAddress(text)) return this.book.add('address', text)
+    // `mds01/mdt_readpage`: a service of a server.
+    const slash = text.indexOf('/')
+    if (slash > 0) return this.host(text.slice(0, slash))
+    const at = text.indexOf('@')
+    this.book.add('host', text)
+    if (at > 0) {
+      this.book.add('user', text.slice(0, at))
+      this.host(text.slice(at + 1))
+    }
+    // The short name and the domains of a long one, and what those are called.
+    if (text.includes('.') && /^[A-Za-z0-9.-]+$/.test(text)) {
+      const labels = text.split('.')
+      this.book.add('host', labels[0])
+      for (let i = 1; i < labels.length - 1; i++) {
+        this.book.add('host', labels.slice(i).join('.'))
+        this.label('host', labels[i] as string)
+      }
+    }
+  }
+
+  /** A part of a name by which the whole is known. */
+  label(kind: PlainKind, text: string): void {
+    if (text.length >= 4 && !/^\d+$/.test(text) && !USUAL_LABELS.has(text.toLowerCase())) this.book.add(kind, text)
+  }
+
+  /** `altair-prod` is altair. */
+  cluster(text: string): void {
+    this.book.add('cluster', text)
+    const parts = text.split(/[-_. ]+/)
+    if (parts.length > 1) for (const part of parts) this.label('cluster', part)
+  }
+
+  /** Names by their form in what people and programs wrote. */
+  mine(text: string): void {
+    const some = text.slice(0, MINED_MOST)
+    if (some.includes('@')) {
+      for (const [, user = '', host = ''] of some.matchAll(AT)) {
+        if (isAddress(`${user}@${host}`)) continue
+        this.book.add('user', user)
+        this.host(host.replace(/[.-]+$/, ''))
+      }
+    }
+    if (!some.includes('/')) return
+    for (const [, user] of some.matchAll(HOME)) this.book.add('user', user)
+    for (const [, host = ''] of some.matchAll(LINK)) this.host(host.replace(/[.-]+$/, ''))
+  }
+
+  target(text: string): void {
+    const fs = filesystemOf(text)
+    if (fs !== undefined) this.book.add('filesystem', fs)
+    else if (text !== '' && text !== 'MGS') this.book.add('target', text)
+  }
+
+  file(text: string): void {
+    const path = RESOURCE.exec(text)?.[1] ?? text
+    if (!/^\d*$/.test(path)) this.book.add('file', path)
+  }
+
+  /** `user@host`. */
+  who(text: string): void {
+    const at = text.indexOf('@')
+    this.book.add('user', at > 0 ? text.slice(0, at) : text)
+    if (at > 0) this.host(text.slice(at + 1))
+  }
+
+  /** A place of an event: a target, a node, a job, a resource, or how many of them. */
+  place(text: string): void {
+    if (text === '' || COUNTED.test(text)) return
+    if (filesystemOf(text) !== undefined) this.target(text)
+    else if (RESOURCE.test(text)) this.file(text)
+    else if (!this.book.of('job').has(text) && !/\s/.test(text)) this.host(text)
+  }
+
+  conditions(text: string): void {
+    for (const { field, item } of itemsOf(text)) {
+      if (field === 'opcode' || item === '*') continue
+      if (field === 'nid' || isAddress(item)) this.book.add('address', item)
+      else if (field === 'uid' || field === 'gid' || field === 'projid') continue
+      else if (field === 'nodemap') this.book.add('nodemap', item)
+      else if (!item.includes('*')) this.book.add('job', item)
+      else
+        for (const part of item.split(/[*.:@]+/)) if (part.length > 1 && !/^\d+$/.test(part)) this.book.add('exe', part)
+    }
+  }
+
+  add(kind: PlainKind | 'conditions', text: string): void {
+    if (kind === 'host') this.host(text)
+    else if (kind === 'target') this.target(text)
+    else if (kind === 'file') this.file(text)
+    else if (kind === 'user') this.who(text)
+    else if (kind === 'conditions') this.conditions(text)
+    else if (kind === 'cluster') this.cluster(text)
+    else if (kind !== 'text') this.book.add(kind, text)
+  }
+}
+
+/** Names in the tables of the history. */
+function* fromHistory(
+  c: Collector,
+  { db, cluster }: BundleSource,
+  { fromMs, toMs }: Span,
+): Generator<undefined, void, void> {
+  const [from, to] = [Math.floor(fromMs), Math.ceil(toMs)]
+  const each = (sql: string, ...values: (string | number)[]): IterableIterator<unknown[]> =>
+    db.prepare(sql).raw().iterate(values) as IterableIterator<unknown[]>
+  const text = (v: unknown): string => (typeof v === 'string' ? v : '')
+  const columns = 'SELECT job_id, user, account, exe FROM job WHERE cluster = ?'
+  // Nothing is being read while others have their turn.
+  const jobs = function* (rows: Iterable<unknown[]>): Generator<undefined, void, void> {
+    let n = 0
+    for (const [job, user, account, exe] of [...rows]) {
+      if (n++ % STEP === 0) yield
+      c.book.add('job', text(job))
+      c.book.add('user', text(user))
+      c.book.add('account', text(account))
+      c.book.add('exe', text(exe))
+    }
+  }
+  yield* jobs(each(`${columns} AND first_ms < ? AND last_ms >= ?`, cluster, to, from))
+  yield* jobs(each(`${columns} AND last_ms < ? ORDER BY last_ms DESC, id DESC LIMIT ${EARLIER_JOBS}`, cluster, from))
+  for (const [name] of each('SELECT name FROM cluster WHERE id = ?', cluster)) c.cluster(text(name))
+  for (const [name] of each('SELECT DISTINCT cluster FROM source WHERE cluster_id = ?', cluster)) {
+    c.cluster(text(name))
+  }
+  for (const [name, node] of each('SELECT name, node FROM target WHERE cluster = ?', cluster)) {
+    c.target(text(name))
+    c.host(text(node))
+  }
+  const own = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
+  for (const [node, name] of each(`SELECT DISTINCT node, name FROM ldlm_namespace WHERE ${own}`, cluster)) {
+    c.host(text(node))
+    c.target(text(name))
+  }
+  const stood = `${own} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`
+  for (const [server, name, conditions] of each(
+    `SELECT DISTINCT server, name, conditions FROM rule WHERE ${stood}`,
+    ...[cluster, to, from],
+  )) {
+    c.host(text(server))
+    c.book.add('rule', text(name))
+    c.conditions(text(conditions))
+  }
+  for (const [place] of each(
+    `SELECT DISTINCT place FROM event WHERE ${own} AND at_ms >= ? AND at_ms < ?`,
+    cluster,
+    from,
+    to,
+  )) {
+    c.place(text(place))
+  }
+}
+
+/** A decision may speak of a job that no sample has; those of the first tenth of each second are looked into, they are much alike. */
+function fromDecisions(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span): void {
+  const sql = `SELECT allocations FROM decision WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)
+    AND at_ms >= ? AND at_ms < ? AND at_ms % 1000 < 100`
+  const known = new Set<string>()
+  for (const text of db
+    .prepare(sql)
+    .pluck()
+    .iterate(cluster, Math.floor(fromMs), Math.ceil(toMs)) as Iterable<string>) {
+    for (const [, printed = ''] of text.matchAll(/\[("(?:[^"\\]|\\.)*"),/g)) {
+      if (known.has(printed)) continue
+      known.add(printed)
+      try {
+        c.book.add('job', JSON.parse(printed) as string)
+      } catch {
+        // What is no JSON does not leave.
+      }
+    }
+  }
+}
+
+function fromFrames(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span, most: number): void {
+  const where = 'FROM kept_frame WHERE cluster = ? AND at_ms >= ? AND at_ms < ?'
+  const values = [cluster, Math.floor(fromMs), Math.ceil(toMs)]
+  const count = Number(db.prepare(`SELECT count(*) ${where}`).pluck().get(values))
+  const step = Math.max(1, Math.ceil(count / most))
+  let n = 0
+  for (const id of db.prepare(`SELECT id ${where} ORDER BY at_ms DESC, id`).pluck().all(values) as number[]) {
+    if (n++ % step !== 0) continue
+    const data = db.prepare('SELECT data FROM kept_frame WHERE id = ?').pluck().get(id) as Buffer | undefined
+    replaceStrings(data && unpackFrame(data), (kind, text) => {
+      if (kind !== 'kept' && kind !== 'free') c.add(kind, text)
+      return text
+    })
+  }
+}
+
+function fromIncident(c: Collector, incident: Incident): void {
+  c.cluster(incident.source.cluster)
+  if (incident.author !== 'alert') c.who(incident.author)
+  if (incident.alert) c.place(incident.alert.where)
+  c.mine(incident.title)
+  for (const cell of incident.cells) {
+    if (cell.kind === 'note') c.mine(cell.text)
+    else if (cell.kind === 'transcript') for (const line of cell.lines) c.mine(line.text)
+    if (cell.kind !== 'note') c.cluster(cell.of.cluster)
+    if (cell.kind === 'chart') {
+      for (const name of cell.place.names) c.add(cell.place.kind, name)
+      for (const s of cell.series) c.add(s.label.kind, s.label.text)
+    } else if (cell.kind === 'table') for (const row of cell.rows) c.add(row.name.kind, row.name.text)
+    else if (cell.kind === 'diff') {
+      for (const line of cell.lines) {
+        c.book.add('rule', line.name)
+        c.conditions(line.conditions)
+      }
+    } else if (cell.kind === 'transcript') for (const line of cell.lines) c.place(line.where)
+  }
+}
+
+/** Who uses this console, and where. */
+function fromConsole(c: Collector): void {
+  try {
+    c.book.add('user', userInfo().username)
+  } catch {
+    // A user without an entry has no name.
+  }
+  const name = hostname()
+  if (name !== 'localhost') c.host(name)
+}
+
+/**
+ * Every name of a bundle of [span.fromMs, span.toMs).
+ *
+ * @returns  with more than NAMES_MOST it is not whole, and `makeRedactor` refuses it: see `namesFailure`.
+ */
+export function collectNames(
+  source: BundleSource,
+  span: Span,
+  incident: Incident | null,
+  o: CollectOptions = {},
+): Names {
+  return ended(namesInSteps(source, span, incident, o))
+}
+
+/** The same in steps of a few milliseconds. */
+export function* namesInSteps(
+  source: BundleSource,
+  span: Span,
+  incident: Incident | null,
+  o: CollectOptions = {},
+): Generator<undefined, Names, void> {
+  const c = new Collector()
+  c.cluster(source.source.cluster)
+  for (const { server } of source.source.releases) c.host(server)
+  yield* fromHistory(c, source, span)
+  yield
+  fromFrames(c, source, span, o.isQuick === true ? FRAMES_QUICK : Infinity)
+  if (o.isQuick !== true) fromDecisions(c, source, span)
+  yield
+  for (const { server, text, by } of source.audit(span.fromMs, span.toMs)?.records ?? []) {
+    c.mine(text)
+    c.place(server === by?.cluster || server === source.source.cluster ? '' : server)
+    if (!by) continue
+    c.cluster(by.cluster)
+    c.who(by.who)
+    c.who(loginName(by.login))
+    // It is a hash of its commands, by which names in them could be tried.
+    if (PLAN.test(by.plan)) c.book.add('plan', by.plan)
+  }
+  for (const { server, text } of source.readings(span.fromMs, span.toMs)) {
+    c.host(server)
+    readingNames(text, (kind, name) => c.add(kind, name))
+  }
+  if (incident) fromIncident(c, incident)
+  if (source.notebook && source.notebook !== incident) fromIncident(c, source.notebook)
+  fromConsole(c)
+  return c.book
+}

@@ -1,0 +1,46 @@
+/** Folders for what is being made or looked at: for their owner only, and gone with the process that made them. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRunning } from '../../files/running.ts'
+
+const NAME = /^sluice-bundle-(\d{1,10})-[A-Za-z0-9]{6}$/
+
+/** A new folder, 0700, in another one that is made where it is not there. @throws what the file system says. */
+export function privateFolder(within: string): string {
+  mkdirSync(within, { recursive: true, mode: 0o700 })
+  return mkdtempSync(join(within, `sluice-bundle-${process.pid}-`))
+}
+
+export const dropFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true })
+
+function isOld(folder: string, leastMs: number): boolean {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  return stat !== undefined && (leastMs === 0 || Date.now() - stat.mtimeMs > leastMs)
+}
+
+/**
+ * Removes what processes that were killed left in a folder.
+ *
+ * @param leastMs  age from which on, for a folder that processes of another machine or container use, too: their numbers are not ours.
+ * @returns        how many.
+ */
+export function sweep(within: string, leastMs = 0): number {
+  let names: string[]
+  try {
+    names = readdirSync(within)
+  } catch {
+    return 0
+  }
+  const left = names.filter((name) => {
+    const pid = Number(NAME.exec(name)?.[1] ?? NaN)
+    return pid > 0 && pid !== process.pid && !isRunning(pid) && isOld(join(within, name), leastMs)
+  })
+  for (const name of left) {
+    try {
+      dropFolder(join(within, name))
+    } catch {
+      // Of another user.
+    }
+  }
+  return left.length
+}
