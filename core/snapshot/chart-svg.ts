@@ -136,7 +136,15 @@ function axes(plot: Plot, fromMs: number, toMs: number): string {
   for (let v = 0; v <= plot.max * 1.0001; v += step) {
     const y = Math.round(plot.y(v)) + 0.5
     const stroke = v === 0 ? LIGHT.axis : LIGHT.grid
-    out += tag('line', { x1: plot.left, x2: plot.right, y1: y, y2: y, stroke, class: v === 0 ? 'c-axis' : 'c-grid' })
+    out += tag('line', {
+      fill: 'none',
+      x1: plot.left,
+      x2: plot.right,
+      y1: y,
+      y2: y,
+      stroke,
+      class: v === 0 ? 'c-axis' : 'c-grid',
+    })
     out += text(formatTick(Number(v.toPrecision(6))), plot.left - 6, y + 3.5, { 'text-anchor': 'end' })
   }
   const every = clockStepMs(toMs - fromMs, Math.max(2, Math.floor((plot.right - plot.left) / 90)))
@@ -145,6 +153,7 @@ function axes(plot: Plot, fromMs: number, toMs: number): string {
     const half = widthOf(words, 10.5) / 2
     const x = Math.min(Math.max(plot.x(at), plot.left + half - 6), plot.right - half + 6)
     out += tag('line', {
+      fill: 'none',
       x1: plot.x(at),
       x2: plot.x(at),
       y1: plot.bottom,
@@ -265,6 +274,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
   if (cell.limit) {
     const y = plot.y(cell.limit.value)
     body += tag('line', {
+      fill: 'none',
       x1: left,
       x2: right,
       y1: y,
@@ -284,6 +294,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     const y1 = m.row === null ? bottom - 7 : 40 + key.lines * 16 + m.row * 13 + 3
     const stroke = LIGHT.levels[m.level]
     body += tag('line', {
+      fill: 'none',
       x1: m.x,
       x2: m.x,
       y1,

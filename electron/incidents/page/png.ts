@@ -7,6 +7,8 @@ import { InvariantError } from '#core/base/result.ts'
 import { resourcePath } from '../../host/resources.ts'
 
 const FACES = ['fonts/inter-latin-400-normal.woff2', 'fonts/inter-latin-600-normal.woff2']
+/** The size that a drawing begins with. */
+const SIZE = /^(<svg [^>]*?)width="(\d+)" height="(\d+)"/
 /** Longest side, px. */
 const SIDE_MOST = 8_192
 
@@ -27,14 +29,16 @@ async function canvasWithFonts(): Promise<Canvas> {
  * @throws       where this machine has no build of the canvas, or the drawing is none.
  */
 export async function svgToPng(svg: string, scale: number): Promise<Buffer> {
-  const size = /^<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg)
+  const size = SIZE.exec(svg)
   if (!size) throw new InvariantError('a chart names its size')
-  const [width, height] = [Number(size[1]) * scale, Number(size[2]) * scale].map((v) =>
+  const [width, height] = [Number(size[2]) * scale, Number(size[3]) * scale].map((v) =>
     Math.min(SIDE_MOST, Math.round(v)),
   )
   if (!width || !height) throw new InvariantError('a chart has a size')
   const { createCanvas, loadImage } = await canvasWithFonts()
-  const image = await loadImage(Buffer.from(svg, 'utf8'))
+  // The drawing is made as large as the picture, so that nothing is scaled once it is pixels.
+  const large = svg.replace(SIZE, (_, head: string) => `${head}width="${width}" height="${height}"`)
+  const image = await loadImage(Buffer.from(large, 'utf8'))
   const canvas = createCanvas(width, height)
   canvas.getContext('2d').drawImage(image, 0, 0, width, height)
   return canvas.encode('png')
