@@ -11,8 +11,8 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
 
 export default defineConfig({
   test: {
-    // Many tests wait for servers: two files at a time also on a machine of two cores, where one would be usual.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for servers and for real seconds: three files at a time also on a machine of two cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         test: {
