@@ -1,7 +1,4 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
-import { implement } from '@orpc/server'
-import { contract } from '#core/api/contract.ts'
-import type { Notice } from '#core/api/frames.ts'
 import { fail, type Failure } from '#core/base/result.ts'
 import type { ClusterDesk } from './clusters/desk.ts'
 import type { Changing, FramePump } from './frame-pump.ts'
@@ -13,10 +10,10 @@ import type { Papers } from './papers/papers.ts'
 import type { SandboxDesk } from './sandbox/desk.ts'
 import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
-import { mayChange } from './playback-guard.ts'
+import { implementation, refusal } from './implementation.ts'
+import { incidentHandlers } from './router-incidents.ts'
 import { connectionsFrame } from './views/connections.ts'
 import { checkDraft } from './rules/check.ts'
-import { toNotice } from './views/status.ts'
 
 export interface RouterParts {
   /** The source on screen: every view and verb but those of `clusters` is about it. */
@@ -48,18 +45,10 @@ const NOT_LOCKED: Failure = {
   next: 'Choose the mode.',
 }
 
-const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
-
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
   const { onScreen, clusters, papers, history, sandbox, incidents, pump } = parts
-  const { notebooks, alerts, bundles } = incidents
-  const os = implement(contract)
-    .$context<PeerContext>()
-    .use(({ path, next }) => {
-      mayChange(path, onScreen.playback !== undefined)
-      return next()
-    })
+  const os = implementation(() => onScreen.playback !== undefined)
   type Query = { stream: string; hz: number; at: number | null }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
   const frames = <Q extends Query, F>(
@@ -347,88 +336,7 @@ export function makeRouter(parts: RouterParts) {
         return written.value
       }),
     },
-    incidents: {
-      create: os.incidents.create.handler(async ({ input, errors }) => {
-        const made = await notebooks.createInTurns(input)
-        if (!made.ok) throw errors.REFUSED(refusal(made.error))
-        return made.value
-      }),
-      change: os.incidents.change.handler(({ input: { id, ...change }, errors }) => {
-        const changed = notebooks.change(id, change)
-        if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
-      }),
-      remove: os.incidents.remove.handler(({ input, errors }) => {
-        const removed = notebooks.remove(input.id)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
-      }),
-      restore: os.incidents.restore.handler(({ input, errors }) => {
-        const restored = notebooks.restore(input.id)
-        if (!restored.ok) throw errors.REFUSED(refusal(restored.error))
-      }),
-      addCell: os.incidents.addCell.handler(({ input, errors }) => {
-        const added = notebooks.addCell(input.id, input.atMs, input.cell, input.behind)
-        if (!added.ok) throw errors.REFUSED(refusal(added.error))
-        return added.value
-      }),
-      editCell: os.incidents.editCell.handler(({ input, errors }) => {
-        const edited = notebooks.editCell(input.id, input.cell, input.text)
-        if (!edited.ok) throw errors.REFUSED(refusal(edited.error))
-      }),
-      moveCell: os.incidents.moveCell.handler(({ input, errors }) => {
-        const moved = notebooks.moveCell(input.id, input.cell, input.by)
-        if (!moved.ok) throw errors.REFUSED(refusal(moved.error))
-      }),
-      removeCell: os.incidents.removeCell.handler(({ input, errors }) => {
-        const removed = notebooks.removeCell(input.id, input.cell)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
-      }),
-      restoreCell: os.incidents.restoreCell.handler(({ input, errors }) => {
-        const restored = notebooks.restoreCell(input.id)
-        if (!restored.ok) throw errors.REFUSED(refusal(restored.error))
-      }),
-      alertRules: os.incidents.alertRules.handler(() => ({ rules: alerts.rules() })),
-      setAlertRule: os.incidents.setAlertRule.handler(({ input, errors }) => {
-        const set = alerts.setRule(input)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
-      }),
-      preview: os.incidents.preview.handler(async ({ input, errors }) => {
-        const preview = await bundles.preview(input)
-        if (!preview.ok) throw errors.REFUSED(refusal(preview.error))
-        return preview.value
-      }),
-      export: os.incidents.export.handler(({ input, errors, signal }) => {
-        const events = bundles.export(input, signal)
-        if (!events.ok) throw errors.REFUSED(refusal(events.error))
-        return events.value
-      }),
-      markdown: os.incidents.markdown.handler(async ({ input, errors }) => {
-        const written = await bundles.markdown(input)
-        if (!written.ok) throw errors.REFUSED(refusal(written.error))
-        return written.value
-      }),
-      read: os.incidents.read.handler(({ input, errors }) => {
-        const parts = bundles.read(input.name)
-        if (!parts.ok) throw errors.REFUSED(refusal(parts.error))
-        return parts.value
-      }),
-      put: os.incidents.put.handler(async ({ input, errors }) => {
-        const taken = await bundles.put(input)
-        if (!taken.ok) throw errors.REFUSED(refusal(taken.error))
-      }),
-      verify: os.incidents.verify.handler(async ({ input, errors }) => {
-        const verdict = await bundles.verify(input.name)
-        if (!verdict.ok) throw errors.REFUSED(refusal(verdict.error))
-        return verdict.value
-      }),
-      open: os.incidents.open.handler(async ({ input, errors }) => {
-        const opened = await bundles.open(input.name)
-        if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
-      }),
-      removeBundle: os.incidents.removeBundle.handler(({ input, errors }) => {
-        const removed = bundles.remove(input.name)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
-      }),
-    },
+    incidents: incidentHandlers(os, incidents),
     papers: {
       list: os.papers.list.handler(() => ({ experiments: papers.list() })),
       run: os.papers.run.handler(({ input, errors, signal }) => {
