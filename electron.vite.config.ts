@@ -1,14 +1,37 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'electron-vite'
+import type { Plugin } from 'vite'
+
+/** Writes out/packages/PART.json: the packages whose code went into this part, whose licences go with it (scripts/licences.mjs). */
+const packagesOf = (part: string): Plugin => ({
+  name: 'sluice-packages',
+  writeBundle(_options, bundle) {
+    const folders = new Set<string>()
+    for (const file of Object.values(bundle)) {
+      for (const id of file.type === 'chunk' ? file.moduleIds : []) {
+        const path = relative(import.meta.dirname, id.replace(/^\0/, '')).replaceAll('\\', '/')
+        const [, folder] = /^(.*?node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? []
+        if (folder !== undefined) folders.add(folder)
+      }
+    }
+    const out = join(import.meta.dirname, 'out/packages')
+    mkdirSync(out, { recursive: true })
+    writeFileSync(join(out, `${part}.json`), `${JSON.stringify([...folders].sort(), null, 2)}\n`)
+  },
+})
 
 export default defineConfig({
   main: {
+    plugins: [packagesOf('main')],
     build: {
       outDir: 'out/main',
       rolldownOptions: {
         input: {
           main: 'electron/main/main.ts',
           'host-process': 'electron/main/host-process.ts',
+          server: 'electron/server/main.ts',
           'papers-worker': 'electron/host/papers/worker.ts',
           'haechi-thread': 'electron/haechi/thread.ts',
           'snapshot-export': 'electron/incidents/shelf/export-thread.ts',
@@ -21,6 +44,7 @@ export default defineConfig({
     },
   },
   preload: {
+    plugins: [packagesOf('preload')],
     build: {
       outDir: 'out/preload',
       externalizeDeps: false, // a sandboxed preload may only require('electron')
@@ -33,7 +57,7 @@ export default defineConfig({
   renderer: {
     root: 'renderer',
     base: './',
-    plugins: [vue()],
+    plugins: [vue(), packagesOf('renderer')],
     build: {
       outDir: 'out/renderer',
       rolldownOptions: { input: { index: 'renderer/index.html' } },

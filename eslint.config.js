@@ -6,6 +6,26 @@ const htmlSinks = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property
   message: 'Text from a cluster is never HTML: use text nodes.',
 }))
 
+htmlSinks.push(
+  ...['write', 'writeln'].map((property) => ({
+    object: 'document',
+    property,
+    message: 'Text from a cluster is never HTML: use text nodes.',
+  })),
+)
+
+/** The system's browser has one door: electron/main/open-external.ts. */
+const doors = [{ property: 'openExternal', message: 'Links leave through electron/main/open-external.ts.' }]
+
+/** The same as properties of an element that is made, in code and in templates. */
+const htmlProps = [
+  {
+    selector:
+      'Property[key.name=/^(?:innerHTML|outerHTML|srcdoc)$/], Property[key.value=/^(?:innerHTML|outerHTML|srcdoc)$/]',
+    message: 'Text from a cluster is never HTML: use text nodes.',
+  },
+]
+
 export default ts.config(
   { ignores: ['out/**', 'dist/**', 'node_modules/**'] },
   ...ts.configs.recommendedTypeChecked,
@@ -26,7 +46,9 @@ export default ts.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      'no-restricted-properties': ['error', ...htmlSinks],
+      'no-restricted-properties': ['error', ...htmlSinks, ...doors],
+      'no-restricted-syntax': ['error', ...htmlProps],
+      'vue/no-restricted-v-bind': ['error', '/^v-/', 'innerHTML', 'inner-html', 'outerHTML', 'srcdoc'],
       'vue/no-v-html': 'error',
       'vue/html-self-closing': ['error', { html: { void: 'always', normal: 'always', component: 'always' } }],
       'vue/multi-word-component-names': 'off',
@@ -48,9 +70,14 @@ export default ts.config(
       'no-restricted-properties': [
         'error',
         ...htmlSinks,
+        ...doors,
         { object: 'Math', property: 'random', message: 'Use a named stream of base/random.ts.' },
       ],
     },
+  },
+  {
+    files: ['electron/main/open-external.ts'],
+    rules: { 'no-restricted-properties': ['error', ...htmlSinks] },
   },
   { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ignores: ['resources/replay/**'], ...ts.configs.disableTypeChecked },
   {
@@ -70,11 +97,7 @@ export default ts.config(
         'localStorage',
         'alert',
       ],
-      'no-restricted-properties': [
-        'error',
-        ...htmlSinks,
-        { object: 'document', property: 'write', message: 'Text from a cluster is never HTML: use text nodes.' },
-      ],
+      'no-restricted-properties': ['error', ...htmlSinks],
     },
   },
 )

@@ -20,6 +20,7 @@ import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
+import { benches as jobsFilter } from '#electron/host/views/jobs-filter.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as bundle } from '#electron/incidents/bundle/bundle.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
@@ -68,6 +69,11 @@ if (args.includes('--window')) {
   await windowBenches()
   process.exit(0)
 }
+if (args.includes('--desktop')) {
+  const { desktopBenches } = await import('./desktop.ts')
+  await desktopBenches()
+  process.exit(0)
+}
 const json = args.includes('--json')
 const only = args.includes('--only') ? (args[args.indexOf('--only') + 1] ?? '') : ''
 const all: readonly Bench[] = [
@@ -96,6 +102,7 @@ const all: readonly Bench[] = [
   ...padllHierarchy,
   ...ssh,
   ...step,
+  ...jobsFilter,
 ]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { build } from './build.mjs'
 import { runChecks, runTests, runTypecheck } from './checks.mjs'
 import { endWithNpm, interruptCode, run } from './child.mjs'
+import { icons } from './icons.mjs'
 import { goOnUnderOwnNode, install, needsOtherNode, nodeToUse, root } from './install.mjs'
+import { makePackage } from './package.mjs'
+import { sbom } from './sbom.mjs'
 import { say, Stop } from './say.mjs'
 import { parseStart, start, startUsage } from './start.mjs'
 import { tool } from './tools.mjs'
@@ -18,6 +21,9 @@ const usage = `Usage: node scripts/boot.mjs COMMAND
   check             format, types, lint and import directions
   typecheck         types only
   build             build out/
+  package [args]    make installers of this platform in dist/; args go to electron-builder
+  sbom [FILE]       print what ships as CycloneDX (after package; FILE: its list of packages)
+  icons             draw the icons of resources/icons anew
   bench [args]      run the benchmarks
   run TOOL [args]   run a tool of node_modules
   ensure            install what is missing; print the Node to use
@@ -30,6 +36,9 @@ const commands = {
   check: () => runChecks(),
   typecheck: () => runTypecheck(),
   build: () => build({ always: true }),
+  package: (args) => makePackage(args),
+  sbom: ([file]) => sbom(file),
+  icons: () => icons(),
   bench: async (args) => (await run(nodeToUse(), [join(root, 'bench/run.ts'), ...args])).code,
   run: async ([name, ...args]) => {
     if (name === undefined) throw new Stop('run needs the name of a tool', 2)

@@ -28,12 +28,14 @@ const typecheck = ['core', 'node', 'web', 'page'].map((part) => [
 const checks = [
   ['format (prettier)', () => exit(tool('prettier', ['--check', '--log-level', 'warn', '.']))],
   ...typecheck,
-  ['lint (eslint)', () => exit(tool('eslint', ['.'])), 'early'],
   [
     'directions (dependency-cruiser)',
     () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
   ],
 ]
+
+/** As long as the other checks together and on one core: what comes after them does not wait for it. @type {Step} */
+const lint = ['lint (eslint)', () => exit(tool('eslint', ['.'])), 'early']
 
 /**
  * Counts a vitest JSON report; a file that could not be loaded has no tests and counts as one failure.
@@ -112,7 +114,7 @@ export async function runSteps(steps) {
 export const runTypecheck = () => runSteps(typecheck)
 
 /** `npm run check`: everything of `npm test` that does not run the program. */
-export const runChecks = () => runSteps(checks)
+export const runChecks = () => runSteps([...checks, lint])
 
 /** `npm test`. @param {string[]} args handed to vitest */
 export async function runTests(args) {
@@ -124,5 +126,6 @@ export async function runTests(args) {
     ...checks,
     ['build', () => build()],
     ['tests (vitest)', () => vitest(args, env)],
+    lint,
   ])
 }

@@ -122,7 +122,7 @@ function alive(pid) {
 }
 
 /** Processes below `root`, itself left out. @param {number | undefined} root */
-function descendants(root) {
+export function descendants(root) {
   if (process.platform === 'win32' || root === undefined) return []
   const all = processes()
   const found = [root]

@@ -29,12 +29,16 @@ export function noWindowReason() {
 }
 
 /**
- * Finds the Electron binary, fetching it once within a minute where it is missing.
+ * Finds the Electron binary where it can open a window, fetching it once within a minute where it is missing.
  * @returns {Promise<{ file: string } | { reason: string }>}
  */
 export async function findElectron() {
   const reason = noWindowReason()
-  if (reason) return { reason }
+  return reason ? { reason } : fetchElectron()
+}
+
+/** The same where no window is wanted. @returns {Promise<{ file: string } | { reason: string }>} */
+export async function fetchElectron() {
   const there = electronBinary()
   if (there) return { file: there }
   say(`fetching the Electron binary (at most ${FETCH_MS / 1000} s) ...`)

@@ -21,7 +21,7 @@ const wanted = () =>
     .digest('hex')
 
 /** npm must not run on the Node inside the folder that it is about to replace. */
-const outerPath = () =>
+export const outerPath = () =>
   (process.env.PATH ?? '')
     .split(delimiter)
     .filter((part) => !part.includes('node_modules'))

@@ -129,6 +129,10 @@ export const serverCard = z.object({
   sinceMs: ms.nullable(),
   /** When it is tried again by itself. */
   retryAtMs: ms.nullable(),
+  /** Attempts that failed in a row, and what pauses between them grow from and to, ms; absent where nothing is tried again. */
+  retry: z.object({ attempt: count, baseMs: z.number(), mostMs: z.number() }).optional(),
+  /** Code of the failure that it stands at, for scripts and tickets; absent without one. */
+  code: z.string().optional(),
   /** Time of a command that does nothing, ms. */
   roundTripMs: z.number().nullable(),
   targets: z.array(z.string()),

@@ -23,6 +23,7 @@ import {
   controllerName,
   jobColumn,
   jobFrame,
+  jobGroupBy,
   jobsFrame,
   mode,
   overviewFrame,
@@ -31,15 +32,19 @@ import {
   stripFrame,
 } from './frames.ts'
 import { historyFrame, historyQuery } from './history.ts'
+import { linkedFrame, linkedQuery } from './linked.ts'
 import { historyVerbs } from './history-verbs.ts'
 import { incidentVerbs } from './incident-verbs.ts'
 import { incidentsFrame, incidentsQuery } from './incidents.ts'
 import { lockManager, locksCompare, locksFrame, locksPlane, locksSort, moment } from './locks.ts'
+import { machineVerbs } from './machine.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { errors } from './parts.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
 import { sandboxVerbs } from './sandbox-verbs.ts'
+import { searchVerbs } from './search.ts'
+import { shellVerbs } from './shell.ts'
 import { tokensAdmission, tokensChange, tokensFrame, tokensReserve, tokensSpan } from './tokens.ts'
 
 /** What every stream takes. */
@@ -112,6 +117,10 @@ export const contract = {
           descending: z.boolean().default(true),
           /** Filter, for example `user:ana rpc>5k -rule:* text`. */
           filter: z.string().max(500).default(''),
+          /** Tagged jobs: they come first, whatever the filter says. */
+          pinned: z.array(z.string().max(128)).max(100).default([]),
+          /** Sums of the jobs that pass, too; null: none. */
+          groupBy: jobGroupBy.nullable().default(null),
           offset: z.number().int().nonnegative().default(0),
           limit: z.number().int().min(1).max(200).default(60),
         }),
@@ -133,6 +142,8 @@ export const contract = {
         }),
       )
       .output(eventIterator(rulesFrame)),
+    /** What belongs to the selection of the window. */
+    linked: oc.input(stream.extend({ windowMs, ...linkedQuery })).output(eventIterator(linkedFrame)),
     /** Metadata QoS: the control hierarchy, jobs and channels of one plane and scope. */
     metadata: oc
       .input(
@@ -198,6 +209,17 @@ export const contract = {
       .output(z.object({ id: z.string() })),
     /** Takes one staged change back, or all of a service. */
     unstage: oc.input(z.object({ service, id: z.string().nullable() })).output(z.void()),
+    /** Stages again, as they were, changes that were taken back, or that the staged change `replaces` took the place of. */
+    restore: oc
+      .errors(errors)
+      .input(
+        z.object({
+          service,
+          ids: z.array(z.string().max(64)).min(1).max(100),
+          replaces: z.string().max(64).optional(),
+        }),
+      )
+      .output(z.void()),
     /** Sends a reviewed plan: timers first, one server before the rest, read back. */
     commit: oc
       .errors(errors)
@@ -280,10 +302,16 @@ export const contract = {
         }),
       )
       .output(z.void()),
-    /** Answers an ask; null: not today. It is kept in memory only, and zeroed after use. */
+    /** Answers an ask; null: not today. It is kept in memory only and zeroed after use, or by the system's keychain (`remember`). */
     passphrase: oc
       .errors(errors)
-      .input(z.object({ id: z.string().max(64), passphrase: z.string().max(1024).nullable() }))
+      .input(
+        z.object({
+          id: z.string().max(64),
+          passphrase: z.string().max(1024).nullable(),
+          remember: z.boolean().default(false),
+        }),
+      )
       .output(z.void()),
     setProbe: oc
       .errors(errors)
@@ -302,6 +330,9 @@ export const contract = {
   history: historyVerbs,
   sandbox: sandboxVerbs,
   incidents: incidentVerbs,
+  shell: shellVerbs,
+  machine: machineVerbs,
+  search: searchVerbs,
   /** The papers' experiments, run on the model; no cluster has a part in them. */
   papers: {
     list: oc.output(papersList),

@@ -49,7 +49,10 @@ export const statusFrame = z.object({
   safeMode,
   unlockedUntilMs: ms.nullable(),
   /** The rule with a timer that stops next; null for none. Sources that do not tell leave it out. */
-  nextExpiry: z.object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count }).nullable().optional(),
+  nextExpiry: z
+    .object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count, running: count.optional() })
+    .nullable()
+    .optional(),
   controller: controllerName,
   adaptbf: adaptbfStatus,
   /** What a cycle of reading, deciding and writing takes; null before the first sample and while no node answers. */
@@ -188,6 +191,10 @@ export const jobColumn = z.enum([
 ])
 export type JobColumn = z.infer<typeof jobColumn>
 
+/** What jobs can be summed by; node = the servers of the targets they were seen on, so that a job may count in several. */
+export const jobGroupBy = z.enum(['user', 'account', 'exe', 'node'])
+export type JobGroupBy = z.infer<typeof jobGroupBy>
+
 export const jobsFrame = z.object({
   ...head,
   windowMs: z.number(),
@@ -230,6 +237,25 @@ export const jobsFrame = z.object({
       .object({ rpcs: gappy, readBps: gappy, writeBps: gappy, mdops: gappy, throttled: gappy, record: gappy })
       .optional(),
   }),
+  /** Rows before all others because they are tagged. Sources that cannot leave it out. */
+  pinned: count.optional(),
+  /** Jobs that pass the filter, summed by what was asked for, most RPCs first; null: a server is not told it by job. */
+  groups: z
+    .object({
+      by: jobGroupBy,
+      known: count,
+      name: texts,
+      count: numbers,
+      nodes: numbers,
+      rpcs: numbers,
+      readBps: gappy,
+      writeBps: gappy,
+      mdops: gappy,
+      throttled: numbers,
+      record: numbers,
+    })
+    .nullable()
+    .optional(),
   /** Open debts of the jobs in this slice, largest first; null when they are no longer in memory. */
   pairs: pairColumns.nullable(),
   totals: z.object({

@@ -165,7 +165,14 @@ export const exportPreview = z.object({
 export type ExportPreview = z.infer<typeof exportPreview>
 
 export const exportEvent = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('progress'), what: text, done: z.number().min(0).max(1) }),
+  z.object({
+    kind: z.literal('progress'),
+    what: text,
+    /** Part of the whole, 0..1. */
+    done: z.number().min(0).max(1),
+    /** Items of what is being done now, where they are counted. */
+    items: z.object({ done: count, of: count, unit: text }).optional(),
+  }),
   z.object({
     kind: z.literal('done'),
     name: text,

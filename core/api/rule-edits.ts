@@ -131,6 +131,10 @@ export const nodeEnd = z.object({
   /** pending: the server does not answer; what undoes is sent when it does. */
   state: z.enum(['done', 'failed', 'rolled back', 'unknown', 'not sent', 'pending']),
   detail: z.string(),
+  /** Units of the server that will stop what was set there; absent where none was made. */
+  timer: z.string().optional(),
+  /** From its first reading to its last answer, without the time in which it was only watched, ms; absent where nothing was sent. */
+  tookMs: z.number().optional(),
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
 

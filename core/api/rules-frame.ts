@@ -89,6 +89,8 @@ export const rulesFrame = z.object({
       more: count,
     }),
   ),
+  /** Servers whose list has lines that are no rules: the first such line, how many there are, and how many rules were read. */
+  unread: z.array(z.object({ node: z.string(), line: count, text: z.string(), lines: count, rules: count })).optional(),
   /** What `lctl get_param ost.OSS.ost_io.nrs_tbf_rule` answered on the shown node (or the first). */
   server: z.object({
     node: z.string(),

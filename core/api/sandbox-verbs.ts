@@ -26,6 +26,11 @@ export const sandboxVerbs = {
     .input(z.object({ id: z.string().max(200) }))
     .output(z.object({ text: z.string(), check: scenarioCheck })),
   check: oc.input(z.object({ text: z.string().max(TEXT_MAX) })).output(scenarioCheck),
+  /** The scenario without jobs whose inputs are outside the model. */
+  leaveOut: oc
+    .errors(errors)
+    .input(z.object({ text: z.string().max(TEXT_MAX), jobIds: z.array(z.string().max(1024)).min(1).max(1000) }))
+    .output(z.object({ text: z.string(), check: scenarioCheck })),
   complete: oc
     .input(z.object({ text: z.string().max(TEXT_MAX), line: z.number().int(), column: z.number().int() }))
     .output(completion),

@@ -127,6 +127,17 @@ export type VariantResult = z.infer<typeof variantResult>
 export const knowledgeLine = z.object({ level: z.enum(['unknown', 'watch', 'ok']), text: z.string() })
 export type KnowledgeLine = z.infer<typeof knowledgeLine>
 
+export const outsideInput = z.object({
+  jobId: z.string(),
+  /** `RPC size 4 KiB`, and the range that it is outside of: `the fitted range of 16 KiB to 4 MiB`. */
+  input: z.string(),
+  range: z.string(),
+  side: z.enum(['below', 'above']),
+  /** How many times it lies beyond the bound. */
+  times: z.number(),
+})
+export type OutsideInput = z.infer<typeof outsideInput>
+
 export const runResult = z.object({
   id: z.string(),
   title: z.string(),
@@ -160,6 +171,8 @@ export const runResult = z.object({
   }),
   /** What the model does not know, and what of its inputs is in range. */
   knowledge: z.array(knowledgeLine),
+  /** Inputs outside the range of the model: figures of their jobs are a guess. Absent: none. */
+  outside: z.array(outsideInput).optional(),
 })
 export type RunResult = z.infer<typeof runResult>
 
@@ -214,6 +227,8 @@ export const scenarioCheck = z.object({
   title: z.string(),
   topology: topology.nullable(),
   knowledge: z.array(knowledgeLine),
+  /** Inputs outside the range of the model: what it says of their jobs is a guess. Absent: none. */
+  outside: z.array(outsideInput).optional(),
   counts: z.object({ jobs: count, osts: count, mdts: count, cpts: count }),
   /** Variants that make sense for it, the baseline first. */
   suggested: z.array(variant),

@@ -1,6 +1,7 @@
 /**
  * Numbers as the operator reads them: thin spaces between thousands, U+2212 for minus, decimals fixed by the caller so
- * that a column never jitters. Rates of data are decimal (MB/s = 10^6), sizes are binary (MiB). Pure text: no locale.
+ * that a column never jitters. Rates of data are decimal (MB/s = 10^6), sizes are binary (MiB), unless the base is chosen, as the
+ * window lets the operator do; files and bundles always keep these. Pure text: no locale.
  */
 const THIN = '\u202F'
 const MINUS = '\u2212'
@@ -45,34 +46,55 @@ const measure = (value: number | null, divisor: number, decimals: number, unit: 
   decimals,
 })
 
-/** Bytes a second: MB/s, and GB/s from ten of them on. */
-export function formatRate(bytesPerSec: number | null): Measure {
-  const size = Math.abs(bytesPerSec ?? 0)
-  if (size >= 1e10) return measure(bytesPerSec, 1e9, 1, 'GB/s')
-  return measure(bytesPerSec, 1e6, size >= 1e9 ? 0 : 1, 'MB/s')
+/** What a kilo of bytes is: 1000 or 1024. */
+export type ByteBase = 'decimal' | 'binary'
+
+/** A unit of bytes a second that a column or an axis keeps: mega, or giga. */
+export interface RateUnit {
+  readonly unit: string
+  readonly divisor: number
 }
+const rateUnits: Readonly<Record<ByteBase, { readonly mega: RateUnit; readonly giga: RateUnit }>> = {
+  decimal: { mega: { unit: 'MB/s', divisor: 1e6 }, giga: { unit: 'GB/s', divisor: 1e9 } },
+  binary: { mega: { unit: 'MiB/s', divisor: 2 ** 20 }, giga: { unit: 'GiB/s', divisor: 2 ** 30 } },
+}
+export const rateUnitIn = (base: ByteBase, isGiga = false): RateUnit => rateUnits[base][isGiga ? 'giga' : 'mega']
+
+/** Bytes a second: MB/s, and GB/s from ten of them on; MiB/s and GiB/s in the binary base. */
+export function rateIn(base: ByteBase, bytesPerSec: number | null): Measure {
+  const size = Math.abs(bytesPerSec ?? 0)
+  const { mega, giga } = rateUnits[base]
+  if (size >= 10 * giga.divisor) return measure(bytesPerSec, giga.divisor, 1, giga.unit)
+  return measure(bytesPerSec, mega.divisor, size >= giga.divisor ? 0 : 1, mega.unit)
+}
+export const formatRate = (bytesPerSec: number | null): Measure => rateIn('decimal', bytesPerSec)
 
 /** Counts a second: plain up to 9 999, then thousands with one decimal. */
 export function formatCount(value: number | null, unit: string, kiloUnit: string): Measure {
   return Math.abs(value ?? 0) >= 1e4 ? measure(value, 1e3, 1, kiloUnit) : measure(value, 1, 0, unit)
 }
 
-const sizeUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+const sizeUnits: Readonly<Record<ByteBase, { readonly step: number; readonly units: readonly string[] }>> = {
+  decimal: { step: 1000, units: ['B', 'kB', 'MB', 'GB', 'TB'] },
+  binary: { step: 1024, units: ['B', 'KiB', 'MiB', 'GiB', 'TiB'] },
+}
 
-/** A size in bytes with a binary unit: `256 KiB`, `1.5 MiB`. */
-export function formatBytes(bytes: number | null | undefined): string {
+/** A size in bytes: `256 KiB`, `1.5 MiB`; `262 kB`, `1.6 MB` in the decimal base. */
+export function bytesIn(base: ByteBase, bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined || !Number.isFinite(bytes)) return NOTHING
+  const { step, units } = sizeUnits[base]
   let value = bytes
   let unit = 0
-  while (value >= 1024 && unit < sizeUnits.length - 1) {
-    value /= 1024
+  while (value >= step && unit < units.length - 1) {
+    value /= step
     unit++
   }
   const decimals = unit > 0 && value < 10 && !Number.isInteger(value) ? 1 : 0
-  return `${formatNumber(value, decimals)} ${sizeUnits[unit] ?? ''}`
+  return `${formatNumber(value, decimals)} ${units[unit] ?? ''}`
 }
+export const formatBytes = (bytes: number | null | undefined): string => bytesIn('binary', bytes)
 
-/** A size on a crowded axis: `256 K`, `4 M`. */
+/** A size on a crowded axis: `256 K`, `4 M`; binary always, because what is counted by it are powers of two. */
 export const formatBin = (bytes: number): string => formatBytes(bytes).replace('iB', '')
 
 /** Axis labels: `25 k`, `1.5 M`; as few characters as the value allows. */

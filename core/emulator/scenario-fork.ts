@@ -10,6 +10,10 @@ export const fork = z
     at: z.iso.datetime({ offset: true }).describe('last instant that was observed'),
     span_s: z.number().positive().max(1e9).describe('length of what was observed'),
     workload: z.enum(['open', 'closed']),
+    size_kib: z
+      .tuple([z.number().positive(), z.number().positive()])
+      .optional()
+      .describe('sizes of RPCs that devices are fitted on'),
     unknown: z.array(text).max(LINES_MAX).default([]).describe('what the model does not know'),
     in_range: z.array(text).max(LINES_MAX).default([]).describe('what was observed'),
   })

@@ -16,6 +16,7 @@ const FLOW: ReadonlySet<string> = new Set([
   'pace',
   'adaptbf',
   'workload',
+  'size_kib',
 ])
 
 const COMMENTS: Readonly<Record<string, string>> = {

@@ -11,6 +11,7 @@ import { fold, type Folded } from './fork-fold.ts'
 import type { ForkInputs, ForkJob } from './fork-inputs.ts'
 import { forkJob, round3, weightOf, type JobText } from './fork-jobs.ts'
 import { knowledgeOf } from './fork-knowledge.ts'
+import { fittedSizes } from './model-range.ts'
 import { hostNameOf, serverNames, targetNames } from './fork-names.ts'
 import { outstandingOf } from './fork-outstanding.ts'
 import { carriedSections, type CarriedSections } from './fork-sections.ts'
@@ -92,6 +93,8 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
     ...{ devices, folded, thinning, sections: sections.said },
     refusedRules: inputs.rules.length - rules.length,
   })
+  const rpcsOf = new Map(folded.jobs.map((j) => [j.jobId, meanOr0(j.rpcs)]))
+  const sizes = fittedSizes(jobs.map((j) => ({ kib: j.size_kib ?? 0, rpcs: rpcsOf.get(j.id) ?? 0 })))
   const text = forkText({
     title: `Fork of ${inputs.cluster}`.slice(0, 80),
     cluster: hostNameOf(inputs.cluster, 'fork'),
@@ -104,6 +107,7 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
       at: isoOf(inputs.atMs),
       span_s: Math.max(0.001, lengthS),
       workload: inputs.workload,
+      ...(sizes ? { size_kib: sizes } : {}),
       unknown: known.unknown,
       in_range: known.inRange,
     },

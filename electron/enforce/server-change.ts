@@ -38,6 +38,10 @@ export interface ServerEnd {
   readonly state: EndState
   /** For people: what the server answered, or that the read-back is equal. */
   readonly detail: string
+  /** Units that will stop what was set. */
+  readonly timer?: string
+  /** Time that it took, without the watch, ms. */
+  readonly tookMs?: number
 }
 
 /** A timer as its server is told; undefined for a value that is no stop of a rule. */

@@ -42,6 +42,9 @@ export class ServerCommit implements ServerSender {
   /** Commands that were still under way when their time was up. */
   readonly #open = new Map<string, Promise<unknown>>()
   #sent = false
+  readonly #beganMs = performance.now()
+  /** Set at its first read-back: the first server is only watched after that. */
+  #readBackMs: number | undefined
 
   constructor(service: Service, change: ServerChange, parts: SendingParts) {
     this.#service = service
@@ -51,7 +54,13 @@ export class ServerCommit implements ServerSender {
   }
 
   #end(state: EndState, detail: string): ServerEnd {
-    return { host: this.change.plan.server, state, detail }
+    const { plan, timers, keeps } = this.change
+    const host = plan.server
+    if (!this.#sent) return { host, state, detail }
+    const tookMs = (this.#readBackMs ?? performance.now()) - this.#beganMs
+    const stands = state === 'done' || state === 'unknown' || state === 'failed'
+    const timer = stands && keeps !== 'none' ? timers.map((t) => t.unit).join(', ') : ''
+    return { host, state, detail, tookMs, ...(timer === '' ? {} : { timer }) }
   }
 
   /** Reads the rules, asking again when there is no answer. */
@@ -110,6 +119,7 @@ export class ServerCommit implements ServerSender {
     const { plan } = this.change
     this.#parts.step('reading back', this.#values.length)
     const after = await this.#read()
+    this.#readBackMs ??= performance.now()
     if (!after) return this.#end('unknown', `the rules could not be read back${this.#timersStay()}`)
     const { differences } = compareHeads(plan.expected, plan.touched, after)
     if (differences.length === 0 && this.#open.size === 0) return undefined
@@ -193,6 +203,7 @@ export class ServerCommit implements ServerSender {
     const { plan, found, timers } = this.change
     const end = (state: EndState, more: string): ServerEnd => this.#end(state, `${reason}${more}`)
     this.#parts.step('rolling back', this.#taken)
+    this.#readBackMs = undefined
     const now = await this.#read()
     if (!now) return end('unknown', `; the rules could not be read to roll back${this.#timersStay()}`)
     const back = planBack(now, plan.before, plan.touched).commands.map((c) => c.value)

@@ -15,6 +15,8 @@ import { moversOf, topOf } from './top.ts'
 /** Jobs held in memory; an owner may be named later, so those without one are read again. */
 const JOBS_MAX = 50_000
 const NAME_MAX = 256
+/** Jobs that a search looks at: a few milliseconds. */
+const SEARCHED_MAX = 50_000
 const TARGETS_MAX = 20_000
 const TARGET = `id AS key, substr(name, 1, ${NAME_MAX}) AS target, substr(node, 1, ${NAME_MAX}) AS node FROM target`
 
@@ -116,6 +118,18 @@ export class FileReader implements HistoryReader {
 
   jobByName(jobId: string): KeptJob | undefined {
     return keptJob(this.#jobByName.get(this.#id, jobId) as JobRow | undefined)
+  }
+
+  findJobs(words: readonly string[], limit: number): readonly KeptJob[] {
+    const tests = words.map(() => "AND job_id || ' ' || user || ' ' || account LIKE ? ESCAPE '\\'").join(' ')
+    const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
+    const rows = this.#db
+      .prepare(
+        `SELECT id, job_id, user, account, exe, nodes, first_ms FROM job
+          WHERE cluster = ? AND id > (SELECT max(id) FROM job) - ${SEARCHED_MAX} ${tests} ORDER BY id DESC LIMIT ?`,
+      )
+      .all(this.#id, ...patterns, limit) as JobRow[]
+    return rows.flatMap((row) => keptJob(row) ?? [])
   }
 
   target(key: number): KeptTarget | undefined {

@@ -93,6 +93,8 @@ export interface HistoryReader {
   ): { readonly t: Float64Array; readonly columns: readonly Float32Array[] }
   job(key: number): KeptJob | undefined
   jobByName(jobId: string): KeptJob | undefined
+  /** Jobs whose id, user or account has all of the words in it, newest first; of a long past only its newest jobs are looked at. */
+  findJobs(words: readonly string[], limit: number): readonly KeptJob[]
   target(key: number): KeptTarget | undefined
   allTargets(): readonly KeptTarget[]
   /** One measure of the cluster over a span as at most `points` means; null: a gap. */

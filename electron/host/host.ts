@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
+import { plainText } from '#core/base/plain-text.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
@@ -22,10 +23,15 @@ import { consoleOf, type Console } from './console.ts'
 import { HistoryDesk } from './history/desk.ts'
 import { IncidentDesk } from './incidents/desk.ts'
 import { keepFrames } from './history/kept-frames.ts'
+import { machineFacts } from './machine/facts.ts'
 import { OnScreen } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
 import { SandboxDesk } from './sandbox/desk.ts'
+import { secretsFile, ShellDesk } from './shell/desk.ts'
+import { KeptSecrets } from './shell/kept-secrets.ts'
+import type { Shell } from './shell/shell.ts'
 import { makeRouter } from './router.ts'
+import { SearchDesk } from './search/desk.ts'
 import { version } from './resources.ts'
 import { demoScenario, readScenario } from './scenario-file.ts'
 
@@ -46,6 +52,8 @@ export interface HostOptions {
   readonly clusters?: readonly ClusterInput[] | undefined
   /** How servers are reached and known; as the user's own ssh by default. */
   readonly ssh?: SshAccessOptions | undefined
+  /** The program around it, where it can do more than the window by itself. */
+  readonly around?: Shell | undefined
 }
 
 export type Router = ReturnType<typeof makeRouter>
@@ -58,6 +66,8 @@ export interface Host {
   readonly onScreen: OnScreen
   readonly clusters: ClusterDesk
   readonly incidents: IncidentDesk
+  /** Puts on record that a window asked for a verb that there is not: no window of ours does. */
+  unknownVerb(peer: string, verb: string): void
   close(): Promise<void>
 }
 
@@ -81,8 +91,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
   // Without it clusters can be watched, and nothing is written to them.
   const store = EnforcementStore.open(dataDir === undefined ? ':memory:' : storeFile(dataDir), Date.now())
+  const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
   const clusters = new ClusterDesk({
-    ...{ onScreen, emulator, dataDir, clusters: options.clusters, ssh: options.ssh },
+    ...{ onScreen, emulator, dataDir, secrets, clusters: options.clusters, ssh: options.ssh },
     console: (live, of) => liveConsole(live, of, { history: history.beside(), store }),
     record: (server, text) => onRecord(store, server, text),
     watch: (console) => incidents.watch(console),
@@ -96,20 +107,27 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     run: (id) => sandbox.kept(id),
   })
   incidents.watch(emulator)
+  const shell = new ShellDesk({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
+  const about = { version: version(), runtime: `Node ${process.versions.node}` }
   const router = makeRouter({
-    ...{ onScreen, clusters, papers, sandbox, incidents },
+    ...{ onScreen, clusters, papers, sandbox, incidents, shell },
+    facts: () => machineFacts({ ...about, dataDir, historyFile: options.historyFile, access: clusters.access }),
+    search: new SearchDesk({ onScreen, clusters, sandbox, incidents }),
     history: timeTravel,
     pump: new FramePump(),
-    info: { version: version(), runtime: `Node ${process.versions.node}`, shell: options.shell },
+    info: { ...about, shell: options.shell },
   })
   if (options.paced !== false) source.start((atNs) => emulator.monitor.tick(atNs))
   return ok({
     router,
     ...{ source, onScreen, clusters, incidents },
+    unknownVerb: (peer, verb) =>
+      void onRecord(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
     get monitor() {
       return onScreen.monitor
     },
     close: async () => {
+      await shell.close()
       incidents.alerts.close()
       papers.close()
       sandbox.close()

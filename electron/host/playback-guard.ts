@@ -8,7 +8,7 @@ import type { Notice } from '#core/api/frames.ts'
  */
 export const CHANGES: ReadonlySet<string> = new Set([
   ...['source.setSpeed', 'source.setMode', 'source.unlock', 'source.setController', 'source.setControllerOptions'],
-  ...['rules.stage', 'rules.stagePolicy', 'rules.unstage', 'rules.commit', 'rules.undo'],
+  ...['rules.stage', 'rules.stagePolicy', 'rules.unstage', 'rules.restore', 'rules.commit', 'rules.undo'],
   ...['padll.change', 'padll.apply', 'tokens.reserve', 'tokens.change', 'sandbox.stage'],
 ])
 

@@ -1,8 +1,11 @@
-/** Files that ship with the program, found from a checkout and from a packaged build alike. */
+/**
+ * Files that ship with the program, found from a checkout and from a packaged build alike. There they lie in an archive that this program
+ * alone can read: what people and other programs read lies beside it (electron-builder.yml).
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The folder that holds package.json: the checkout, or the root of the packaged archive. */
+/** The folder that holds package.json: the checkout, or the packaged archive. */
 function root(): string {
   let dir = import.meta.dirname
   while (!existsSync(join(dir, 'package.json'))) {

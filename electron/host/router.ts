@@ -1,4 +1,5 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
+import type { MachineFacts } from '#core/api/machine.ts'
 import { fail, type Failure } from '#core/base/result.ts'
 import type { ClusterDesk } from './clusters/desk.ts'
 import type { Changing, FramePump } from './frame-pump.ts'
@@ -8,10 +9,13 @@ import type { OnScreen } from './on-screen.ts'
 import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
 import type { SandboxDesk } from './sandbox/desk.ts'
+import type { ShellDesk } from './shell/desk.ts'
 import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { implementation, refusal } from './implementation.ts'
 import { incidentHandlers } from './router-incidents.ts'
+import { shellHandlers } from './router-shell.ts'
+import type { SearchDesk } from './search/desk.ts'
 import { connectionsFrame } from './views/connections.ts'
 import { checkDraft } from './rules/check.ts'
 
@@ -23,6 +27,10 @@ export interface RouterParts {
   readonly history: HistoryDesk
   readonly sandbox: SandboxDesk
   readonly incidents: IncidentDesk
+  readonly shell: ShellDesk
+  /** Where this console keeps things, and what it reads. */
+  readonly facts: () => MachineFacts
+  readonly search: SearchDesk
   readonly pump: FramePump
   readonly info: {
     readonly version: string
@@ -137,6 +145,7 @@ export function makeRouter(parts: RouterParts) {
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => onScreen.views.overview(input, seq))),
       jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => onScreen.views.jobs(input, seq))),
       job: os.views.job.handler((call) => stream(call, (input, seq) => onScreen.views.job(input, seq))),
+      linked: os.views.linked.handler((call) => stream(call, (input, seq) => onScreen.views.linked(input, seq))),
       metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => onScreen.views.metadata(input, seq))),
       locks: os.views.locks.handler((call) => stream(call, (input, seq) => onScreen.views.locks(input, seq))),
       tokens: os.views.tokens.handler((call) => stream(call, (input, seq) => onScreen.views.tokens(input, seq))),
@@ -161,6 +170,10 @@ export function makeRouter(parts: RouterParts) {
         return { id: staged.value }
       }),
       unstage: os.rules.unstage.handler(({ input }) => onScreen.console.desk.unstage(input.service, input.id)),
+      restore: os.rules.restore.handler(({ input, errors }) => {
+        const back = onScreen.console.desk.restore(input.service, input.ids, input.replaces)
+        if (!back.ok) throw errors.REFUSED(refusal(back.error))
+      }),
       commit: os.rules.commit.handler(async ({ input, errors }) => {
         const done = await onScreen.console.desk.commit(input.service, input.planId, input.typed)
         if (!done.ok) throw errors.REFUSED(refusal(done.error))
@@ -235,8 +248,8 @@ export function makeRouter(parts: RouterParts) {
         const trusted = clusters.trust(input)
         if (!trusted.ok) throw errors.REFUSED(refusal(trusted.error))
       }),
-      passphrase: os.clusters.passphrase.handler(({ input, errors }) => {
-        const answered = clusters.asks.answer(input.id, input.passphrase)
+      passphrase: os.clusters.passphrase.handler(async ({ input, errors }) => {
+        const answered = await clusters.asks.answer(input.id, input.passphrase, input.remember)
         if (!answered.ok) throw errors.REFUSED(refusal(answered.error))
       }),
       setProbe: os.clusters.setProbe.handler(async ({ input, errors }) => {
@@ -300,6 +313,11 @@ export function makeRouter(parts: RouterParts) {
         return opened.value
       }),
       check: os.sandbox.check.handler(({ input }) => sandbox.check(input.text)),
+      leaveOut: os.sandbox.leaveOut.handler(async ({ input, errors }) => {
+        const left = await sandbox.leaveOut(input.text, input.jobIds)
+        if (!left.ok) throw errors.REFUSED(refusal(left.error))
+        return left.value
+      }),
       complete: os.sandbox.complete.handler(({ input }) => sandbox.complete(input.text, input.line, input.column)),
       fork: os.sandbox.fork.handler(async ({ input, errors }) => {
         const forked = await sandbox.fork(input)
@@ -337,6 +355,9 @@ export function makeRouter(parts: RouterParts) {
       }),
     },
     incidents: incidentHandlers(os, incidents),
+    shell: shellHandlers(os, parts.shell),
+    machine: { facts: os.machine.facts.handler(() => parts.facts()) },
+    search: { find: os.search.find.handler(({ input }) => parts.search.find(input.text, input.limit)) },
     papers: {
       list: os.papers.list.handler(() => ({ experiments: papers.list() })),
       run: os.papers.run.handler(({ input, errors, signal }) => {

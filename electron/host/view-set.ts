@@ -1,13 +1,17 @@
 /** The frames of what is on screen: of a source that goes on, or of something recorded. The contract's streams are built from these. */
 import type { StatusFrame, StripFrame, OverviewFrame, JobsFrame, JobFrame, RulesFrame } from '#core/api/frames.ts'
+import type { LinkedFrame } from '#core/api/linked.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { jobFrame } from './views/job.ts'
 import { jobsFrame } from './views/jobs.ts'
+import { linkedFrame } from './views/linked.ts'
 import { locksFrame } from './views/locks.ts'
 import { metadataFrame } from './views/metadata.ts'
+import type { Viewed } from '../cluster/viewed.ts'
+import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules.ts'
@@ -28,11 +32,14 @@ export interface ViewSet {
   readonly overview: Frame<Parameters<typeof overviewFrame>[1], OverviewFrame>
   readonly jobs: Frame<Parameters<typeof jobsFrame>[1], JobsFrame>
   readonly job: Frame<Parameters<typeof jobFrame>[1], JobFrame>
+  readonly linked: Frame<Parameters<typeof linkedFrame>[1], LinkedFrame>
   readonly rules: Frame<Parameters<typeof rulesFrame>[1], RulesFrame>
   readonly metadata: Frame<Parameters<typeof metadataFrame>[1], MetadataFrame>
   readonly locks: Frame<Parameters<typeof locksFrame>[1], LocksFrame>
   readonly tokens: Frame<Parameters<typeof tokensFrame>[1], TokensFrame>
   readonly staged: Frame<Parameters<typeof stagedFrame>[1], StagedFrame>
+  /** What a search goes through; the reader is there where what is kept can be read. */
+  readonly searched: () => { readonly viewed: Viewed; readonly reader: HistoryReader | undefined }
 }
 
 /** Of a source that goes on, and of its store where memory does not reach back so far. */
@@ -46,11 +53,13 @@ export function viewsOf(console: Console): ViewSet {
     overview: (q, seq) => overviewFrame(viewed, q, seq, find),
     jobs: (q, seq) => jobsFrame(viewed, q, seq, find),
     job: (q, seq) => jobFrame(viewed, q, seq, find),
+    linked: (q, seq) => linkedFrame(viewed, q, seq),
     rules: (q, seq) => rulesFrame(desk, q, seq, find),
     metadata: (q, seq) => metadataFrame(monitor, q, seq),
     locks: (q, seq) => locksFrame(monitor, q, seq),
     tokens: (q, seq) => tokensFrame(monitor, q, seq),
     staged: (q, seq) => stagedFrame(desk, q, seq),
+    searched: () => ({ viewed, reader: viewed.past?.reader }),
   }
 }
 

@@ -1,12 +1,15 @@
 /** The host process as a plain function: messages in, ports served, messages out. */
 import type { AnyRouter } from '@orpc/server'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
-import type { FromHost, ToHost } from './host-messages.ts'
+import { toHost, type FromHost, type ToHost } from './host-messages.ts'
+import type { UnknownVerb } from '#electron/server/messages.ts'
 import { portServer, type PortLike } from './host-ports.ts'
 
 /** The part of a host that the loop needs. */
 export interface HostLike {
   readonly router: AnyRouter
+  /** A window asked for a verb that there is not. */
+  readonly unknownVerb?: UnknownVerb | undefined
   close(): Promise<void>
 }
 
@@ -20,16 +23,22 @@ export interface ParentLike {
 
 /**
  * Serves the host that `opening` yields on every port that comes with `connect`; ports that come earlier wait.
- * Tells main `ready` or `failed`, and `closed` after `close`; then calls `exit`.
+ * Tells main `ready` or `failed`, and `closed` after `close`; then calls `exit`. What main says and is no message of ours is not heard.
+ *
+ * @param hear  takes what is not about ports, at once: opening the host may wait for it.
  */
 export function runHost(
   parent: ParentLike,
   opening: Promise<Result<HostLike>>,
   tell: (message: FromHost) => void,
   exit: (code: number) => void,
+  hear: (message: ToHost) => void = () => undefined,
 ): void {
   const serving = opening.then(
-    (opened) => (opened.ok ? { host: opened.value, serve: portServer(opened.value.router) } : opened.error),
+    (opened) =>
+      opened.ok
+        ? { host: opened.value, serve: portServer(opened.value.router, opened.value.unknownVerb) }
+        : opened.error,
     (error: unknown): Failure => bug(error),
   )
   void serving.then((result) => {
@@ -38,9 +47,12 @@ export function runHost(
     exit(1)
   })
   parent.on('message', ({ data, ports }) => {
+    const read = toHost.safeParse(data)
+    if (!read.success) return
+    const message = read.data
+    hear(message)
     void serving.then(async (result) => {
       if (!('host' in result)) return
-      const message = data as ToHost
       if (message.type === 'connect') for (const port of ports) result.serve(port)
       if (message.type === 'close') {
         await result.host.close()

@@ -1,7 +1,7 @@
 /** Serves the contract on message ports, of Electron or of node:worker_threads. */
 import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/message-port'
-import { isMessage } from '#electron/server/messages.ts'
+import { isMessage, verbsOf, verbWatch, type UnknownVerb } from '#electron/server/messages.ts'
 import type { PeerContext } from '#electron/host/peer.ts'
 
 /** A port as Electron's main and utility processes have it: events carry the message in `data`. */
@@ -10,24 +10,53 @@ export interface PortLike {
   on(event: 'close', listener: () => void): unknown
   postMessage(message: unknown): void
   start(): void
+  close(): void
 }
 
+/** Ports that are served at once: a page has one, and lets go of it when it gets another. */
+const MOST_PORTS = 8
+
 /** Returns a function that serves `router` on a port until the port closes; each port is a peer of its own. */
-export function portServer(router: AnyRouter): (port: PortLike) => void {
+export function portServer(router: AnyRouter, onUnknown: UnknownVerb = () => undefined): (port: PortLike) => void {
+  const watch = verbWatch(verbsOf(router), onUnknown)
   const handler = new RPCHandler<PeerContext>(router)
+  const open = new Set<ReturnType<typeof guarded>>()
   let opened = 0
   return (port) => {
-    handler.upgrade(guarded(port), { context: { peer: `window-${++opened}` } })
+    const peer = `window-${++opened}`
+    const served = guarded(port, (data) => watch(peer, data))
+    handler.upgrade(served, { context: { peer } })
+    open.add(served)
+    port.on('close', () => open.delete(served))
+    const [oldest] = open
+    if (open.size > MOST_PORTS && oldest) {
+      open.delete(oldest)
+      oldest.end()
+    }
     port.start()
   }
 }
 
 /** Over ports, a message that oRPC cannot read is an unhandled rejection, which ends the process: it is dropped here. */
-function guarded(port: PortLike) {
+function guarded(port: PortLike, heard: (data: string) => void) {
+  const closing: (() => void)[] = []
   return {
+    /** What runs for it ends: whoever closes a port is not told so by every engine. */
+    end() {
+      for (const close of closing) close()
+      port.close()
+    },
     on(event: string, listener: (event?: { data: unknown }) => void) {
-      if (event === 'close') port.on('close', () => listener())
-      if (event === 'message') port.on('message', ({ data }) => void (isMessage(data) && listener({ data })))
+      if (event === 'close') {
+        closing.push(() => listener())
+        port.on('close', () => listener())
+      }
+      if (event !== 'message') return
+      port.on('message', ({ data }) => {
+        if (!isMessage(data)) return
+        heard(data)
+        listener({ data })
+      })
     },
     postMessage: (message: unknown) => port.postMessage(message),
   }

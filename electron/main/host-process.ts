@@ -3,11 +3,13 @@ import type { Failure, Result } from '#core/base/result.ts'
 import { openHost, type Host } from '#electron/host/host.ts'
 import type { FromHost, HostArguments } from './host-messages.ts'
 import { runHost } from './host-loop.ts'
+import { shellLink } from './shell-link.ts'
 
 // Ctrl-C in a terminal reaches this process too: closing is main's decision, in main's order.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 
 const given = JSON.parse(process.argv[2] ?? '{}') as HostArguments
-const opening: Promise<Result<Host, Failure>> = openHost({ shell: 'desktop', ...given })
 const tell = (message: FromHost): void => process.parentPort.postMessage(message)
-runHost(process.parentPort, opening, tell, (code) => process.exit(code))
+const link = shellLink(tell)
+const opening: Promise<Result<Host, Failure>> = openHost({ shell: 'desktop', ...given, around: link.shell })
+runHost(process.parentPort, opening, tell, (code) => process.exit(code), link.hear)

@@ -19,8 +19,15 @@ export function lockContents(contents: WebContents): void {
   contents.on('will-navigate', (event) => {
     if (!isOurs(event.url)) event.preventDefault()
   })
+  contents.on('will-frame-navigate', (event) => {
+    if (!isOurs(event.url)) event.preventDefault()
+  })
   contents.on('will-redirect', (event) => {
     if (!isOurs(event.url)) event.preventDefault()
   })
   contents.on('will-attach-webview', (event) => event.preventDefault())
+  // A page that does not let go of its window: prevented, its objection does not count.
+  contents.on('will-prevent-unload', (event) => event.preventDefault())
+  // A content policy says nothing of WebRTC: without this, and without names (main.ts), a page could send through it.
+  contents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp')
 }

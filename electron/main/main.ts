@@ -1,13 +1,16 @@
 /** Entry point of the desktop shell: one locked-down window, and the host in a process of its own. No listening socket. */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { app, BrowserWindow, dialog, ipcMain, session } from 'electron'
 import { formatFailure, ok, type Failure } from '#core/base/result.ts'
 import { defaultHistoryFile } from '#electron/server/data-dir.ts'
 import { readFlags } from './flags.ts'
 import { startHost, type HostLink } from './host-link.ts'
 import { lockContents, lockSession } from './lockdown.ts'
-import { setMenu } from './menu.ts'
+import { native } from './native.ts'
+import { followMachine } from './power.ts'
 import { declareScheme, serveScheme } from './protocol.ts'
+import { doorFailure } from './switches.ts'
+import { recoverWindow } from './window-crash.ts'
 import { focusWindow, openWindow } from './window.ts'
 
 const out = join(import.meta.dirname, '..')
@@ -19,30 +22,49 @@ function stop(failure: Failure): void {
   app.exit(1)
 }
 
+async function askAgain(failure: Failure): Promise<boolean> {
+  const { response } = await dialog.showMessageBox({
+    ...{ type: 'error', title: 'Sluice', message: failure.what },
+    detail: formatFailure(failure),
+    ...{ buttons: ['Start it again', 'Quit'], defaultId: 0, cancelId: 1, noLink: true },
+  })
+  return response === 0
+}
+
 function begin(): void {
   const { history, scenario } = readFlags(process.argv.slice(1))
   const historyFile = history === undefined ? defaultHistoryFile() : ok(history)
   if (!historyFile.ok) return stop(historyFile.error)
-  const link = startHost(
-    join(out, 'main/host-process.js'),
-    { historyFile: historyFile.value, ...(scenario === undefined ? {} : { scenarioFile: scenario }) },
-    stop,
-  )
+  const stateFile = join(dirname(historyFile.value), 'window.json')
+  const open = (): void => recoverWindow(openWindow(preload, stateFile))
+  const front = (): void => void (focusWindow() || open())
+  const desktop = native((told) => host?.tell(told), front)
+  const link = startHost({
+    program: join(out, 'main/host-process.js'),
+    given: { historyFile: historyFile.value, ...(scenario === undefined ? {} : { scenarioFile: scenario }) },
+    ...{ native: desktop, onFailure: stop, askAgain },
+  })
   host = link
   lockSession(session.defaultSession)
   serveScheme(join(out, 'renderer'))
-  setMenu()
-  ipcMain.on('sluice:connect', (event) => link.connect(event))
-  openWindow(preload)
-  app.on('activate', () => {
-    if (BrowserWindow.getAllWindows().length === 0) openWindow(preload)
+  desktop.menu({ menus: [] })
+  followMachine((told) => host?.tell(told))
+  ipcMain.on('sluice:connect', (event) => {
+    // Whoever asks is the page of a window of ours.
+    if (BrowserWindow.getAllWindows().some((window) => window.webContents === event.sender)) link.connect(event)
   })
+  app.on('second-instance', front)
+  app.on('activate', front)
+  open()
 }
 
 declareScheme()
 app.enableSandbox()
-if (app.requestSingleInstanceLock()) {
-  app.on('second-instance', focusWindow)
+// The window talks to nobody; the host, which does, does not ask Chromium for names.
+app.commandLine.appendSwitch('host-resolver-rules', 'MAP * ~NOTFOUND')
+const refused = doorFailure(process.argv.slice(1), { isPackaged: app.isPackaged, isRoot: process.getuid?.() === 0 })
+if (refused) stop(refused)
+else if (app.requestSingleInstanceLock()) {
   app.on('web-contents-created', (_event, contents) => lockContents(contents))
   app.on('window-all-closed', () => {
     if (process.platform !== 'darwin') app.quit()

@@ -1,4 +1,4 @@
-/** Hands the page one MessagePort to the host when the page asks for it, and nothing else. */
+/** Hands the page one MessagePort to the host when the page asks for it, says when it leads nowhere any more, and nothing else. */
 import { ipcRenderer } from 'electron'
 
 window.addEventListener('message', (event: MessageEvent<unknown>) => {
@@ -12,3 +12,6 @@ window.addEventListener('message', (event: MessageEvent<unknown>) => {
 ipcRenderer.on('sluice:port', ({ ports }) => {
   window.postMessage({ type: 'sluice:port' }, window.location.origin, [...ports])
 })
+
+/** The host ended: its port leads nowhere. */
+ipcRenderer.on('sluice:lost', () => window.postMessage({ type: 'sluice:lost' }, window.location.origin))

@@ -1,5 +1,5 @@
 /** Where the console keeps what it measures when nobody says otherwise. */
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -26,13 +26,16 @@ export function dataDir({
 }
 
 /**
- * The default history file, its folder made and readable by its owner only.
+ * The default history file, its folder made and readable by its owner only; one that was there with more rights loses them, where it
+ * is ours by name. A folder that somebody named with SLUICE_DATA is as they made it.
  * Fails with DATA_DIR where the folder cannot be made.
  */
 export function defaultHistoryFile(surroundings: Surroundings = {}): Result<string> {
   const folder = dataDir(surroundings)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const { env = process.env } = surroundings
+    if (!env.SLUICE_DATA && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
   } catch (error) {
     return fail({
       code: 'DATA_DIR',

@@ -23,6 +23,7 @@ export const contentPolicy = (connect: string): string =>
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${connect}`,
+    "worker-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -34,6 +35,7 @@ export const pageHeaders = (connect: string): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
+  'x-dns-prefetch-control': 'off',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
@@ -54,7 +56,8 @@ export async function findFile(webRoot: string, pathname: string): Promise<Found
   } catch {
     return { status: 403 }
   }
-  if (path.includes('\0') || path.includes('\\')) return { status: 403 }
+  // A colon names a drive or another stream of a file where Windows reads it.
+  if (/[\0\\:]/.test(path)) return { status: 403 }
   const root = resolve(webRoot)
   const wanted = join(root, path)
   if (!wanted.startsWith(root + sep)) return { status: 403 }

@@ -62,7 +62,10 @@ const host = must(
   }),
 )
 const metrics = flags.metrics ? metricsOf(() => metricsText(host.monitor)) : undefined
-const served = await serveSomewhere(flags.port, { router: host.router, webRoot, host: '127.0.0.1', metrics })
+const served = await serveSomewhere(flags.port, {
+  ...{ router: host.router, onUnknown: host.unknownVerb.bind(host), webRoot, metrics },
+  host: '127.0.0.1',
+})
 if (!served.ok) {
   await host.close()
   stop(served.error)

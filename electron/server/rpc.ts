@@ -3,7 +3,7 @@ import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/ws'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { PeerContext } from '#electron/host/peer.ts'
-import { isMessage, MAX_MESSAGE } from './messages.ts'
+import { isMessage, MAX_MESSAGE, verbsOf, verbWatch, type UnknownVerb } from './messages.ts'
 
 /** Windows that can be connected at once. */
 export const MAX_WINDOWS = 32
@@ -18,7 +18,8 @@ export interface RpcSockets {
 }
 
 /** The WebSocket side of `router`. */
-export function rpcSockets(router: AnyRouter): RpcSockets {
+export function rpcSockets(router: AnyRouter, onUnknown: UnknownVerb = () => undefined): RpcSockets {
+  const watch = verbWatch(verbsOf(router), onUnknown)
   const handler = new RPCHandler<PeerContext>(router)
   let opened = 0
   return {
@@ -26,20 +27,26 @@ export function rpcSockets(router: AnyRouter): RpcSockets {
     serve(socket) {
       // ws reports a broken or oversized message here and closes the socket itself; unheard, it would end the process.
       socket.on('error', () => undefined)
-      void handler.upgrade(guarded(socket), { context: { peer: `browser-${++opened}` } })
+      const peer = `browser-${++opened}`
+      void handler.upgrade(
+        guarded(socket, (data) => watch(peer, data)),
+        { context: { peer } },
+      )
     },
   }
 }
 
 /** The socket without messages that no window of ours sends; one such message ends the connection. */
-function guarded(socket: WebSocket): Pick<WebSocket, 'addEventListener' | 'send'> {
+function guarded(socket: WebSocket, heard: (data: string) => void): Pick<WebSocket, 'addEventListener' | 'send'> {
   const addEventListener = (type: string, listener: unknown): void => {
     const call = listener as (event?: unknown) => void
     if (type === 'close') socket.addEventListener('close', () => call())
     if (type === 'message') {
       socket.addEventListener('message', ({ data }) => {
-        if (isMessage(data)) call({ data })
-        else socket.close(POLICY_VIOLATION, 'message not understood')
+        if (isMessage(data)) {
+          heard(data)
+          call({ data })
+        } else socket.close(POLICY_VIOLATION, 'message not understood')
       })
     }
   }

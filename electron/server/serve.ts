@@ -8,6 +8,7 @@ import type { AnyRouter } from '@orpc/server'
 import { fail, invariant, ok, type Failure, type Result } from '#core/base/result.ts'
 import { Access, cookieName, readCookie } from './access.ts'
 import { findFile, pageHeaders } from './files.ts'
+import type { UnknownVerb } from './messages.ts'
 import { METRICS_PATH, type Metrics } from './metrics.ts'
 import { MAX_WINDOWS, rpcSockets, type RpcSockets } from './rpc.ts'
 
@@ -24,6 +25,8 @@ export interface ServeOptions {
   readonly token?: string
   /** What `/metrics` answers; without it there is no such address. */
   readonly metrics?: Metrics | undefined
+  /** A window asked for a verb that there is not. */
+  readonly onUnknown?: UnknownVerb | undefined
 }
 
 /** A running server. */
@@ -48,6 +51,7 @@ export async function serveConsole({
   host,
   token,
   metrics,
+  onUnknown,
 }: ServeOptions): Promise<Result<Served>> {
   const access = new Access()
   const server = createServer()
@@ -59,7 +63,7 @@ export async function serveConsole({
   const origin = `http://${host}:${at.port}`
   const authority = `${host}:${at.port}`
   const site: Site = { access, webRoot, origin, authority, cookie: cookieName(at.port), metrics }
-  const sockets = rpcSockets(router)
+  const sockets = rpcSockets(router, onUnknown)
   const urlOf = (fresh: string): string => `${origin}/?token=${fresh}`
   server.on('request', (request, response) => void answer(site, request, response))
   server.on('upgrade', (request, socket, head) => upgrade(site, sockets, request, socket, head))

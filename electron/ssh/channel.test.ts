@@ -307,7 +307,8 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
     }
   })
 
-  it('wait for their turn up to a bound, and never take more channels than sshd has', async () => {
+  // A busy sshd now and then closes a channel without an exit code, which is rightly called lost: then all are sent anew.
+  it('wait for their turn up to a bound, and never take more channels than sshd has', { retry: 2 }, async () => {
     const s = await open(sshd, { ...QUICK, waiting: 20 })
     const execs = await Promise.all(Array.from({ length: 27 }, (_, i) => s.exec(`echo ${i}`)))
     expect(execs.map(out)).toEqual(Array.from({ length: 27 }, (_, i) => `${i}\n`))

@@ -247,6 +247,12 @@ export class Session {
     this.#dueMs = sinceMs + waitMs
     const isBack = this.#isWanted && (this.#parts.comesBack ?? true)
     if (isBack) this.#retry = setTimeout(() => void this.#begin(), waitMs)
-    this.#set({ kind: 'lost', failure, sinceMs, retryAtMs: isBack ? this.#dueMs : undefined })
+    const retry = { attempt: this.#failures, ...this.#limits.backoff }
+    this.#set({
+      kind: 'lost',
+      failure,
+      sinceMs,
+      ...(isBack ? { retryAtMs: this.#dueMs, retry } : { retryAtMs: undefined }),
+    })
   }
 }

@@ -33,6 +33,8 @@ export type SessionState =
       readonly failure: SshFailure
       readonly sinceMs: number
       readonly retryAtMs: number | undefined
+      /** Attempts that failed in a row; absent where nobody tries again. */
+      readonly retry?: { readonly attempt: number; readonly baseMs: number; readonly mostMs: number } | undefined
     }
   /** A person has to do something first; failure.hostKey has the fingerprint to compare. */
   | { readonly kind: 'refused'; readonly failure: SshFailure; readonly sinceMs: number }

@@ -1,6 +1,7 @@
 /**
  * The line to the host. In a browser a WebSocket on the page's own origin, reopened with a growing, jittered pause; in the
- * desktop shell one MessagePort that the preload hands over. Both carry the same contract.
+ * desktop shell one MessagePort that the preload hands over, and another one when the host was started again. Both carry the same
+ * contract.
  */
 import { createORPCClient } from '@orpc/client'
 import { RPCLink as PortLink } from '@orpc/client/message-port'
@@ -16,6 +17,8 @@ export interface Line {
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
+/** The program around hands over a port at once, or has none now. */
+const ANSWER_MS = 3_000
 
 /** Pause before attempt `n` (from 0): doubles up to 10 s, half of it jittered so that windows do not return in step. */
 export function retryPause(n: number, random: () => number = Math.random): number {
@@ -51,17 +54,45 @@ function connectSocket(line: Line): void {
 }
 
 function connectPort(line: Line): void {
+  let open: MessagePort | undefined
+  let failures = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
   addEventListener('message', (event: MessageEvent<unknown>) => {
     const { data } = event
-    const isPort = typeof data === 'object' && data !== null && 'type' in data && data.type === 'sluice:port'
+    const type = typeof data === 'object' && data !== null && 'type' in data ? data.type : undefined
+    if (event.source !== window) return
+    // Not every engine tells a port that its other end is gone; whoever waits on it hears it this way.
+    if (type === 'sluice:lost') open?.dispatchEvent(new Event('close'))
     const port = event.ports[0]
-    if (event.source !== window || !isPort || port === undefined) return
-    port.addEventListener('close', () => line.lost(null))
+    if (type !== 'sluice:port' || port === undefined) return
+    clearTimeout(timer)
+    timer = undefined
+    failures = 0
+    const before = open
+    open = port
+    before?.close()
+    port.addEventListener('close', () => {
+      if (open === port) wait()
+    })
     port.start()
     line.opened({ api: createORPCClient(new PortLink({ port })) })
   })
-  const ask = (): void => postMessage({ type: 'sluice:connect' }, location.origin)
-  line.retryNow = ask
+  /** While there is no host nobody answers: it is asked for again after a pause. */
+  function wait(): void {
+    open = undefined
+    const pause = retryPause(failures++)
+    line.lost(pause)
+    timer = setTimeout(ask, pause)
+  }
+  function ask(): void {
+    clearTimeout(timer)
+    timer = setTimeout(wait, ANSWER_MS)
+    postMessage({ type: 'sluice:connect' }, location.origin)
+  }
+  line.retryNow = () => {
+    if (open === undefined) ask()
+  }
   ask()
 }
 

@@ -5,3 +5,15 @@ declare module '*.vue' {
   export default component
 }
 declare module '*.css' {}
+/** A file as its text, put into the build. */
+declare module '*?raw' {
+  const text: string
+  export default text
+}
+interface ImportMeta {
+  /** Files of a pattern, by path, put into the build. */
+  glob<T>(
+    pattern: string | readonly string[],
+    options: { readonly query: '?raw'; readonly import: 'default'; readonly eager: true },
+  ): Record<string, T>
+}

@@ -265,8 +265,8 @@ describe('why there is no data', () => {
   it('names the first step that fails, with its command and what to ask for', async () => {
     const frame = connectionsFrame({ clusters: [silent()] })
     await show(WaitingState, status({ atMs: null, sample: 0 }), { frame })
-    expect(find('obstacle').textContent).toContain('TCP failed')
-    expect(find('obstacle').textContent).toContain('oss01')
+    expect(find('connecting').textContent).toContain('oss01 stands at TCP')
+    expect(find('step-of').textContent).toMatch(/^step \d+ of \d+$/)
     const [first] = frame.clusters
     if (!first) throw new Error('no cluster')
     useConnectionsStore().apply({
@@ -274,9 +274,10 @@ describe('why there is no data', () => {
       clusters: [{ ...first, servers: first.servers.filter((_, i) => i !== 3) }],
     })
     await flushPromises()
-    expect(find('obstacle').textContent).toContain('sudo failed')
-    expect(find('obstacle').textContent).toContain('and 13 other servers')
-    expect(find('obstacle').querySelector('pre')?.textContent).toBe('mira ALL=(root) lctl')
+    expect(find('permission').textContent).toContain('sudo: a password is required')
+    expect(find('permission').textContent).toContain('and 13 other servers')
+    expect(find('refused-command').textContent).toBe('sudo -n -l')
+    expect(find('sudoers').textContent).toBe('mira ALL=(root) lctl')
     expect(document.querySelector('img')).toBeNull()
     expect(document.body.textContent).not.toContain('\u202E')
     await click(find('to-connections'))
@@ -286,7 +287,7 @@ describe('why there is no data', () => {
       frame: connectionsFrame({ clusters: [silent()] }),
     })
     expect(find('stale').textContent).toContain('No sample for 7 s.')
-    expect(find('stale').textContent).toContain('14 of 15 servers answer')
+    expect(find('stale').textContent).toContain('1 of 15 servers does not answer.')
     expect(find('stale').textContent).toContain('timed out')
     await click(find('stale-retry'))
     expect(host.calls).toEqual([{ verb: 'connect', input: { name: 'altair' } }])

@@ -8,11 +8,13 @@ import '../theme/base.css'
 import App from './App.vue'
 import { connect } from './connect.ts'
 import { loadViewsWhenIdle, router } from './router.ts'
+import { beginWithView } from './start-view.ts'
 
 const app = createApp(App)
 app.use(createPinia())
 useSettingsStore() // the theme is set before the first paint
 connect(useConnectionStore())
+beginWithView(router)
 app.use(router)
 app.mount('#app')
 loadViewsWhenIdle()

@@ -14,6 +14,8 @@ const later = {
   history: () => import('../views/history/HistoryView.vue'),
   incidents: () => import('../views/incidents/IncidentsView.vue'),
   papers: () => import('../views/papers/PapersView.vue'),
+  settings: () => import('../views/settings/SettingsView.vue'),
+  help: () => import('../views/help/HelpView.vue'),
 }
 /** Loads them one after the other, so that switching to one is as fast as to any other. */
 export function loadViewsWhenIdle(): void {
@@ -40,6 +42,8 @@ export const router = createRouter({
     { path: '/incidents', name: 'incidents', component: later.incidents },
     { path: '/connections', name: 'connections', component: ConnectionsView },
     { path: '/papers', name: 'papers', component: later.papers },
+    { path: '/settings', name: 'settings', component: later.settings },
+    { path: '/help/:page?', name: 'help', component: later.help },
     { path: '/:rest(.*)*', redirect: '/overview' },
   ],
 })

@@ -1,5 +1,5 @@
-/** Ticks of a time axis of up to a few days: round steps of the clock, UTC, the ends aligned inward. */
-import { formatClock } from '../widgets/units.ts'
+/** Ticks of a time axis of up to a few days: round steps of the clock on screen, the ends aligned inward. */
+import { clockShift, formatClock } from '../widgets/units.ts'
 import type { Ends } from './plot.ts'
 
 const MINUTE = 60_000
@@ -26,10 +26,11 @@ export function clockTicks({ min, max }: Ends, most = 9): ClockTick[] {
   const step = clockStep({ min, max }, most)
   const edge = (max - min) * 0.03
   const ticks: ClockTick[] = []
-  for (let at = Math.ceil(min / step) * step; at <= max && ticks.length < 60; at += step) {
+  const shift = clockShift(min)
+  for (let at = Math.ceil((min + shift) / step) * step - shift; at <= max && ticks.length < 60; at += step) {
     const anchor = at - min < edge ? 'start' : max - at < edge ? 'end' : 'middle'
     // The end of a whole day is its 24:00, not the next one's beginning.
-    const isDayEnd = at === max && at % DAY === 0
+    const isDayEnd = at === max && (at + shift) % DAY === 0
     ticks.push({ at, text: isDayEnd ? '24:00' : formatClock(at, step < MINUTE), anchor })
   }
   return ticks

@@ -1,6 +1,6 @@
 /** The time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
 import { hatchTile, runs } from '../widgets/canvas.ts'
-import { formatClock, formatDate } from '../widgets/units.ts'
+import { clockShift, formatClock, formatDate } from '../widgets/units.ts'
 import type { Palette } from '../theme/palette.ts'
 import { markShapes, type MarkGroup } from './mark-shape.ts'
 
@@ -111,9 +111,10 @@ export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: Strip
   c.fillStyle = p['text-3']
   c.font = `10px ${p['font-ui']}`
   c.textAlign = 'center'
-  for (let at = Math.ceil(picture.fromMs / step) * step; at <= picture.toMs; at += step) {
+  const shift = clockShift(picture.fromMs)
+  for (let at = Math.ceil((picture.fromMs + shift) / step) * step - shift; at <= picture.toMs; at += step) {
     const px = x(at)
-    const words = step >= 3_600_000 && at % 86_400_000 === 0 ? formatDate(at) : formatClock(at, step < 60_000)
+    const words = step >= 3_600_000 && (at + shift) % 86_400_000 === 0 ? formatDate(at) : formatClock(at, step < 60_000)
     if (px > 26 && px < width - 30) c.fillText(words, px, 53.5)
   }
 }

@@ -10,6 +10,7 @@ import { boxOf, drawTimePicture, timePlot, type TimePicture } from './time-draw.
 
 /** Instant under the pointer, in whichever chart it is. */
 const pointedMs = shallowRef<number | null>(null)
+export const crosshairMs = (): number | null => pointedMs.value
 
 /**
  * @param depends  what the picture is made of; it is drawn again when one of these is another.

@@ -3,6 +3,7 @@ import type { ConnectionsFrame } from '#core/api/clusters.ts'
 import type { JobFrame, JobsFrame, OverviewFrame, RulesFrame, StatusFrame, StripFrame } from '#core/api/frames.ts'
 import type { HistoryFrame } from '#core/api/history.ts'
 import type { IncidentsFrame } from '#core/api/incidents.ts'
+import type { LinkedFrame } from '#core/api/linked.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
@@ -25,6 +26,7 @@ export interface Queries {
   overview: Input<Views['overview']>
   jobs: Input<Views['jobs']>
   job: Input<Views['job']>
+  linked: Input<Views['linked']>
   rules: Input<Views['rules']>
   staged: Input<Views['staged']>
   metadata: Input<Views['metadata']>
@@ -41,6 +43,7 @@ export interface Frames {
   overview: OverviewFrame
   jobs: JobsFrame
   job: JobFrame
+  linked: LinkedFrame
   rules: RulesFrame
   staged: StagedFrame
   metadata: MetadataFrame
@@ -65,6 +68,7 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   overview: (client, input, options) => client.views.overview(input, options),
   jobs: (client, input, options) => client.views.jobs(input, options),
   job: (client, input, options) => client.views.job(input, options),
+  linked: (client, input, options) => client.views.linked(input, options),
   rules: (client, input, options) => client.views.rules(input, options),
   staged: (client, input, options) => client.views.staged(input, options),
   metadata: (client, input, options) => client.views.metadata(input, options),

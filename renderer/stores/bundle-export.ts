@@ -15,6 +15,7 @@ export interface BundleProgress {
   readonly what: string
   /** Share 0..1 */
   readonly done: number
+  readonly items?: { readonly done: number; readonly of: number; readonly unit: string } | undefined
 }
 export type BundleEnd =
   | BundleDone
@@ -36,7 +37,7 @@ export const useBundleExportStore = defineStore('bundle-export', () => {
     if (connection.host === null) return { kind: 'failed', notice: noHost(NOT_WRITTEN), input }
     for await (const event of await connection.host.api.incidents.export(input, { signal })) {
       if (signal.aborted) break
-      if (event.kind === 'progress') progress.value = { what: event.what, done: event.done }
+      if (event.kind === 'progress') progress.value = { what: event.what, done: event.done, items: event.items }
       else if (event.kind === 'failed') return { ...event, input }
       else return event
     }

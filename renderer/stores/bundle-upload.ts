@@ -2,6 +2,7 @@
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
+import { base64Of } from './base64.ts'
 import { fileName, nameFor } from './bundle-name.ts'
 import { useBundlesStore } from './bundles.ts'
 import { useConnectionStore } from './connection.ts'
@@ -9,7 +10,6 @@ import { noHost, refusal } from './refusal.ts'
 
 /** Bytes of a part: as base64 they stay below what a message may hold. */
 export const PART_BYTES = 384 * 1024
-const CHUNK = 0x8000
 
 export interface Upload {
   readonly name: string
@@ -25,11 +25,6 @@ export interface UploadFault {
   readonly file: File | null
 }
 
-export function base64Of(bytes: Uint8Array): string {
-  let binary = ''
-  for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK))
-  return btoa(binary)
-}
 const notTaken = (name: string): string => `${name} was not taken`
 function faultOf(file: File): Notice | null {
   const what = notTaken(file.name)

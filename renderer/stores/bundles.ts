@@ -6,8 +6,8 @@ import type { VerdictOfBundle } from '#core/api/incidents.ts'
 import type { Client } from './client.ts'
 import { fileName } from './bundle-name.ts'
 import { useConnectionStore } from './connection.ts'
-import { download } from './history-export.ts'
 import { noHost, refusal } from './refusal.ts'
+import { useShellStore } from './shell.ts'
 
 const NOT_READ = 'The bundle was not downloaded'
 const NOT_VERIFIED = 'The bundle was not verified'
@@ -28,7 +28,7 @@ export interface Check {
 }
 
 export const useBundlesStore = defineStore('bundles', () => {
-  const connection = useConnectionStore()
+  const [connection, shell] = [useConnectionStore(), useShellStore()]
   const notice = shallowRef<Notice | null>(null)
   /** Verb and name that the host is asked for now; empty = nothing. */
   const busy = ref('')
@@ -99,8 +99,8 @@ export const useBundlesStore = defineStore('bundles', () => {
       }
       if (signal.aborted) return
       if (!isWhole) throw new Error('the host ended it before its last part')
-      download(fileName(name), new Blob(parts, { type: 'application/zip' }))
-      notice.value = null
+      const saved = await shell.save(fileName(name), new Blob(parts, { type: 'application/zip' }))
+      notice.value = saved.kind === 'failed' ? saved.notice : null
     } catch (error) {
       if (!signal.aborted) notice.value = refusal(NOT_READ, error)
     } finally {

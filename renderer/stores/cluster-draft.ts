@@ -10,6 +10,7 @@ import { emptyFields, faultsOf, fieldsOf, inputOf, labelOf, serversOf, type Clus
 import { useConnectionStore } from './connection.ts'
 import { useConnectionsStore } from './connections.ts'
 import { noHost, refusal } from './refusal.ts'
+import { useSettingsStore } from './settings.ts'
 
 export interface ServerCheck {
   readonly host: string
@@ -34,6 +35,10 @@ export const isRefused = ({ verdict, isOpen }: ShownKey): boolean =>
   verdict !== 'match' && (!isOpen || !['unknown', 'other-type'].includes(verdict))
 const isSame = (a: ShownKey, b: ShownKey): boolean => a.host === b.host && a.port === b.port && a.type === b.type
 
+/** A step that was cut short was not ended. */
+const ended = (step: CheckStep): CheckStep =>
+  step.state === 'now' ? { ...step, state: 'skipped', detail: 'cancelled' } : step
+
 function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
   switch (event.kind) {
     case 'steps':
@@ -49,7 +54,7 @@ function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
 }
 
 export const useClusterDraftStore = defineStore('cluster-draft', () => {
-  const [connection, connections] = [useConnectionStore(), useConnectionsStore()]
+  const [connection, connections, settings] = [useConnectionStore(), useConnectionsStore(), useSettingsStore()]
   /** By the name of the cluster that is changed; empty for a new one. */
   const typed = shallowRef<ReadonlyMap<string, ClusterFields>>(new Map())
   const replaces = ref('')
@@ -67,7 +72,9 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   const aborts = new Map<string, AbortController>()
 
   const fields = computed(
-    () => typed.value.get(replaces.value) ?? (before.value ? fieldsOf(before.value) : emptyFields),
+    () =>
+      typed.value.get(replaces.value) ??
+      (before.value ? fieldsOf(before.value) : { ...emptyFields, safeMode: settings.safeMode }),
   )
   const others = computed(() => connections.clusters.map((c) => c.name).filter((name) => name !== replaces.value))
   const faults = computed(() => faultsOf(fields.value, others.value))
@@ -177,6 +184,13 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     step.value = 2
     await checkAll(inputs)
   }
+  /** Ends the check of one server; what it found so far stays. */
+  function cancel(host: string): void {
+    aborts.get(host)?.abort()
+    aborts.delete(host)
+    const now = checks.value.get(host)
+    if (now?.state === 'running') put({ ...now, state: 'ended', steps: now.steps.map(ended) })
+  }
   const again = async (host: string): Promise<void> => {
     const input = inputs.find((i) => labelOf(i) === host)
     if (input) await check(input)
@@ -221,6 +235,6 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
 
   return {
     ...{ fields, faults, servers, step, wasTried, checks, list, first, waiting, notice, isSaving, saved, replaces },
-    ...{ edit, begin, discard, stop, start, startRest, test, again, trust, save },
+    ...{ edit, begin, discard, stop, start, startRest, test, again, cancel, trust, save },
   }
 })

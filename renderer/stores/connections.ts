@@ -128,11 +128,11 @@ export const useConnectionsStore = defineStore('connections', () => {
     }
   }
   /** Answers an ask; null: not today. Nothing of it is kept here. */
-  async function answer(id: string, passphrase: string | null): Promise<Notice | null> {
+  async function answer(id: string, passphrase: string | null, remember = false): Promise<Notice | null> {
     const what = 'The passphrase was not taken'
     if (connection.host === null) return noHost(what)
     try {
-      await connection.host.api.clusters.passphrase({ id, passphrase })
+      await connection.host.api.clusters.passphrase({ id, passphrase, ...(remember ? { remember } : {}) })
       return null
     } catch (error) {
       return refusal(what, error)

@@ -8,6 +8,7 @@ import type { Notice } from '#core/api/frames.ts'
 import type { CsvQuery } from '#core/api/history.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
+import { useShellStore } from './shell.ts'
 
 const NOT_WRITTEN = 'The CSV was not written'
 /** Characters that are gathered before they become a blob. */
@@ -56,15 +57,8 @@ export class BlobText {
   }
 }
 
-/** What the browser does with a file that is ready. */
-export function download(file: string, blob: Blob): void {
-  const url = URL.createObjectURL(blob)
-  Object.assign(document.createElement('a'), { href: url, download: file }).click()
-  setTimeout(() => URL.revokeObjectURL(url), 1000)
-}
-
 export const useHistoryExportStore = defineStore('history-export', () => {
-  const connection = useConnectionStore()
+  const [connection, shell] = [useConnectionStore(), useShellStore()]
   const progress = shallowRef<ExportProgress | null>(null)
   const end = shallowRef<ExportEnd | null>(null)
   const isOpen = ref(false)
@@ -81,8 +75,9 @@ export const useHistoryExportStore = defineStore('history-export', () => {
       progress.value = { file, rows, bytes: text.size }
       if (!part.isLast) continue
       const blob = text.end('text/csv;charset=utf-8')
-      download(file, blob)
-      return { kind: 'done', file, rows, bytes: blob.size }
+      const saved = await shell.save(file, blob)
+      if (saved.kind === 'failed') return saved
+      return { kind: saved.kind === 'cancelled' ? 'cancelled' : 'done', file, rows, bytes: blob.size }
     }
     if (signal.aborted) return { kind: 'cancelled', file, rows, bytes: text.size }
     const why = 'the host ended it before its last part'

@@ -9,6 +9,7 @@ import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/
 import { useAsking } from './asking.ts'
 import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
+import { useUndoStore } from './undo.ts'
 
 export type IncidentRow = IncidentsFrame['incidents'][number]
 
@@ -41,7 +42,7 @@ const NOT_ADDED = 'The cell was not added'
 const isLive = (row: IncidentRow): boolean => row.fault === '' && row.status !== 'resolved'
 
 export const useIncidentsStore = defineStore('incidents', () => {
-  const [source, time] = [useSourceStore(), useTimeStore()]
+  const [source, time, edits] = [useSourceStore(), useTimeStore(), useUndoStore()]
   const frame = shallowRef<IncidentsFrame | null>(null)
   /** Id that was chosen, or OPENED; null: the first of the list. */
   const chosen = ref<string | null>(null)
@@ -133,21 +134,45 @@ export const useIncidentsStore = defineStore('incidents', () => {
       )
     )?.id
 
-  const change = (id: string, to: { title?: string; status?: IncidentStatus; span?: Span }): Promise<boolean> =>
+  type Change = { title?: string; status?: IncidentStatus; span?: Span }
+  const sendChange = (id: string, to: Change): Promise<boolean> =>
     done(ask(`change ${id}`, 'The incident was not changed', (api) => api.change({ id, ...to }).then(yes)))
+  async function change(id: string, to: Change): Promise<boolean> {
+    const was = incident.value?.id === id ? incident.value : null
+    const isDone = await sendChange(id, to)
+    if (!isDone || was === null) return isDone
+    const before: Change = {
+      ...(to.title === undefined ? {} : { title: was.title }),
+      ...(to.status === undefined ? {} : { status: was.status }),
+      ...(to.span === undefined ? {} : { span: { fromMs: was.fromMs, toMs: was.toMs } }),
+    }
+    const what = to.title !== undefined ? 'title' : to.status !== undefined ? 'status' : 'span'
+    edits.push({
+      ...{ room: 'incidents', words: `${what} of ${id}` },
+      undo: () => sendChange(id, before),
+      redo: () => sendChange(id, to),
+    })
+    return true
+  }
 
   const titleOf = (id: string): string => rows.value.find((row) => row.id === id)?.title ?? ''
-  async function remove(id: string): Promise<void> {
+  async function remove(id: string): Promise<boolean> {
     const words = `${id} ${titleOf(id)}`.trim()
     const at = rows.value.findIndex((row) => row.id === id)
     const isDone = await done(
       ask(`remove ${id}`, 'The incident was not removed', (api) => api.remove({ id }).then(yes)),
     )
-    if (!isDone) return
+    if (!isDone) return false
     removed.value = { kind: 'incident', id, words }
-    if (chosen.value !== id && chosen.value !== null) return
+    edits.push({
+      ...{ room: 'incidents', words: `removal of ${words}` },
+      undo: () => takeBack({ kind: 'incident', id, words }),
+      redo: () => edits.quietly(() => remove(id)),
+    })
+    if (chosen.value !== id && chosen.value !== null) return true
     const next = rows.value.filter((row) => row.id !== id)
     chosen.value = next[Math.min(Math.max(0, at), next.length - 1)]?.id ?? null
+    return true
   }
 
   async function addCell(
@@ -157,32 +182,75 @@ export const useIncidentsStore = defineStore('incidents', () => {
   ): Promise<string | undefined> {
     const { atMs = time.atMs, behind = null } = options
     const answer = await ask(`add ${cell.kind}`, NOT_ADDED, (api) => api.addCell({ id, atMs, cell, behind }))
-    if (answer) fresh.value = answer.cell
-    return answer?.cell
+    if (answer === undefined) return undefined
+    fresh.value = answer.cell
+    edits.push({
+      ...{ room: 'incidents', words: `${cell.kind} added to ${id}` },
+      undo: () => sendRemoval(id, answer.cell),
+      redo: () => putBack(id),
+    })
+    return answer.cell
   }
   /** The text of a note; undefined `known` where it may be any. */
-  const editCell = (id: string, cell: string, text: string): Promise<boolean> =>
+  const sendText = (id: string, cell: string, text: string): Promise<boolean> =>
     done(ask(`edit ${cell}`, 'The note was not changed', (api) => api.editCell({ id, cell, text }).then(yes)))
-  const moveCell = (id: string, cell: string, by: number): Promise<boolean> =>
-    done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
-  async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
-    const isDone = await done(
-      ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)),
-    )
-    if (isDone) removed.value = { kind: 'cell', id, words }
+  async function editCell(id: string, cell: string, text: string): Promise<boolean> {
+    const was = kept.value.get(id)?.cells.find((c) => c.id === cell)
+    const isDone = await sendText(id, cell, text)
+    if (isDone && was !== undefined && 'text' in was) {
+      const before = was.text
+      edits.push({
+        ...{ room: 'incidents', words: `note of ${id}` },
+        undo: () => sendText(id, cell, before),
+        redo: () => sendText(id, cell, text),
+      })
+    }
     return isDone
   }
-  /** Takes the last removal of this window back. */
+  const sendMove = (id: string, cell: string, by: number): Promise<boolean> =>
+    done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
+  async function moveCell(id: string, cell: string, by: number): Promise<boolean> {
+    const isDone = await sendMove(id, cell, by)
+    if (isDone)
+      edits.push({
+        ...{ room: 'incidents', words: `place of a cell of ${id}` },
+        undo: () => sendMove(id, cell, -by),
+        redo: () => sendMove(id, cell, by),
+      })
+    return isDone
+  }
+  const sendRemoval = (id: string, cell: string): Promise<boolean> =>
+    done(ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)))
+  /** The cell that was removed last, where it was. */
+  const putBack = (id: string): Promise<boolean> =>
+    done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id }).then(yes)))
+  async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
+    const isDone = await sendRemoval(id, cell)
+    if (!isDone) return false
+    removed.value = { kind: 'cell', id, words }
+    edits.push({
+      ...{ room: 'incidents', words: `removal of ${words}` },
+      undo: () => takeBack({ kind: 'cell', id, words }),
+      redo: () => sendRemoval(id, cell),
+    })
+    return true
+  }
+  async function takeBack(removal: Removal): Promise<boolean> {
+    const isDone =
+      removal.kind === 'cell'
+        ? await putBack(removal.id)
+        : await done(ask('undo', 'The incident was not put back', (api) => api.restore({ id: removal.id }).then(yes)))
+    if (!isDone) return false
+    if (removed.value?.id === removal.id) removed.value = null
+    if (removal.kind === 'incident') chosen.value = removal.id
+    return true
+  }
+  /** Takes the last removal of this window back: by the list of edits where it is the newest of them. */
   async function undo(): Promise<void> {
     const last = removed.value
     if (last === null) return
-    const isDone =
-      last.kind === 'cell'
-        ? await done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id: last.id }).then(yes)))
-        : await done(ask('undo', 'The incident was not put back', (api) => api.restore({ id: last.id }).then(yes)))
-    if (!isDone) return
-    removed.value = null
-    if (last.kind === 'incident') chosen.value = last.id
+    if (edits.next?.words === `removal of ${last.words}`) await edits.undo()
+    else await takeBack(last)
   }
 
   /** Opens an incident from another view, which stays on screen. */

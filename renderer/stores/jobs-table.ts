@@ -1,7 +1,7 @@
 /** How the jobs table is filtered and sorted, and whose records it shows; kept while another view is on screen. */
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
-import type { JobColumn } from '#core/api/frames.ts'
+import type { JobColumn, JobGroupBy } from '#core/api/frames.ts'
 
 export const useJobsTableStore = defineStore('jobs-table', () => {
   const filter = ref('')
@@ -9,6 +9,9 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
   const descending = ref(true)
   /** Target whose records are shown, here and in the inspector; empty = all. */
   const target = ref('')
+
+  /** What jobs are summed by; null: job by job. */
+  const groupBy = ref<JobGroupBy | null>(null)
 
   /** Sorts by a column; a second time turns the order. Words start upwards, numbers with the largest. */
   function sortBy(column: JobColumn): void {
@@ -18,5 +21,5 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
       descending.value = !['jobId', 'account', 'rule'].includes(column)
     }
   }
-  return { filter, sort, descending, target, sortBy }
+  return { filter, sort, descending, target, groupBy, sortBy }
 })

@@ -10,6 +10,7 @@ import { POLICIES_MAX, type PadllPlane, type PoliciesCheck } from '#core/api/pad
 import { formatNumber } from '../widgets/units.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
+import { useUndoStore } from './undo.ts'
 
 const DEBOUNCE_MS = 150
 const NOT_CHECKED = 'The policies were not checked'
@@ -24,7 +25,7 @@ export interface PolicyDraft {
 }
 
 export const usePolicyDraftStore = defineStore('policy-draft', () => {
-  const connection = useConnectionStore()
+  const [connection, undo] = [useConnectionStore(), useUndoStore()]
   const draft = shallowRef<PolicyDraft | null>(null)
   /** Drafts of the plane that is not shown. */
   const kept = new Map<PadllPlane, PolicyDraft>()
@@ -133,6 +134,12 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     draft.value = check.value = notice.value = inForce.value = null
     isChecking.value = false
   }
+  /** A text that stood in the draft, by undo: the draft of another plane is not touched. */
+  function put(plane: PadllPlane, text: string): boolean {
+    if (draft.value?.plane !== plane) return false
+    edit(text)
+    return true
+  }
   function discard(): void {
     if (draft.value === null) return
     const text = inForce.value ?? draft.value.base
@@ -153,6 +160,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     try {
       await host.api.padll.apply({ plane: now.plane, text: now.text, planId: answer.planId, typed })
       applied.value++
+      undo.committed('The policies were put in force')
       // What was typed while it was on its way stays a draft.
       if (draft.value === now) draft.value = { ...now, base: now.text, isTouched: false }
       else if (draft.value !== null) draft.value = { ...draft.value, base: now.text }
@@ -188,6 +196,6 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
   )
   return {
     ...{ draft, check, checkedText, notice, isChecking, isApplying, isFresh, isSame, isOvertaken, canApply, errors },
-    ...{ inForce, applied, open, follow, edit, reset, discard, apply, recheck },
+    ...{ inForce, applied, open, follow, edit, put, reset, discard, apply, recheck },
   }
 })

@@ -9,6 +9,7 @@ import type { Notice } from '#core/api/frames.ts'
 import type { RuleCheck, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
+import { useStagedEditsStore } from './staged-edits.ts'
 
 const DEBOUNCE_MS = 120
 /** Half an hour: long enough to see whether it helps, short enough to be forgotten without harm. */
@@ -53,7 +54,7 @@ export const parameters: Readonly<Record<ServiceName, string>> = {
 }
 
 export const useRuleDraftStore = defineStore('rule-draft', () => {
-  const connection = useConnectionStore()
+  const [connection, edits] = [useConnectionStore(), useStagedEditsStore()]
   const draft = shallowRef<Draft | null>(null)
   /** The newest answer; of an older text while `isChecking`. */
   const check = shallowRef<RuleCheck | null>(null)
@@ -203,8 +204,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
         return null
       }
       const { service, form, terms, replaces } = now
-      const input = { service, form, terms, ...(replaces === undefined ? {} : { replaces }) }
-      const { id } = await connection.host.api.rules.stage(input)
+      const id = await edits.stage({ service, form, terms, replaces })
       stagedId.value = id
       // What was typed while it was on its way is not thrown away with it.
       if (draft.value === now) end()

@@ -41,6 +41,11 @@ export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
     entries.value = all.slice(0, VARIANTS_MAX).map(entry)
     editing.value = null
   }
+  /** Entries that stood here before, by undo: under the ids that they had. */
+  function put(before: readonly VariantEntry[]): void {
+    entries.value = before
+    if (before.every(({ id }) => id !== editing.value)) editing.value = null
+  }
   /** @returns  its id; null where there are as many as can be run. */
   function add(variant: Variant): number | null {
     if (isFull.value) return null
@@ -69,5 +74,5 @@ export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
     next.splice(to, 0, moved)
     entries.value = next
   }
-  return { entries, editing, edited, isFull, set, add, patch, duplicate, remove, move }
+  return { entries, editing, edited, isFull, set, put, add, patch, duplicate, remove, move }
 })

@@ -148,6 +148,18 @@ export const useSandboxStore = defineStore('sandbox', () => {
     timer = setTimeout(() => void checkNow(), CHECK_MS)
   }
 
+  /** Takes jobs out whose inputs the model does not reach; as any edit, it is not saved. */
+  async function leaveOut(jobIds: readonly string[]): Promise<void> {
+    const asked = text.value
+    const left = await ask('leaving jobs out', 'The jobs were not left out', () =>
+      api().sandbox.leaveOut({ text: asked, jobIds: [...jobIds] }),
+    )
+    if (left === null || asked !== text.value) return
+    clearTimeout(timer)
+    text.value = checkedText.value = left.text
+    check.value = good.value = left.check
+  }
+
   /** @returns  whether it is kept. */
   async function save(name: string, replace: boolean): Promise<boolean> {
     const kept = text.value
@@ -168,7 +180,22 @@ export const useSandboxStore = defineStore('sandbox', () => {
   }
 
   return {
-    ...{ origin, text, check, known, notice, tab, busy, loads, hasScenario, isUnsaved, isChecked, waiting },
-    ...{ close, guarded, leave, stay, gallery, galleryNotice, loadGallery, open, fork, edit, checkNow, save, remove },
+    ...{ origin, text, keptText, check, known, notice, tab, busy, loads, hasScenario, isUnsaved, isChecked, waiting },
+    ...{
+      close,
+      guarded,
+      leave,
+      stay,
+      gallery,
+      galleryNotice,
+      loadGallery,
+      open,
+      fork,
+      edit,
+      leaveOut,
+      checkNow,
+      save,
+      remove,
+    },
   }
 })

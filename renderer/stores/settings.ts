@@ -1,93 +1,97 @@
 /**
- * What this window looks like and how often it is redrawn. Kept in the browser's storage; a query string
+ * What this window looks like and how it behaves. Kept in the browser's storage; a query string
  * (`?theme=light&hz=10&density=compact`) wins over it for one visit and is not kept.
  */
 import { defineStore } from 'pinia'
-import { computed, ref, watch } from 'vue'
+import { computed, reactive, ref, toRefs, watch } from 'vue'
 import { refreshPalette } from '../theme/palette.ts'
+import { chooseUnits } from '../widgets/units.ts'
+import { knownSettings, settingDefaults, settingNames, type SettingName, type Settings } from './settings-schema.ts'
 
-export const themes = ['dark', 'light', 'system'] as const
-export const densities = ['comfy', 'compact'] as const
-export const rates = [1, 2, 5, 10] as const
+export { densities, rates, themes } from './settings-schema.ts'
 const KEY = 'sluice.settings'
 
-interface Kept {
-  theme: (typeof themes)[number]
-  contrast: 'normal' | 'high'
-  density: (typeof densities)[number]
-  hz: (typeof rates)[number]
-}
-
-const oneOf = <T>(values: readonly T[], value: unknown): T | undefined =>
-  values.find((v) => String(v) === String(value))
-
-function choose(from: (name: string) => unknown): Partial<Kept> {
-  const kept: Partial<Kept> = {}
-  const [theme, density, hz] = [
-    oneOf(themes, from('theme')),
-    oneOf(densities, from('density')),
-    oneOf(rates, from('hz')),
-  ]
-  const contrast = oneOf(['normal', 'high'] as const, from('contrast'))
-  if (theme) kept.theme = theme
-  if (contrast) kept.contrast = contrast
-  if (density) kept.density = density
-  if (hz) kept.hz = hz
-  return kept
-}
-
-function stored(): Partial<Kept> {
+function stored(): Partial<Settings> {
   try {
     const parsed: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}')
-    const record = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
-    return choose((name) => record[name])
+    return typeof parsed === 'object' && parsed !== null ? knownSettings(parsed as Record<string, unknown>) : {}
   } catch {
     return {} // storage may be off or hold something else: the defaults do
   }
 }
 
-export const useSettingsStore = defineStore('settings', () => {
-  const query = new URLSearchParams(location.search)
-  const start: Kept = {
-    ...{ theme: 'dark', contrast: 'normal', density: 'compact', hz: 2 },
-    ...stored(),
-    ...choose((name) => query.get(name)),
-  }
-  const theme = ref(start.theme)
-  const contrast = ref(start.contrast)
-  const density = ref(start.density)
-  /** Frames a second asked of the host. */
-  const hz = ref(start.hz)
+function asked(): Partial<Settings> {
+  const query = [...new URLSearchParams(location.search)]
+  return knownSettings(Object.fromEntries(query.map(([name, text]) => [name, /^\d+$/.test(text) ? +text : text])))
+}
 
-  const media = matchMedia('(prefers-color-scheme: light)')
-  const systemLight = ref(media.matches)
-  media.addEventListener('change', (event) => (systemLight.value = event.matches))
+/** What the system of the operator asks for, now and from then on. */
+function mediaRef(query: string) {
+  const media = matchMedia(query)
+  const matches = ref(media.matches)
+  media.addEventListener('change', (event) => (matches.value = event.matches))
+  return matches
+}
+
+export const useSettingsStore = defineStore('settings', () => {
+  const kept = stored()
+  const visit = asked()
+  const all = reactive<Settings>({ ...settingDefaults, ...kept, ...visit })
+
+  const systemLight = mediaRef('(prefers-color-scheme: light)')
+  const systemContrast = mediaRef('(prefers-contrast: more)')
+  const systemStill = mediaRef('(prefers-reduced-motion: reduce)')
   /** What is on screen once `system` is resolved. */
-  const shownTheme = computed(() => (theme.value === 'system' ? (systemLight.value ? 'light' : 'dark') : theme.value))
+  const shownTheme = computed(() => (all.theme === 'system' ? (systemLight.value ? 'light' : 'dark') : all.theme))
+  const isHighContrast = computed(() => (all.contrast === 'system' ? systemContrast.value : all.contrast === 'high'))
+  const isStill = computed(() => (all.motion === 'system' ? systemStill.value : all.motion === 'reduced'))
 
   watch(
-    [shownTheme, contrast, density],
-    () => {
+    () => [shownTheme.value, isHighContrast.value, isStill.value, { ...all }] as const,
+    ([theme, isHigh, still]) => {
       const { dataset } = document.documentElement
-      dataset['theme'] = shownTheme.value
-      dataset['density'] = density.value
-      if (contrast.value === 'high') dataset['contrast'] = 'high'
+      dataset['theme'] = theme
+      dataset['density'] = all.density
+      dataset['motion'] = still ? 'reduced' : 'full'
+      dataset['series'] = all.series
+      dataset['heat'] = all.heat
+      dataset['text'] = String(all.textSize)
+      if (isHigh) dataset['contrast'] = 'high'
       else delete dataset['contrast']
+      chooseUnits({ bytes: all.bytes, clock: all.clock })
+      // What is drawn on a canvas follows the palette, also where only a unit or the size of text is another one.
       refreshPalette()
     },
     { immediate: true, flush: 'sync' },
   )
-  watch([theme, contrast, density, hz], () => {
-    try {
-      const kept: Kept = { theme: theme.value, contrast: contrast.value, density: density.value, hz: hz.value }
-      localStorage.setItem(KEY, JSON.stringify(kept))
-    } catch {
-      // storage may be full or off: the choice then lasts for this visit
-    }
-  })
+  watch(
+    () => ({ ...all }),
+    (now, before) => {
+      // What only the address asked for is not kept, unless it is chosen here.
+      for (const name of settingNames) if (now[name] !== before[name]) delete visit[name]
+      try {
+        const own = Object.fromEntries(
+          settingNames.map((name) => [name, name in visit ? (kept[name] ?? settingDefaults[name]) : now[name]]),
+        )
+        Object.assign(kept, own)
+        localStorage.setItem(KEY, JSON.stringify(own))
+      } catch {
+        // storage may be full or off: the choice then lasts for this visit
+      }
+    },
+  )
 
-  const toggleTheme = (): void => {
-    theme.value = shownTheme.value === 'dark' ? 'light' : 'dark'
+  function set(patch: Partial<Settings>): void {
+    Object.assign(all, patch)
   }
-  return { theme, contrast, density, hz, shownTheme, toggleTheme }
+  const reset = (name: SettingName): void => set({ [name]: settingDefaults[name] })
+  const resetAll = (): void => set(settingDefaults)
+  const isDefault = (name: SettingName): boolean => all[name] === settingDefaults[name]
+  const toggleTheme = (): void => {
+    all.theme = shownTheme.value === 'dark' ? 'light' : 'dark'
+  }
+  return {
+    ...toRefs(all),
+    ...{ all, shownTheme, isHighContrast, isStill, set, reset, resetAll, isDefault, toggleTheme },
+  }
 })

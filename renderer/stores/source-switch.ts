@@ -9,15 +9,26 @@ import { useLocksStore } from './locks.ts'
 import { useMetadataStore } from './metadata.ts'
 import { useNoteStore } from './note.ts'
 import { usePolicyDraftStore } from './policy-draft.ts'
+import { useProposeStore } from './propose.ts'
 import { useRuleDraftStore } from './rule-draft.ts'
 import { useRulesViewStore } from './rules-view.ts'
 import { useSelectionStore } from './selection.ts'
+import { useTagsStore } from './tags.ts'
 import { useTimeStore } from './time.ts'
 import { useTokensStore } from './tokens.ts'
+import { useUndoStore } from './undo.ts'
 
 export function resetForSource(): void {
+  const undo = useUndoStore()
+  undo.quietly(letGo)
+  undo.forget('jobs', 'rules', 'policies', 'views')
+}
+
+function letGo(): void {
   const [selection, time, jobs] = [useSelectionStore(), useTimeStore(), useJobsTableStore()]
   selection.clear()
+  useTagsStore().clear()
+  useProposeStore().close()
   time.reset()
   useCompareStore().clear()
   useNoteStore().reset()

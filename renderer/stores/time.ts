@@ -8,6 +8,7 @@ import { computed, ref, shallowRef, watch } from 'vue'
 import { formatClock } from '../widgets/units.ts'
 import { useConnectionStore } from './connection.ts'
 import { refusal } from './refusal.ts'
+import { useSettingsStore } from './settings.ts'
 import { useSourceStore } from './source.ts'
 
 const MINUTE_MS = 60_000
@@ -35,7 +36,7 @@ export interface Crumb {
 export const useTimeStore = defineStore('time', () => {
   const [source, connection] = [useSourceStore(), useConnectionStore()]
   const at = ref<number | null>(null)
-  const windowMs = ref<number>(300_000)
+  const windowMs = ref<number>(useSettingsStore().windowMs)
   const noted = shallowRef<{ sample: number; atMs: number | null } | null>(null)
   const crumbs = shallowRef<readonly Crumb[]>([])
   /** What the last key has to say beside a move, for example that there is no later event. */

@@ -65,7 +65,7 @@ export const useTokensStore = defineStore('tokens', () => {
   function select(key: string, jobId: string): void {
     client.value = key
     if (jobId !== '') selection.select(jobId)
-    else selection.jobId = null
+    else selection.choose('client', key)
   }
   // Esc ends every selection, this one too.
   selection.$onAction(({ name }) => {

@@ -8,6 +8,8 @@ import { serveConsole, type Served } from '#electron/server/serve.ts'
 
 const root = join(import.meta.dirname, '../..')
 export const shots = join(root, 'out/shots')
+/** The built window; another build of it may be named in RENDERER. */
+export const builtWindow = process.env['RENDERER'] ?? join(root, 'out/renderer')
 
 export const chromiumPath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
   (p) => p !== undefined && p !== '' && existsSync(p),
@@ -17,7 +19,7 @@ export const chromiumPath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr
 export const noBrowser =
   chromiumPath === undefined
     ? 'no Chromium: install the package chromium, or name one in CHROMIUM'
-    : existsSync(join(root, 'out/renderer/index.html'))
+    : existsSync(join(builtWindow, 'index.html'))
       ? undefined
       : 'the window is not built: npm run build'
 
@@ -58,7 +60,7 @@ export async function openConsole(scenario?: string, more: Partial<HostOptions> 
   if (!host.ok) throw new Error(host.error.what)
   const served = await serveConsole({
     router: host.value.router,
-    webRoot: join(root, 'out/renderer'),
+    webRoot: builtWindow,
     port: 0,
     host: '127.0.0.1',
   })

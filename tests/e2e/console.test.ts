@@ -1,8 +1,7 @@
 /** The console in a real browser, on the built-in emulator: what a newcomer sees after `npm start`. */
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launch, noBrowser, openConsole, shots, type RunningConsole } from './browser.ts'
+import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 
 if (noBrowser !== undefined) console.log(`browser suite skipped: ${noBrowser}`)
 
@@ -216,54 +215,6 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     expect(errors).toEqual([])
     await page.context().close()
   })
-
-  /** Takes the picture of a view, and names its serious faults of accessibility. */
-  async function look(page: Page, view: string, theme: string): Promise<string[]> {
-    await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
-    const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
-    const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
-    return serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)
-  }
-
-  for (const theme of ['dark', 'light'] as const) {
-    it(`has no serious accessibility fault and is photographed, ${theme}`, async () => {
-      const { page, errors } = await open(browser, sluice.served.freshUrl(), `?theme=${theme}`)
-      for (const [key, view] of [
-        ['1', 'overview'],
-        ['2', 'jobs'],
-        ['3', 'rules'],
-        ['4', 'locks'],
-      ] as const) {
-        await page.keyboard.press(key)
-        // The job that was chosen before: its inspector goes.
-        if (view === 'locks') await page.keyboard.press('Escape')
-        await page.waitForTimeout(1500)
-        if (view === 'jobs') {
-          await page.getByTestId('job-row').first().click()
-          await page.waitForTimeout(1000)
-        }
-        expect(await look(page, view, theme)).toEqual([])
-      }
-      expect(errors).toEqual([])
-      await page.context().close()
-    })
-
-    it(`shows metadata QoS and its editor without a serious accessibility fault, ${theme}`, async () => {
-      const { page, errors } = await open(browser, sluice.served.freshUrl(), `?theme=${theme}`)
-      await page.keyboard.press('5')
-      await page.getByTestId('tree-row').first().waitFor()
-      await page.waitForTimeout(1500)
-      expect(await look(page, 'metadata', theme)).toEqual([])
-      await page.keyboard.press('e')
-      await page.getByTestId('policy-text').waitFor()
-      await page.keyboard.press('Control+End')
-      await page.keyboard.insertText('\n9 0 job 4690.python.u1021 meta_opp 100')
-      await page.getByTestId('policy-faults').waitFor()
-      expect(await look(page, 'metadata-editor', theme)).toEqual([])
-      expect(errors).toEqual([])
-      await page.context().close()
-    })
-  }
 })
 
 describe.skipIf(noBrowser !== undefined)('a job id that is markup', () => {

@@ -1,4 +1,7 @@
-/** The real Electron binary, where there is one and a display to show it on. */
+/**
+ * The real Electron binary, where there is one and a display to show it on. SLUICE_APP: an app.asar to run in place of the checkout;
+ * SLUICE_MUST_LAUNCH=1: to be skipped is a failure.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +27,7 @@ function skipReason(): string | undefined {
   return undefined
 }
 const reason = skipReason()
+if (reason && process.env.SLUICE_MUST_LAUNCH === '1') throw new Error(`the window was to be opened: ${reason}`)
 if (reason) console.log(`The suite with the real Electron window is skipped: ${reason}.`)
 
 describe.skipIf(reason)('the real Electron window', () => {
@@ -36,7 +40,7 @@ describe.skipIf(reason)('the real Electron window', () => {
     const rootFlags = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     app = await electron.launch({
       executablePath: binary() ?? '',
-      args: [root, ...rootFlags],
+      args: [process.env.SLUICE_APP ?? root, ...rootFlags],
       env: { ...(process.env as Record<string, string>), SLUICE_DATA: data },
     })
   })
@@ -69,6 +73,64 @@ describe.skipIf(reason)('the real Electron window', () => {
       return { port: await port, reached, evaluated, require, popup: window.open('https://example.org/') }
     })
     expect(seen).toEqual({ port: true, reached: false, evaluated: false, require: 'undefined', popup: null })
+  })
+
+  it('runs the sandbox in threads, whose programs lie in the archive where there is one', async () => {
+    const page = await app.firstWindow()
+    const by = (id: string) => page.getByTestId(id)
+    await by('sample').waitFor({ timeout: 30_000 })
+    await page.waitForTimeout(3_000) // of demand, which a fork is made of
+    await page.keyboard.press('d')
+    await by('progress').waitFor()
+    await by('cancel').click()
+    await by('parameters').click()
+    for (const [id, value] of [
+      ['param-seeds', '1'],
+      ['param-seconds', '2'],
+    ] as const) {
+      await page.locator(`input[data-testid=${id}], [data-testid=${id}] input`).fill(value)
+    }
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('r')
+    await by('verdict').waitFor({ timeout: 60_000 })
+  })
+
+  it('has a sandboxed page, and a menu with the commands of the window', async () => {
+    const flags = await app.evaluate(({ BrowserWindow }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as {
+        getLastWebPreferences(): Record<string, unknown>
+      }
+      const { sandbox, contextIsolation, nodeIntegration, webviewTag } = contents.getLastWebPreferences()
+      return { sandbox, contextIsolation, nodeIntegration, webviewTag: webviewTag ?? false }
+    })
+    expect(flags).toEqual({ sandbox: true, contextIsolation: true, nodeIntegration: false, webviewTag: false })
+    await expect
+      .poll(() => app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.items.map((item) => item.label) ?? []))
+      .toEqual(expect.arrayContaining(['View', 'Console']))
+  })
+
+  it('comes back from a page that crashes and from a host that dies', async () => {
+    const page = await app.firstWindow()
+    await page.getByTestId('alerts').waitFor()
+    const reloaded = page.waitForEvent('load')
+    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.webContents.forcefullyCrashRenderer())
+    await reloaded
+    await page.getByTestId('alerts').waitFor()
+    const lost = page.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          window.addEventListener('message', (event: MessageEvent<{ type?: string }>) => {
+            if (event.data.type === 'sluice:lost') resolve()
+          })
+        }),
+    )
+    const killed = await app.evaluate(({ app: main }) => {
+      const host = main.getAppMetrics().find((m) => m.serviceName === 'sluice-host' || m.name === 'sluice-host')
+      return host !== undefined && process.kill(host.pid, 'SIGKILL')
+    })
+    expect(killed).toBe(true)
+    await lost
+    await page.getByTestId('connection-lost').or(page.getByTestId('offline-bar')).waitFor({ state: 'detached' })
   })
 
   it('refuses a second instance of itself', async () => {

@@ -9,8 +9,13 @@ export interface OpenPage {
   readonly errors: string[]
 }
 
-export async function openPage(browser: Browser, url: string, query = ''): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+/** @param isCalm  nothing moves: colours are what they are at once. */
+export async function openPage(browser: Browser, url: string, query = '', isCalm = false): Promise<OpenPage> {
+  const context = await browser.newContext({
+    ...{ viewport: { width: 1440, height: 900 }, reducedMotion: isCalm ? 'reduce' : 'no-preference' },
+  })
+  // What greets on the first start has a suite of its own: states.test.ts.
+  await context.addInitScript(() => localStorage.setItem('sluice.first-run', 'past'))
   const page = await context.newPage()
   const errors: string[] = []
   page.on('console', (m) => {
@@ -27,10 +32,14 @@ export async function openPage(browser: Browser, url: string, query = ''): Promi
   return { page, errors }
 }
 
+/** axe in the page itself, which has no frames, asked for nothing but faults. */
+export const axeOf = (page: Page): AxeBuilder =>
+  new AxeBuilder({ page }).options({ resultTypes: ['violations'], preload: false }).setLegacyMode()
+
 /** Takes the picture of a view, and names its serious faults of accessibility. */
 export async function lookAt(page: Page, view: string, theme: string): Promise<string[]> {
   await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
-  const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
+  const { violations } = await axeOf(page).disableRules(['region']).analyze()
   const serious = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
   return serious.map((v) => `${view}: ${v.id}: ${v.nodes[0]?.html}`)
 }

@@ -124,9 +124,14 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('note-text').fill('hog was asked to stop')
     await page.keyboard.press('Control+Enter')
     await expect.poll(() => page.getByTestId('note-dialog').count()).toBe(0)
-    const flag = page.locator('[data-testid=strip-mark][data-kind=note]')
-    await expect.poll(() => flag.count()).toBeGreaterThan(0)
-    await expect.poll(() => flag.last().getAttribute('aria-label')).toContain('hog was asked to stop')
+    // At the cursor, which is the strip's end; where an alarm is as near it is drawn instead, and its tip tells both.
+    const newest = page.getByTestId('strip-mark').last()
+    const told = async (): Promise<string> => {
+      await newest.focus()
+      return (await page.getByRole('tooltip').allTextContents()).join('\n')
+    }
+    await expect.poll(told).toContain('hog was asked to stop')
+    await newest.blur()
     await page.keyboard.press('l')
     await page.keyboard.press('1')
     await expect.poll(() => page.getByTestId('events').textContent()).toContain('hog was asked to stop')
@@ -192,16 +197,6 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('back-to-live').click()
     await expect.poll(() => wordOf(page)).toContain('EMULATED')
     await expect.poll(() => page.getByTestId('back-to-live').count()).toBe(0)
-    expect(errors).toEqual([])
-    await page.context().close()
-  })
-
-  it('History has no serious accessibility fault in the light either', async () => {
-    const { page, errors } = await openPage(browser, sluice.served.freshUrl(), '?theme=light')
-    await page.keyboard.press('8')
-    await page.getByTestId('history').waitFor()
-    await page.waitForTimeout(1500)
-    expect(await lookAt(page, 'history', 'light')).toEqual([])
     expect(errors).toEqual([])
     await page.context().close()
   })

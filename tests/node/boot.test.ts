@@ -128,6 +128,45 @@ describe('starting', () => {
   })
 })
 
+describe('packing', () => {
+  it('says in one line why it cannot without Electron, and what to do', async () => {
+    scratch.write('node_modules/electron/package.json', '{"version": "1.0.0"}')
+    scratch.write('node_modules/electron/install.js', 'console.error("Error: getaddrinfo EAI_AGAIN"); process.exit(1)')
+    const { code, stderr } = await scratch.run(['package'])
+    expect(code).toBe(1)
+    const [last] = stderr.trim().split('\n').slice(-1)
+    expect(last).toBe(
+      'sluice: nothing was packed: the Electron binary could not be fetched: Error: getaddrinfo EAI_AGAIN. Packing needs ' +
+        "Electron and the installers' tools from the internet; run the same command where there is a connection.",
+    )
+  })
+
+  it('builds, and hands its words to electron-builder, which publishes nothing', async () => {
+    scratch.write('node_modules/electron/package.json', '{"version": "1.0.0"}')
+    for (const [file, text] of [
+      ['path.txt', 'electron'],
+      ['dist/version', '1.0.0'],
+      ['dist/electron', ''],
+    ] as const)
+      scratch.write(`node_modules/electron/${file}`, text)
+    scratch.tool(
+      'electron-builder',
+      'console.log(process.argv.slice(2).join(" ")); process.exit(process.argv.includes("--bad") ? 2 : 0)',
+    )
+    const { code, stdout } = await scratch.run(['package', '--dir'])
+    expect([code, stdout]).toEqual([0, 'built once\n--publish never --dir\n'])
+    const failed = await scratch.run(['package', '--bad'])
+    expect(failed.code).toBe(2)
+    expect(failed.stderr).toContain('sluice: electron-builder could not finish; its lines above say why.')
+  })
+
+  it('has no bill of materials before something was packed', async () => {
+    const { code, stderr } = await scratch.run(['sbom'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('dist/packages.json is not there. `npm run package -- --dir` writes it.')
+  })
+})
+
 describe('testing', () => {
   const report = (more: object): Record<string, string> => ({
     REPORT: JSON.stringify({ numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [], ...more }),

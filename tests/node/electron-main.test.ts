@@ -38,6 +38,7 @@ afterAll(() => {
 describe('the window', () => {
   it('is sandboxed, isolated and loads the app scheme', () => {
     expect(fake.app.enableSandbox.calls).toHaveLength(1)
+    expect(fake.app.commandLine.appendSwitch.calls).toContainEqual(['host-resolver-rules', 'MAP * ~NOTFOUND'])
     const [window] = FakeWindow.all
     expect(window?.options.webPreferences).toMatchObject({
       sandbox: true,
@@ -95,6 +96,7 @@ describe('what a page may not do', () => {
     let opener: ((details: { url: string }) => unknown) | undefined
     const contents = Object.assign(new EventEmitter(), {
       setWindowOpenHandler: (handler: typeof opener) => (opener = handler),
+      setWebRTCIPHandlingPolicy: vi.fn(),
     })
     fake.app.emit('web-contents-created', {}, contents)
     for (const url of ['https://example.org/', 'file:///etc/passwd', 'app://sluice/index.html']) {
@@ -147,10 +149,16 @@ describe('the host', () => {
     ]
     for (const senderFrame of strangers) {
       const postMessage = vi.fn()
-      fake.ipcMain.emit('sluice:connect', { senderFrame: senderFrame && { ...senderFrame, postMessage } })
+      fake.ipcMain.emit('sluice:connect', {
+        sender: FakeWindow.all[0]?.webContents,
+        senderFrame: senderFrame && { ...senderFrame, postMessage },
+      })
       expect(postMessage).not.toHaveBeenCalled()
     }
-    expect(fake.child.postMessage.calls).toHaveLength(0)
+    const postMessage = vi.fn()
+    fake.ipcMain.emit('sluice:connect', { sender: new EventEmitter(), senderFrame: { ...page, postMessage } })
+    expect(postMessage).not.toHaveBeenCalled()
+    expect(fake.child().postMessage.calls).toHaveLength(0)
   })
 
   it('answers a page through main, the preload and a real port', async () => {
@@ -178,6 +186,7 @@ describe('the host', () => {
 
     // main makes a channel: one end for the host's process, one for the page
     fake.ipcMain.emit('sluice:connect', {
+      sender: FakeWindow.all[0]?.webContents,
       senderFrame: {
         ...page,
         postMessage: (channel: string, _message: unknown, ports: MessagePort[]) =>
@@ -186,7 +195,7 @@ describe('the host', () => {
     })
     expect(messages).toHaveLength(1)
     expect(messages[0]?.data).toEqual({ type: 'sluice:port' })
-    const [connect, hostPorts] = fake.child.postMessage.calls[0] ?? []
+    const [connect, hostPorts] = fake.child().postMessage.calls[0] ?? []
     expect(connect).toEqual({ type: 'connect' })
 
     // the host's process serves its end; the page calls through the other
@@ -230,8 +239,8 @@ describe('the host', () => {
 
   it('that fails or dies is shown in words, once', () => {
     const failure = { code: 'HISTORY_IN_USE', what: 'The history file is in use', why: 'another Sluice has it open' }
-    fake.child.emit('message', { type: 'failed', failure })
-    fake.child.emit('exit', 1)
+    fake.child().emit('message', { type: 'failed', failure })
+    fake.child().emit('exit', 1)
     expect(fake.dialog.showErrorBox.calls).toEqual([
       ['Sluice', 'The history file is in use: another Sluice has it open.'],
     ])

@@ -22,19 +22,62 @@ export const asElectronPort = (port: MessagePort): PortLike => ({
   },
   postMessage: (message) => port.postMessage(message),
   start: () => port.start(),
+  close: () => port.close(),
 })
+
+/** The page of a window. */
+export class FakeContents extends EventEmitter {
+  zoom = 1
+  readonly setZoomFactor = (zoom: number): void => void (this.zoom = zoom)
+  readonly getZoomFactor = (): number => this.zoom
+  readonly setWebRTCIPHandlingPolicy = silent()
+  readonly isCrashed = (): boolean => false
+  readonly reload = silent()
+  readonly forcefullyCrashRenderer = silent()
+}
+
+export interface FakeWindowOptions {
+  readonly x?: number
+  readonly y?: number
+  readonly width?: number
+  readonly height?: number
+  readonly webPreferences?: Record<string, unknown>
+}
+
+/** A notification that was shown. */
+export class FakeNotification extends EventEmitter {
+  static readonly all: FakeNotification[] = []
+  static readonly isSupported = (): boolean => true
+  readonly show = silent()
+  readonly said: { title: string; body: string }
+  constructor(said: { title: string; body: string }) {
+    super()
+    this.said = said
+    FakeNotification.all.push(this)
+  }
+}
 
 /** One window that was opened. */
 export class FakeWindow extends EventEmitter {
   static readonly all: FakeWindow[] = []
   static readonly getAllWindows = (): FakeWindow[] => FakeWindow.all
+  static focused: FakeWindow | null = null
+  static readonly getFocusedWindow = (): FakeWindow | null => FakeWindow.focused
   readonly show = silent()
   readonly focus = silent()
   readonly restore = silent()
   readonly isMinimized = (): boolean => true
+  readonly maximize = silent()
+  readonly setFullScreen = silent()
+  isMaximized = (): boolean => false
+  isFullScreen = (): boolean => false
+  isDestroyed = (): boolean => false
+  bounds = { x: 10, y: 20, width: 1200, height: 800 }
+  readonly getNormalBounds = () => this.bounds
   readonly loadURL = recorder((_url: string) => Promise.resolve())
-  readonly options: { webPreferences?: Record<string, unknown> }
-  constructor(options: { webPreferences?: Record<string, unknown> }) {
+  readonly webContents = new FakeContents()
+  readonly options: FakeWindowOptions
+  constructor(options: FakeWindowOptions) {
     super()
     this.options = options
     FakeWindow.all.push(this)
@@ -49,19 +92,52 @@ export class FakeChild extends EventEmitter {
 
 /** Everything that vi.mock('electron') hands out. */
 export function fakeElectron() {
-  const child = new FakeChild()
+  const state = {
+    response: 1,
+    saved: { canceled: true, filePath: '' },
+    backend: 'gnome_libsecret',
+    isOpen: true,
+    idle: 'active',
+  }
+  const openExternal = recorder((_url: string) => Promise.resolve())
+  /** Of the host, newest last: one that dies is followed by another. */
+  const children: FakeChild[] = []
+  const display = { workArea: { x: 0, y: 0, width: 1920, height: 1050 } }
   return {
     app: Object.assign(new EventEmitter(), {
+      isPackaged: false,
+      getPath: (name: string) => `/home/ana/${name}`,
       enableSandbox: silent(),
       requestSingleInstanceLock: recorder(() => true),
       whenReady: () => Promise.resolve(),
       quit: silent(),
       exit: silent(),
+      commandLine: { appendSwitch: recorder((_name: string, _value: string) => undefined) },
     }),
     BrowserWindow: FakeWindow,
     Menu: { setApplicationMenu: silent(), buildFromTemplate: (template: unknown) => template },
     MessageChannelMain: MessageChannel,
-    dialog: { showErrorBox: recorder((_title: string, _text: string) => undefined) },
+    dialog: {
+      showErrorBox: recorder((_title: string, _text: string) => undefined),
+      showMessageBox: recorder((..._args: unknown[]) => Promise.resolve({ response: state.response })),
+      showSaveDialog: recorder((..._args: unknown[]) => Promise.resolve(state.saved)),
+    },
+    /** What a person answers in dialogs, and what the keychain is. */
+    state,
+    Notification: FakeNotification,
+    powerMonitor: Object.assign(new EventEmitter(), { getSystemIdleState: () => state.idle }),
+    screen: { getPrimaryDisplay: () => display, getAllDisplays: () => [display] },
+    shell: { openExternal },
+    /** Addresses that went to the system's browser. */
+    links: openExternal.calls,
+    safeStorage: {
+      getSelectedStorageBackend: () => state.backend,
+      isAsyncEncryptionAvailable: () => Promise.resolve(state.isOpen),
+      // Of the kind that only this stand-in reads.
+      encryptStringAsync: recorder((text: string) => Promise.resolve(Buffer.from(text, 'utf8').map((b) => b ^ 0x5a))),
+      decryptStringAsync: (sealed: Buffer) =>
+        Promise.resolve({ shouldReEncrypt: false, result: Buffer.from(sealed.map((b) => b ^ 0x5a)).toString('utf8') }),
+    },
     ipcMain: new EventEmitter(),
     ipcRenderer: Object.assign(new EventEmitter(), { send: recorder((_channel: string) => undefined) }),
     protocol: {
@@ -80,8 +156,20 @@ export function fakeElectron() {
         },
       }),
     },
-    utilityProcess: { fork: recorder((_program: string, _args: string[], _options: object) => child) },
-    child,
+    utilityProcess: {
+      fork: recorder((_program: string, _args: string[], _options: object) => {
+        const child = new FakeChild()
+        children.push(child)
+        return child
+      }),
+    },
+    children,
+    /** The host of now. */
+    child(): FakeChild {
+      const child = children.at(-1)
+      if (!child) throw new Error('no host was started')
+      return child
+    },
   }
 }
 export type FakeElectron = ReturnType<typeof fakeElectron>

@@ -5,6 +5,7 @@ import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
 import { openHost } from '#electron/host/host.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
+import type { Shell } from '#electron/host/shell/shell.ts'
 import type { SshLimits } from '#electron/ssh/limits.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -14,10 +15,11 @@ export interface LiveConsoleOptions {
   readonly knownHosts: string
   readonly dataDir?: string
   readonly limits?: SshLimits
+  readonly around?: Shell
 }
 
 /** A cluster whose file is read, and nothing connected. */
-export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(), limits }: LiveConsoleOptions) {
+export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(), limits, around }: LiveConsoleOptions) {
   const read =
     typeof cluster === 'string'
       ? readClusters(cluster)
@@ -26,7 +28,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
   const [input] = read.value
   if (!input) throw new Error('the file has no cluster')
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: ':memory:', dataDir, paced: false, clusters: [input] },
+    ...{ shell: 'terminal', historyFile: ':memory:', dataDir, paced: false, clusters: [input], around },
     ssh: {
       ...{ home: dataDir, configFile: null, agentSocket: '', limits },
       knownHosts: [{ path: knownHosts, isRequired: true }],

@@ -149,7 +149,8 @@ export class Scratch {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  private tool(folder: string, script: string, name = folder): void {
+  /** A program of node_modules that does what `script` says. */
+  tool(folder: string, script: string, name = folder): void {
     this.write(`node_modules/${folder}/package.json`, JSON.stringify({ type: 'module', bin: { [name]: 'run.js' } }))
     this.write(`node_modules/${folder}/run.js`, script)
   }

@@ -38,6 +38,13 @@ export interface SshAccessOptions {
 export class SshAccess {
   readonly store: TrustStore | undefined
   readonly config: ConfigSettings
+  /** What is read, for whoever asks where a key or a host is known from. */
+  readonly files: {
+    readonly config: string | undefined
+    readonly knownHosts: readonly string[]
+    readonly agentSocket: string | undefined
+    readonly trustStore: string | undefined
+  }
   readonly #sessions: Sessions
   readonly #followed = new WeakSet<Session>()
   readonly #holders = new WeakMap<Session, Set<object>>()
@@ -55,10 +62,12 @@ export class SshAccess {
       { path: join(home, '.ssh/known_hosts2'), isRequired: false },
       { path: '/etc/ssh/ssh_known_hosts', isRequired: false },
     ]
+    const agentSocket = o.agentSocket ?? process.env['SSH_AUTH_SOCK']
+    this.files = { config: file, knownHosts: knownHosts.map((k) => k.path), agentSocket, trustStore: o.trustStore }
     this.#hostKeys = new HostKeys({ knownHosts, store: this.store, trusted: o.trusted })
     this.#sessions = new Sessions(this.#hostKeys, {
       ring: new KeyRing(o.ask),
-      agentSocket: o.agentSocket ?? process.env['SSH_AUTH_SOCK'],
+      agentSocket,
       random: () => randomInt(1 << 30) / (1 << 30),
       limits: o.limits,
       comesBack: o.comesBack,

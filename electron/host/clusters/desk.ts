@@ -25,6 +25,7 @@ import { checkServer } from './check.ts'
 import { LiveConsole, type LiveConsoleParts } from './live-console.ts'
 import { KeptRoles } from './kept-roles.ts'
 import { aliasesOf } from './ssh-aliases.ts'
+import type { KeptSecrets } from '../shell/kept-secrets.ts'
 import { trustKey, type TrustInput } from './trust.ts'
 
 const CLUSTERS = 64
@@ -37,6 +38,8 @@ export interface ClusterDeskParts {
   /** Clusters of this run that are not written down (`--config`). */
   readonly clusters?: readonly ClusterInput[] | undefined
   readonly ssh?: SshAccessOptions | undefined
+  /** Passphrases that the system's keychain keeps. */
+  readonly secrets?: KeptSecrets | undefined
   readonly console: LiveConsoleParts['console']
   /** Puts what an operator chose on record. */
   readonly record: (server: string, text: string) => Result<undefined>
@@ -70,7 +73,7 @@ export class ClusterDesk implements Changing {
     this.#parts = parts
     this.onScreen = parts.onScreen
     this.emulator = parts.emulator
-    this.asks = new Asks(() => this.changed())
+    this.asks = new Asks(() => this.changed(), parts.secrets)
     const { dataDir } = parts
     const trustStore = dataDir === undefined ? undefined : join(dataDir, 'trusted-hosts.json')
     this.access = new SshAccess({ trustStore, ask: this.asks.passphrase, ...parts.ssh })

@@ -55,7 +55,7 @@ export function serverCard(
   server: LiveServer,
   now: { readonly atMs: number; readonly silent?: string | undefined },
 ): ServerCard {
-  const { state, facts, address } = server
+  const { state, facts, address, refusal } = server
   const connected = state.kind === 'connected' ? state.connected : undefined
   const said = stateOf(server, now.silent)
   const offered = connected?.offered.at(-1)
@@ -71,6 +71,8 @@ export function serverCard(
     level: said.level,
     sinceMs: 'sinceMs' in state ? state.sinceMs : null,
     retryAtMs: state.kind === 'lost' ? (state.retryAtMs ?? null) : null,
+    ...(state.kind === 'lost' && state.retry ? { retry: state.retry } : {}),
+    ...('failure' in state ? { code: state.failure.code } : refusal ? { code: refusal.code } : {}),
     roundTripMs: facts?.roundTripMs ?? null,
     targets: [...(facts?.targets ?? [])],
     version: facts?.versionText ?? '',

@@ -132,6 +132,7 @@ describe('while something recorded is on screen', () => {
     'rules.stage': (c) => c.rules.stage({ service: 'ost_io' } as Parameters<typeof c.rules.stage>[0]),
     'rules.stagePolicy': (c) => c.rules.stagePolicy({ service: 'ost_io', policy: 'fifo', reason: 'x' }),
     'rules.unstage': (c) => c.rules.unstage({ service: 'ost_io', id: null }),
+    'rules.restore': (c) => c.rules.restore({ service: 'ost_io', ids: ['x'] }),
     'rules.commit': (c) => c.rules.commit({ service: 'ost_io', planId: 'x', typed: 'x' }),
     'rules.undo': (c) => c.rules.undo({ changeId: 'x' }),
     'padll.change': (c) => c.padll.change({} as Parameters<typeof c.padll.change>[0]),

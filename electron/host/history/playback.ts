@@ -10,6 +10,7 @@ import type { ViewSet } from '../view-set.ts'
 import type { FindAgainst } from '../views/against.ts'
 import { jobFrame } from '../views/job.ts'
 import { jobsFrame } from '../views/jobs.ts'
+import { linkedFrame } from '../views/linked.ts'
 import { overviewFrame } from '../views/overview.ts'
 import { stand } from '../views/position.ts'
 import { recordedRulesFrame } from '../views/rules-recorded.ts'
@@ -76,11 +77,13 @@ export class Playback implements OnPlayback {
       // What a job did on one target is not kept: all of it is shown.
       jobs: (q, seq) => jobsFrame(viewed, { ...q, target: '' }, seq, find),
       job: (q, seq) => jobFrame(viewed, { ...q, target: '' }, seq, find),
+      linked: (q, seq) => linkedFrame(viewed, q, seq),
       rules: (q, seq) => recordedRulesFrame(viewed, q, seq, find),
       locks: (q, seq) => recordedLocks(reader, head(q, seq), q.windowMs),
       metadata: (q, seq) => recordedMetadata(reader, head(q, seq), q),
       tokens: (q, seq) => recordedTokens(reader, head(q, seq), q),
       staged: (q, seq) => nothingStaged(head({ at: null }, seq), q.service),
+      searched: () => ({ viewed, reader }),
     }
   }
 }

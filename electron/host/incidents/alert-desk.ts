@@ -43,6 +43,7 @@ export class AlertDesk {
   readonly #settings: AlertSettings
   readonly #incidents: AlertIncidents
   readonly #sources = new Map<string, Source>()
+  readonly #began = new Set<(cluster: string, entry: Entry) => void>()
   #number = 0
 
   constructor(parts: AlertDeskParts) {
@@ -86,6 +87,17 @@ export class AlertDesk {
     return alertsOf(source)
       .filter((a) => a.endMs === null || nowMs - a.endMs < AFTER_MS)
       .slice(0, IN_STATUS)
+  }
+
+  /** Calls `listener` when an alert begins, after its incident was opened. */
+  onBegan(listener: (cluster: string, entry: Entry) => void): () => void {
+    this.#began.add(listener)
+    return () => void this.#began.delete(listener)
+  }
+
+  /** The incident that an alert opened or joined. */
+  incidentOf(cluster: string, id: string): string | null {
+    return this.#sources.get(cluster)?.incidents.get(id) ?? null
   }
 
   rules(): AlertRuleFace[] {
@@ -139,6 +151,7 @@ export class AlertDesk {
         const id = this.#incidents.begin(cluster, entry, atMs)
         if (id !== null) source.incidents.set(entry.id, id)
       }
+      if (what === 'opened') for (const listen of [...this.#began]) listen(cluster, entry)
     }
     const kept = new Set(source.watch.entries.map((e) => e.id))
     for (const id of source.incidents.keys()) if (!kept.has(id)) source.incidents.delete(id)

@@ -77,7 +77,7 @@ async function* here(parts: ExportParts, nowMs: number, signal: AbortSignal): As
   }
   const written = writeBundle(source, input, {
     ...options,
-    progress: (what, done) => put({ kind: 'progress', what, done }),
+    progress: (what, done, items) => put({ kind: 'progress', what, done, ...(items ? { items } : {}) }),
   })
   void written.then((result) => put({ kind: 'end', result }))
   try {

@@ -181,8 +181,21 @@ export class RuleDesk implements DeskCore {
 
   unstage(service: ServiceName, id: string | null): void {
     this.policies.remove(service, id)
-    this.staged.remove(service, id)
+    this.staged.takeBack(service, id)
     this.monitor.changed()
+  }
+
+  /** Stages again what was taken back or replaced, as it was. Failures: OTHERS_STAGED, NOT_STAGED_ANY_MORE. */
+  restore(service: ServiceName, ids: readonly string[], replaces?: string): Result<void> {
+    const what = 'The change was not staged again'
+    if (this.policies.has(service))
+      return fail(failure('OTHERS_STAGED', what, 'a change of policy is staged', 'Commit it first, or take it back.'))
+    if (!this.staged.restore(service, ids, replaces)) {
+      const why = 'it is staged, was sent, or is not remembered any more'
+      return fail(failure('NOT_STAGED_ANY_MORE', what, why, 'Stage it anew.'))
+    }
+    this.monitor.changed()
+    return ok(undefined)
   }
 
   /** What the operator types to commit: the one rule that is staged, else the cluster; a rule of days asks for its time, too. */

@@ -73,7 +73,9 @@ export class OperatorRules {
   }
 
   /** The rule that a timer stops next, and on how many servers it does; undefined without one. */
-  nextStop(nowMs: number): { name: string; createdMs: number; expiresMs: number; servers: number } | undefined {
+  nextStop(
+    nowMs: number,
+  ): { name: string; createdMs: number; expiresMs: number; servers: number; running: number } | undefined {
     const timed = [...this.#rules.values()].flatMap(({ place, rule: { createdMs, timer } }) =>
       timer && timer.expiresMs > nowMs
         ? [{ name: place.name, host: place.host, createdMs, expiresMs: timer.expiresMs }]
@@ -90,6 +92,7 @@ export class OperatorRules {
       createdMs,
       expiresMs,
       servers: new Set(timed.filter((t) => t.name === name).map((t) => t.host)).size,
+      running: timed.length,
     }
   }
 

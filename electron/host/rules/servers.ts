@@ -11,18 +11,31 @@ import { orZero, rateSamples } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
 /** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */
-const parsed = new WeakMap<
-  ClusterMonitor,
-  Map<string, { readonly text: RuleText; readonly rules: readonly RuleLine[] }>
->()
+type Parsed = ReturnType<typeof parseNrsTbfRule> & { readonly text: RuleText }
+const parsed = new WeakMap<ClusterMonitor, Map<string, Parsed>>()
 
-/** The rules of a server in a text that is kept; several views ask for the same one. */
-export function rulesIn(monitor: ClusterMonitor, host: string, text: RuleText): readonly RuleLine[] {
-  const of = parsed.get(monitor) ?? new Map<string, { text: RuleText; rules: readonly RuleLine[] }>()
+function parsedIn(monitor: ClusterMonitor, host: string, text: RuleText): Parsed {
+  const of = parsed.get(monitor) ?? new Map<string, Parsed>()
   parsed.set(monitor, of)
   let known = of.get(host)
-  if (known?.text !== text) of.set(host, (known = { text, rules: parseNrsTbfRule(text.text).rules }))
-  return known.rules
+  if (known?.text !== text) of.set(host, (known = { text, ...parseNrsTbfRule(text.text) }))
+  return known
+}
+
+/** The rules of a server in a text that is kept; several views ask for the same one. */
+export const rulesIn = (monitor: ClusterMonitor, host: string, text: RuleText): readonly RuleLine[] =>
+  parsedIn(monitor, host, text).rules
+
+/** A line of a rule list that is shown, cut; the whole answer stands beside the list. */
+const LINE_MAX = 200
+/** Lines of a server's list that are no rules: the first of them, and what was read; undefined where all were read. */
+export function unreadIn(monitor: ClusterMonitor, host: string, text: RuleText) {
+  const { skipped, rules } = parsedIn(monitor, host, text)
+  const [first] = skipped
+  if (!first) return undefined
+  const words = (text.text.split('\n')[first.line - 1] ?? '').slice(0, LINE_MAX)
+  // A rule stands there once for each CPT.
+  return { line: first.line, text: words, lines: skipped.length, rules: new Set(rules.map((r) => r.name)).size }
 }
 
 /** Servers that answered, with their rules as they stand after what the controller wrote last. */

@@ -30,6 +30,8 @@ export interface StagedChange {
 
 /** Most changes that may be staged for one service. */
 export const STAGED_MAX = 100
+/** Changes that were taken back or replaced, of which the newest can be put back. */
+const GONE_MAX = 200
 
 const hostsOf = (c: Pick<StagedChange, 'hosts'>): string => c.hosts?.join(' ') ?? ''
 
@@ -40,6 +42,8 @@ export const isFor = (c: StagedChange, host: string): boolean =>
 export class StagedChanges {
   #list: readonly StagedChange[] = []
   #version = 0
+  /** By id: with the place that it had. */
+  readonly #gone = new Map<string, { readonly change: StagedChange; readonly at: number }>()
 
   /** Grows with every change, so that plans can be kept until something is different. */
   get version(): number {
@@ -74,7 +78,43 @@ export class StagedChanges {
   put(change: StagedChange, replaces?: string): boolean {
     const at = this.#placeOf(change, replaces)
     if (at < 0 && this.of(change.service).length >= STAGED_MAX) return false
+    const replaced = this.#list[at]
+    if (replaced !== undefined) this.#bury(replaced, at)
     this.#list = at < 0 ? [...this.#list, change] : this.#list.with(at, change)
+    this.#version++
+    return true
+  }
+
+  #bury(change: StagedChange, at: number): void {
+    this.#gone.delete(change.id)
+    this.#gone.set(change.id, { change, at })
+    for (const [oldest] of this.#gone) {
+      if (this.#gone.size <= GONE_MAX) break
+      this.#gone.delete(oldest)
+    }
+  }
+
+  /**
+   * Puts changes that were taken back, or replaced by the change `replaces`, where they were, as they were.
+   *
+   * @returns  false, and nothing is different, where one of them is not known any more or there is no room.
+   */
+  restore(service: ServiceName, ids: readonly string[], replaces?: string): boolean {
+    const back = ids.map((id) => this.#gone.get(id)).filter((g) => g?.change.service === service)
+    const place = replaces === undefined ? -1 : this.#list.findIndex((c) => c.id === replaces && c.service === service)
+    if (back.some((g) => g === undefined) || back.length !== ids.length) return false
+    if (replaces !== undefined && (place < 0 || ids.length !== 1)) return false
+    if (ids.some((id) => this.#list.some((c) => c.id === id))) return false
+    if (place < 0 && this.of(service).length + ids.length > STAGED_MAX) return false
+    const list = [...this.#list]
+    for (const gone of back.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) {
+      if (gone === undefined) continue
+      const replaced = list[place]
+      if (replaced !== undefined) this.#bury(replaced, place)
+      list.splice(place < 0 ? gone.at : place, replaced === undefined ? 0 : 1, gone.change)
+      this.#gone.delete(gone.change.id)
+    }
+    this.#list = list
     this.#version++
     return true
   }
@@ -88,7 +128,15 @@ export class StagedChanges {
     }
   }
 
-  /** Takes one change back, or all of a service. */
+  /** The operator takes one change back, or all of a service; they can be restored. */
+  takeBack(service: ServiceName, id: string | null): void {
+    this.#list.forEach((c, at) => {
+      if (c.service === service && (id === null || c.id === id)) this.#bury(c, at)
+    })
+    this.remove(service, id)
+  }
+
+  /** Lets go of one change, or of all of a service. */
   remove(service: ServiceName, id: string | null): void {
     this.#list = this.#list.filter((c) => c.service !== service || (id !== null && c.id !== id))
     this.#version++

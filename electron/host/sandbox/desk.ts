@@ -13,7 +13,7 @@ import type {
   Variant,
 } from '#core/api/sandbox.ts'
 import type { Span } from '#core/api/history.ts'
-import { ok, type Result } from '#core/base/result.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
 import { Playback } from '../history/playback.ts'
 import type { OnScreen } from '../on-screen.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
@@ -62,6 +62,20 @@ export class SandboxDesk {
 
   check(text: string): Promise<ScenarioCheck> {
     return this.#reader.check(text)
+  }
+
+  /** Failures: NOT_WITHOUT: the scenario does not stand without these jobs. */
+  async leaveOut(text: string, jobIds: readonly string[]): Promise<Result<{ text: string; check: ScenarioCheck }>> {
+    const left = await this.#reader.leaveOut(text, jobIds)
+    const [fault] = left.check.faults
+    if (!fault) return ok(left)
+    return fail({
+      code: 'NOT_WITHOUT',
+      what: 'The jobs were not left out',
+      why: `the scenario does not stand without them: ${fault.message}`,
+      unaffected: 'the scenario, which is as it was',
+      next: 'Run it as a guess, or change the inputs.',
+    })
   }
 
   save(name: string, text: string, replace: boolean): Result<{ id: string }> {

@@ -9,7 +9,7 @@ import type { ScenarioCheck } from '#core/api/sandbox.ts'
 import { bundledPath } from '../resources.ts'
 import { complete, type Completion } from './completion.ts'
 import type { FromReader, ToReader } from './reading-thread.ts'
-import { checkScenario, nothing } from './scenarios-check.ts'
+import { checkScenario, nothing, without } from './scenarios-check.ts'
 
 /** Read at once, characters: some milliseconds. */
 export const AT_ONCE_MAX = 20_000
@@ -45,6 +45,18 @@ export class TextReader {
       this.#ask({ kind: 'check', text }, (from, why) => {
         if (from?.kind === 'check') return resolve(from.check)
         resolve(nothing([{ line: 1, column: 1, code: 'SCENARIO_UNREAD', message: `the text was not read: ${why}` }]))
+      })
+    })
+  }
+
+  /** Without jobs, and checked anew. */
+  async leaveOut(text: string, jobIds: readonly string[]): Promise<{ text: string; check: ScenarioCheck }> {
+    if (text.length <= AT_ONCE_MAX) return without(text, jobIds)
+    return new Promise((resolve) => {
+      this.#ask({ kind: 'leave out', text, jobIds }, (from, why) => {
+        if (from?.kind === 'left out') return resolve(from)
+        const message = `the text was not read: ${why}`
+        resolve({ text, check: nothing([{ line: 1, column: 1, code: 'SCENARIO_UNREAD', message }]) })
       })
     })
   }

@@ -9,6 +9,7 @@ import { ComparisonRun, type ComparisonEvent, type Cost } from '../../sandbox/co
 import { variantOf } from '../../sandbox/variant-input.ts'
 import { toNotice } from '../views/status.ts'
 import { runKnowledge } from './run-knowledge.ts'
+import { outsideInputs } from './outside-inputs.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
 /** Results that are kept for export. */
@@ -94,7 +95,9 @@ export class RunDesk {
   ): RunResult {
     const { comparison, cost, seeds, seconds, sloWaitMs } = of
     const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, seeds.length, left), ...knowledgeOf(scenario)]
+    const outside = outsideInputs(scenario)
     const result: RunResult = {
+      ...(outside.length > 0 ? { outside } : {}),
       id: randomBytes(6).toString('hex'),
       title: scenario.title,
       ...{ seconds, seeds, sloWaitMs, knowledge, cost: { ...cost } },

@@ -2,13 +2,17 @@
 import type * as z from 'zod'
 import { TEXT_MAX, type knowledgeLine, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { readScenarioText, type Scenario } from '#core/emulator/scenario.ts'
+import { leaveOut } from '#core/sandbox/model-range.ts'
 import { suggestedVariants } from './scenarios-variants.ts'
+import { outsideInputs } from './outside-inputs.ts'
 import { topologyOf } from './topology.ts'
 
 type KnowledgeLine = z.infer<typeof knowledgeLine>
 
 const FAULTS_MAX = 20
 const MESSAGE_MAX = 500
+/** Guesses that are said one by one among what the model does not know. */
+const GUESSES_MAX = 4
 
 /** What holds for every scenario, and what this one says of itself. */
 export function knowledgeOf(s: Scenario): KnowledgeLine[] {
@@ -16,6 +20,11 @@ export function knowledgeOf(s: Scenario): KnowledgeLine[] {
   const { fork, thinning } = s
   return [
     ...(fork?.unknown ?? []).map((t) => line('unknown', t)),
+    ...outsideInputs(s)
+      .slice(0, GUESSES_MAX)
+      .map(({ jobId, input, side, range }) =>
+        line('watch', `${input} of ${jobId} is ${side} ${range}: what is said of that job is a guess.`),
+      ),
     ...(fork ? [] : [line('watch', 'A scenario that was written, not observed: its figures are of no cluster.')]),
     ...(thinning > 1
       ? [
@@ -53,11 +62,13 @@ export function checkScenario(text: string): ScenarioCheck {
 
 /** The same of a scenario that was read. */
 export function checkOf(s: Scenario): ScenarioCheck {
+  const outside = outsideInputs(s)
   return {
     faults: [],
     title: s.title,
     topology: topologyOf(s),
     knowledge: knowledgeOf(s),
+    ...(outside.length > 0 ? { outside } : {}),
     counts: {
       jobs: s.jobs.length,
       osts: s.oss.reduce((n, o) => n + o.osts.length, 0),
@@ -66,4 +77,10 @@ export function checkOf(s: Scenario): ScenarioCheck {
     },
     suggested: suggestedVariants(s),
   }
+}
+
+/** A scenario without some of its jobs. */
+export function without(text: string, jobIds: readonly string[]): { text: string; check: ScenarioCheck } {
+  const left = leaveOut(text, new Set(jobIds))
+  return { text: left, check: checkScenario(left) }
 }

@@ -1,9 +1,11 @@
 /** The jobs table: the slice on screen, its totals and facets, and the two charts above it. */
-import type { JobColumn, JobsFrame } from '#core/api/frames.ts'
+import type { JobColumn, JobGroupBy, JobsFrame } from '#core/api/frames.ts'
 import { jobColumn, type JobMeasure, shareColumn, shareName, TOTAL, totalColumn } from '../../cluster/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
 import { parseJobFilter, type FilterRow } from '../job-filter.ts'
 import { againstOf, columnAt, overlayOf, type Against, type FindAgainst } from './against.ts'
+import { groupsOf } from './job-groups.ts'
+import { pinsOf, sliceOf } from './job-pins.ts'
 import { JobTable } from './job-rows.ts'
 import { debtsAt, pairColumns } from './pairs.ts'
 import { liveOf, orNull, orZero, rateSamples, stand, throttledSamples } from './position.ts'
@@ -23,6 +25,9 @@ export interface JobsQuery {
   readonly sort: JobColumn
   readonly descending: boolean
   readonly filter: string
+  /** Tagged jobs, which come first. */
+  readonly pinned?: readonly string[]
+  readonly groupBy?: JobGroupBy | null
   readonly offset: number
   readonly limit: number
 }
@@ -153,11 +158,13 @@ export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: 
   const table = sample === 0 ? undefined : new JobTable(viewed, sample, atMs ?? 0, query.target)
   const filter = parseJobFilter(query.filter)
   const isAll = !filter.ok || query.filter.trim() === ''
-  const shown = table ? passing(table, isAll ? undefined : filter.value) : new Uint32Array()
+  const passed = table ? passing(table, isAll ? undefined : filter.value) : new Uint32Array()
+  const split = table ? pinsOf(table, query.pinned ?? [], passed) : NO_ROWS
+  const { shown } = split
   const totalsNow = table ? totals(table, shown) : NO_TOTALS
   const offset = Math.min(query.offset, Math.max(0, shown.length - 1))
-  const order = table?.ranked(shown, query.sort, query.descending, offset, offset + query.limit) ?? shown
-  const rows = Array.from(order, (i) => table!.row(i))
+  const groups = table && query.groupBy ? groupsOf(viewed, { table, shown, sample }, query.groupBy) : null
+  const rows = table ? sliceOf(table, split, { ...query, offset }).map((i) => table.row(i)) : []
   const ids = rows.map((r) => r.jobId)
   const { tier, to } = viewed.recent.tierFor(sample, query.windowMs)
   const { from, step } = sample === 0 ? { from: 1, step: 1 } : tier.jobs.window(to, query.windowMs, SPARK_POINTS)
@@ -174,6 +181,8 @@ export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: 
     known: table?.length ?? 0,
     shown: shown.length,
     offset,
+    pinned: split.pins.length,
+    groups,
     ...(filter.ok ? {} : { filterError: filter.error }),
     rows: {
       jobId: ids,
@@ -203,6 +212,7 @@ export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: 
   }
 }
 
+const NO_ROWS = { pins: new Uint32Array(), rest: new Uint32Array(), shown: new Uint32Array() }
 const NO_TOTALS: JobsFrame['totals'] = {
   ...{ nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
 }

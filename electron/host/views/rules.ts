@@ -13,7 +13,7 @@ import { SlotWatch } from '../../cluster/slots.ts'
 import { toLint } from '../rules/check.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 import { Paced } from '../rules/paced.ts'
-import { liveJobs, rulesIn } from '../rules/servers.ts'
+import { liveJobs, rulesIn, unreadIn } from '../rules/servers.ts'
 import { againstOf, type FindAgainst } from './against.ts'
 import { isPresent, stand } from './position.ts'
 import { rulesAgainst } from './rules-against.ts'
@@ -119,6 +119,10 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?
     host,
     rules: text ? writtenLines(rulesIn(monitor, placeOf(host, query.service), text), text.policy) : [],
   }))
+  const unread = texts.flatMap(({ host, kept: text }) => {
+    const found = text && unreadIn(monitor, placeOf(host, query.service), text)
+    return found ? [{ node: host, ...found }] : []
+  })
   const isNow = isPresent(monitor, sample)
   const merged = mergeRules(servers, query.queue)
   const staged = isNow
@@ -163,6 +167,7 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?
     })),
     ...found,
     plans: texts.flatMap(({ host }) => planOf(monitor, host, query.service, atMs)),
+    ...(unread.length > 0 ? { unread } : {}),
     server: serverText(first?.host ?? '', SERVICES[query.service].rules, first?.kept?.text),
   }
 }

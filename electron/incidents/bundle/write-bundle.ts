@@ -46,7 +46,8 @@ export interface WriteOptions {
   /** Where the excerpt lies meanwhile; a folder of temporary files by default. */
   readonly work?: string | undefined
   readonly signal?: AbortSignal | undefined
-  readonly progress?: ((what: string, done: number) => void) | undefined
+  readonly progress?:
+    ((what: string, done: number, items?: { done: number; of: number; unit: string }) => void) | undefined
 }
 
 export interface WrittenBundle {
@@ -302,7 +303,10 @@ async function pack(
   let n = 0
   const zip = await writeZip(o.file, members, last, {
     signal: o.signal,
-    member: (name) => o.progress?.(name, 0.5 + (0.5 * n++) / (members.length + last.length)),
+    member: (name) => {
+      const items = { done: n, of: members.length + last.length, unit: 'files' }
+      o.progress?.(name, 0.5 + (0.5 * n++) / items.of, items)
+    },
   })
   if (!zip.ok) return zip
   o.progress?.('Done', 1)

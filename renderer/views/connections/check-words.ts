@@ -35,11 +35,27 @@ export const standsAt = (steps: readonly CheckStep[]): CheckStep | null =>
 const depth = (steps: readonly CheckStep[]): number =>
   steps.filter((s) => s.state === 'ok' || s.state === 'watch').length
 
+/** The step a checklist is at, counted from 1, of those that are not skipped. */
+export function progressOf(steps: readonly CheckStep[]): { readonly at: number; readonly of: number } {
+  const counted = steps.filter((s) => s.state !== 'skipped')
+  const now = counted.findIndex((s) => s.state === 'now' || s.state === 'bad' || s.state === 'you')
+  const first = counted.findIndex((s) => s.state === 'next')
+  const at = now >= 0 ? now : first >= 0 ? first : counted.length - 1
+  return { at: at + 1, of: counted.length }
+}
+
+/** A login that may not do what is asked of it: not a fault of the way there. */
+export const isPermission = ({ id, state, detail }: CheckStep): boolean =>
+  state === 'bad' &&
+  (id === 'sudo' || ((id === 'lctl' || id === 'policy' || id === 'jobs') && /password|permi|sudo|denied/i.test(detail)))
+
 export interface Obstacle {
   readonly host: string
   readonly step: CheckStep
   /** Other servers that stand at the same step. */
   readonly alike: number
+  /** Of the failure, for scripts and tickets. */
+  readonly code?: string | undefined
 }
 /** Why there is no data: of the steps at which servers stand, the earliest, with the first server at it. */
 export function firstObstacle(servers: readonly ServerCard[]): Obstacle | null {
@@ -52,5 +68,5 @@ export function firstObstacle(servers: readonly ServerCard[]): Obstacle | null {
   const [first] = standing
   if (!first) return null
   const alike = standing.filter((s) => s.step.id === first.step.id && s.step.state === first.step.state).length - 1
-  return { host: first.server.host, step: first.step, alike }
+  return { host: first.server.host, step: first.step, alike, code: first.server.code }
 }

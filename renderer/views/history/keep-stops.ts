@@ -41,11 +41,12 @@ export function leftAfter(tiers: readonly Tier[], id: TierId, gone: Span): TierI
 /** Beyond it a deletion is asked for first. */
 export const ASK_BEYOND_MS = HOUR_MS
 
-/** `4`, `4.5 GiB`, `800 MiB`; bytes, or undefined for what is no size. Without a unit GiB are meant. */
+/** `4`, `4.5 GiB`, `800 MiB`, `4 GB`; bytes, or undefined for what is no size. Without a unit GiB are meant, and M, G, T are binary. */
 export function readSize(text: string): number | undefined {
-  const match = /^\s*(\d{1,6}(?:[.,]\d{1,3})?)\s*(M|G|T)?(?:i?B)?\s*$/i.exec(text)
+  const match = /^\s*(\d{1,6}(?:[.,]\d{1,3})?)\s*(M|G|T)?(i?B)?\s*$/i.exec(text)
   if (!match) return undefined
-  const factor = { m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }[(match[2] ?? 'g').toLowerCase()] ?? 2 ** 30
+  const step = match[3]?.toLowerCase() === 'b' && match[2] ? 1000 : 1024
+  const factor = step ** ({ m: 2, g: 3, t: 4 }[(match[2] ?? 'g').toLowerCase()] ?? 3)
   const bytes = Math.round(Number((match[1] ?? '').replace(',', '.')) * factor)
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined
 }

@@ -1,6 +1,6 @@
 /** How each measure of a day is named, and in which unit its values are told. */
 import type { ClusterMeasure } from '#core/api/history.ts'
-import { formatNumber, formatTick } from '../../widgets/units.ts'
+import { formatNumber, formatTick, rateUnit } from '../../widgets/units.ts'
 
 export interface MeasureFace {
   readonly id: ClusterMeasure
@@ -30,10 +30,9 @@ export interface Scale {
 
 export function scaleOf(id: ClusterMeasure, largest: number): Scale {
   const isData = id === 'readBps' || id === 'writeBps'
+  const data = rateUnit(largest >= 10 * rateUnit(true).divisor)
   const [divisor, unit] = isData
-    ? largest >= 1e10
-      ? [1e9, 'GB/s']
-      : [1e6, 'MB/s']
+    ? [data.divisor, data.unit]
     : id === 'rpcs'
       ? largest >= 1e4
         ? [1e3, 'k RPC/s']

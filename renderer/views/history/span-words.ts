@@ -1,6 +1,6 @@
-/** Spans and stretches in words, UTC; what of a day is drawn. */
+/** Spans and stretches in words, by the clock on screen; what of a day is drawn. Days are those of UTC, as they are kept. */
 import type { Span } from '#core/api/history.ts'
-import { formatClock, formatDate, formatSpan } from '../../widgets/units.ts'
+import { clockShift, formatClock, formatDate, formatDay, formatSpan } from '../../widgets/units.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -15,10 +15,11 @@ export const shortDay = (atMs: number): string => formatDate(atMs).split(' ').sl
 /** `02:30–02:50`; its day where it is not `dayMs`, seconds where they tell. */
 export function spanWords(span: Span, dayMs: number): string {
   const hasSeconds = span.fromMs % MINUTE_MS !== 0 || span.toMs % MINUTE_MS !== 0
-  const end = span.toMs === dayOf(span.fromMs) + DAY_MS && !hasSeconds ? '24:00' : formatClock(span.toMs, hasSeconds)
-  const [day, lastDay] = [dayOf(span.fromMs), dayOf(span.toMs - 1)]
-  const clock = `${formatClock(span.fromMs, hasSeconds)}\u2013${lastDay === day ? '' : `${shortDay(lastDay)} `}${end}`
-  return day === dayMs ? clock : `${shortDay(day)} ${clock}`
+  const isWhole = clockShift(span.toMs) === 0 && span.toMs === dayOf(span.fromMs) + DAY_MS && !hasSeconds
+  const end = isWhole ? '24:00' : formatClock(span.toMs, hasSeconds)
+  const [day, lastDay] = [formatDate(span.fromMs), formatDate(span.toMs - 1)]
+  const clock = `${formatClock(span.fromMs, hasSeconds)}\u2013${lastDay === day ? '' : `${shortDay(span.toMs - 1)} `}${end}`
+  return day === formatDay(dayMs) ? clock : `${shortDay(span.fromMs)} ${clock}`
 }
 
 /** A length as the operator sets it: `1 h`, `30 d`, `2 years`. */

@@ -1,9 +1,11 @@
-/** Instants of a stretch as they are typed: `14:27:00`, UTC, with a date before it where it is of another day. */
-import { formatClock } from '../../widgets/units.ts'
+/** Instants of a stretch as they are typed, by the clock on screen: `14:27:00`, with a date before it where it is of another day. */
+import { clockShift, formatClock } from '../../widgets/units.ts'
 
 const DAY_MS = 86_400_000
 const TEXT = /^\s*(?:(\d{4})-(\d{2})-(\d{2})[ T]+)?(\d{1,2}):(\d{2})(?::(\d{2}))?\s*$/
-const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS
+/** Midnight of a day, and the instants of it, as a clock that is ahead of UTC reads them. */
+const shifted = (atMs: number): number => atMs + clockShift(atMs)
+const dayOf = (atMs: number): number => Math.floor(shifted(atMs) / DAY_MS) * DAY_MS
 
 /** @param nearMs  an instant of the day that is meant where none is typed. @returns null for what is no time. */
 export function parseInstant(text: string, nearMs: number): number | null {
@@ -19,13 +21,15 @@ export function parseInstant(text: string, nearMs: number): number | null {
     // 31 February is no day, though a clock would count on from it.
     if (new Date(fromMs).getUTCDate() !== day || new Date(fromMs).getUTCMonth() !== (month ?? 1) - 1) return null
   }
-  return fromMs + (((hour ?? 0) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000
+  const read = fromMs + (((hour ?? 0) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000
+  // The shift is that of the instant itself, which is known only once it was taken off.
+  return read - clockShift(read - clockShift(read))
 }
 
 /** @param nearMs  an instant of the day that needs no saying. */
 export function formatInstant(atMs: number, nearMs: number): string {
   const clock = formatClock(atMs)
-  return dayOf(atMs) === dayOf(nearMs) ? clock : `${new Date(atMs).toISOString().slice(0, 10)} ${clock}`
+  return dayOf(atMs) === dayOf(nearMs) ? clock : `${new Date(shifted(atMs)).toISOString().slice(0, 10)} ${clock}`
 }
 
 /** What an arrow key moves where the caret stands: hours, minutes or seconds; ms. */

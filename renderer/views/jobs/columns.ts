@@ -5,6 +5,8 @@ export interface Column {
   readonly id: string
   readonly title: string
   readonly unit?: string
+  /** Its unit is that of bytes a second, which the operator chooses. */
+  readonly isRate?: true
   readonly width: string
   readonly isNumber: boolean
   readonly sort?: JobColumn
@@ -15,6 +17,8 @@ const column = (id: string, title: string, width: string, isNumber: boolean, mor
 })
 const sorted = (id: JobColumn, title: string, width: string, isNumber = true, unit?: string): Column =>
   column(id, title, width, isNumber, { sort: id, ...(unit === undefined ? {} : { unit }) })
+const rate = (id: JobColumn, title: string, width: string): Column =>
+  column(id, title, width, true, { sort: id, isRate: true })
 
 export const columns: readonly Column[] = [
   column('rank', '#', '34px', true),
@@ -22,8 +26,8 @@ export const columns: readonly Column[] = [
   sorted('account', 'Account', '72px', false),
   sorted('nodes', 'Nodes', '50px'),
   sorted('rpcs', 'RPC/s', '114px'),
-  sorted('readBps', 'Read', '70px', true, 'MB/s'),
-  sorted('writeBps', 'Write', '72px', true, 'MB/s'),
+  rate('readBps', 'Read', '70px'),
+  rate('writeBps', 'Write', '72px'),
   sorted('mdops', 'Md op/s', '64px'),
   sorted('ioBytes', 'Avg I/O', '68px'),
   column('topOp', 'Top op', '54px', false),
@@ -34,6 +38,18 @@ export const columns: readonly Column[] = [
 /** Below this width of the table, px, the columns of `spared` give way: the record must stay in sight. */
 export const NARROW_PX = 1064
 const spared = new Set(['ioBytes', 'topOp', 'nodes'])
+/** Narrower still, beside an open inspector: what it tells of one job goes first, one after the other, below these widths, px. */
+const further = [
+  { below: 906, id: 'account' },
+  { below: 834, id: 'mdops' },
+  { below: 770, id: 'rule' },
+  { below: 658, id: 'throttled' },
+] as const
+/** Columns that a table of this width has no room for; 0 = its width is not known yet. */
+export const gone = (widthPx: number): readonly string[] =>
+  widthPx === 0 || widthPx >= NARROW_PX
+    ? []
+    : [...spared, ...further.flatMap(({ below, id }) => (widthPx < below ? [id] : []))]
 /** While two instants are compared, what each of these was, is, and what changed takes the room of the spared ones. */
 export const comparedColumns = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
 export type ComparedColumn = (typeof comparedColumns)[number]
@@ -43,9 +59,29 @@ export const NARROW_COMPARED_PX = 1180
 const comparedWidth = (c: Column, isNarrow: boolean): string =>
   isCompared(c.id) ? (isNarrow ? '104px' : '148px') : c.id === 'rule' ? (isNarrow ? '86px' : '100px') : c.width
 
+/** From this width of the table, px, its columns share what is left, so that figures stay near their names. */
+export const WIDE_PX = 1600
+const wideWidth = (c: Column): string =>
+  c.id === 'rank'
+    ? c.width
+    : c.id === 'jobId'
+      ? 'minmax(140px, 300fr)'
+      : `minmax(${c.width}, ${parseInt(c.width, 10)}fr)`
+
 /** For `grid-template-columns` of head, rows and foot. */
-export const template = (isNarrow: boolean, isComparing = false): string =>
+export const template = (
+  isNarrow: boolean,
+  isComparing = false,
+  without: readonly string[] = [],
+  isWide = false,
+): string =>
   columns
     .filter((c) => !(isNarrow || isComparing) || !spared.has(c.id))
-    .map((c) => (isComparing ? comparedWidth(c, isNarrow) : c.width))
+    .filter((c) => isComparing || !without.includes(c.id))
+    .map((c) => (isComparing ? comparedWidth(c, isNarrow) : isWide ? wideWidth(c) : c.width))
     .join(' ')
+
+/** Letters that sort, those of ltop where it has the measure. */
+export const sortKeys: Readonly<Partial<Record<JobColumn, string>>> = {
+  ...{ readBps: 'r', writeBps: 'w', rpcs: 'i', mdops: 'o', throttled: 'u', record: 'g', jobId: 'n' },
+}

@@ -1,6 +1,6 @@
 /** Rows of the jobs table as text and shares, made once per frame from the columns the host sent. */
 import type { JobsFrame } from '#core/api/frames.ts'
-import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
+import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../widgets/units.ts'
 import { jobName } from '../job-name.ts'
 import { comparedColumns, type ComparedColumn } from './columns.ts'
 import { debtWords } from './pairs.ts'
@@ -46,8 +46,8 @@ export interface Compared {
 type Words = (value: number | null) => string
 const wordsOf: Readonly<Record<ComparedColumn, { words: Words; step: number }>> = {
   rpcs: { words: (v) => formatNumber(v), step: 1 },
-  readBps: { words: (v) => formatNumber(v === null ? null : v / 1e6, 1), step: 1e5 },
-  writeBps: { words: (v) => formatNumber(v === null ? null : v / 1e6, 1), step: 1e5 },
+  readBps: { words: (v) => megabytes(v), step: 1e5 },
+  writeBps: { words: (v) => megabytes(v), step: 1e5 },
   mdops: { words: (v) => formatNumber(v), step: 1 },
   throttled: { words: (v) => formatPercent(v), step: 0.01 },
   record: { words: (v) => formatSigned(v), step: 1 },
@@ -62,8 +62,8 @@ export function comparedFigure(column: ComparedColumn, a: number | null, b: numb
   return { a: words(a), b: words(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
 }
 
-/** The two MB/s columns: one decimal always, so that a column keeps its form. */
-export const megabytes = (bps: number): string => formatNumber(bps / 1e6, 1)
+/** The two columns of MB/s or MiB/s: one decimal always, so that a column keeps its form. */
+export const megabytes = (bps: number | null): string => formatNumber(bps === null ? null : bps / rateUnit().divisor, 1)
 
 function comparedOf({ rows }: JobsFrame, i: number): Row['compared'] {
   const { against } = rows

@@ -1,24 +1,28 @@
 /** Operations a second, or bytes, as this view writes them: one unit for all that stands together, by the largest of it. */
 import { BYTE_SCOPES } from '#core/api/padll.ts'
-import { formatNumber } from '../../widgets/units.ts'
+import { formatNumber, rateUnit } from '../../widgets/units.ts'
 
 export interface OpUnit {
   readonly divisor: number
   readonly decimals: number
-  readonly word: 'op/s' | 'k op/s' | 'B/s' | 'MB/s'
+  /** `op/s`, `k op/s`, `B/s`, `MB/s` or `MiB/s`. */
+  readonly word: string
 }
 const PLAIN: OpUnit = { divisor: 1, decimals: 0, word: 'op/s' }
 const KILO: OpUnit = { divisor: 1000, decimals: 1, word: 'k op/s' }
 
 const BYTES: OpUnit = { divisor: 1, decimals: 0, word: 'B/s' }
-const MEGABYTES: OpUnit = { divisor: 1e6, decimals: 1, word: 'MB/s' }
+const megabytes = (): OpUnit => {
+  const { divisor, unit } = rateUnit()
+  return { divisor, decimals: 1, word: unit }
+}
 
 /** What a scope counts. */
 export const perSecond = (scope: string): 'op/s' | 'B/s' => (BYTE_SCOPES.has(scope) ? 'B/s' : 'op/s')
 
 /** @param largest  of the values, op/s, or byte/s where the scope counts bytes. */
 export function opUnit(largest: number, scope: string): OpUnit {
-  if (perSecond(scope) === 'B/s') return largest >= 10_000 ? MEGABYTES : BYTES
+  if (perSecond(scope) === 'B/s') return largest >= 10_000 ? megabytes() : BYTES
   return largest >= 10_000 ? KILO : PLAIN
 }
 
@@ -39,7 +43,7 @@ export function opRate(value: number | null): string {
 export type ReadRate = { readonly rate: number | null } | { readonly fault: string }
 
 /**
- * A limit as it is typed: `110`, `110 k`, `110k op/s`, `1.2M`, `110 000 op/s`; of bytes `500 MB/s`, `2G`; nothing at all takes
+ * A limit as it is typed: `110`, `110 k`, `110k op/s`, `1.2M`, `110 000 op/s`; of bytes `500 MB/s`, `2G`, `500 MiB/s`; nothing at all takes
  * the limit away.
  *
  * @param unit  what a bare number counts.
@@ -48,12 +52,20 @@ export function readRate(text: string, unit: OpUnit): ReadRate {
   const bare = text.replace(/[\s\u202F\u00A0_]/g, '')
   if (bare === '' || bare === 'none') return { rate: null }
   const isBytes = unit.word.endsWith('B/s')
-  const shape = isBytes ? /^(\d+(?:\.\d+)?|\.\d+)([kMG]?)(B\/s)?$/ : /^(\d+(?:\.\d+)?|\.\d+)([kM]?)(op\/s)?$/
+  const shape = isBytes ? /^(\d+(?:\.\d+)?|\.\d+)([kMG]i?|Ki)?(B\/s)?$/ : /^(\d+(?:\.\d+)?|\.\d+)([kM]?)(op\/s)?$/
   const m = shape.exec(bare)
   const [what, example] = isBytes ? ['B/s', '500M'] : ['op/s', '110k']
   if (!m) return { fault: `a number of ${what}, for example ${example}; empty takes the limit away` }
   const [, digits = '', scale = '', word] = m
-  const scales: Readonly<Record<string, number>> = { k: 1e3, M: 1e6, G: 1e9 }
+  const scales: Readonly<Record<string, number>> = {
+    k: 1e3,
+    M: 1e6,
+    G: 1e9,
+    ki: 2 ** 10,
+    Ki: 2 ** 10,
+    Mi: 2 ** 20,
+    Gi: 2 ** 30,
+  }
   const factor = scales[scale] ?? (word === undefined ? unit.divisor : 1)
   const rate = Math.round(Number(digits) * factor * 1e6) / 1e6
   return rate >= 1 ? { rate } : { fault: `at least 1 ${what}; empty takes the limit away` }

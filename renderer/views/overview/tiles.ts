@@ -16,6 +16,8 @@ const labels: Record<TileId, string> = {
 
 function measureOf(id: TileId, value: number | null): Measure {
   if (id === 'read' || id === 'write') return formatRate(value)
+  if (id === 'rpc' && Math.abs(value ?? 0) >= 1e6)
+    return { text: formatNumber((value ?? 0) / 1e6, 2), unit: 'M/s', divisor: 1e6, decimals: 2 }
   if (id === 'rpc') return formatCount(value, 'RPC/s', 'k/s')
   const [divisor, decimals, unit] =
     id === 'service' ? [1, 1, 'ms'] : id === 'budget' ? [0.01, 0, '%'] : [1, 0, id === 'rules' ? 'active' : '']
@@ -72,13 +74,6 @@ export function tileFace(tile: Tile, windowMs: number): TileFace {
         : difference === null
           ? ''
           : formatSigned(difference, measure.decimals),
-    note:
-      isLoud && note
-        ? note
-        : difference !== null
-          ? against
-          : value === null
-            ? 'not measured'
-            : `no ${formatSpan(windowMs)} before yet`,
+    note: isLoud && note ? note : difference !== null ? against : value === null ? 'not measured' : 'nothing before',
   }
 }

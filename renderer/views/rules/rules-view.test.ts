@@ -14,6 +14,8 @@ const LINE = 'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start loginnode {192.1
 
 beforeEach(async () => {
   vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
+  // Where the drawer stands beside the list.
+  vi.stubGlobal('innerWidth', 1440)
   setActivePinia(createPinia())
   const change = {
     ...{ id: 'c1', atMs: NOW_MS, title: 'start hog4471', reason: '', inverse: ['reg stop hog4471'], expiresMs: null },

@@ -66,6 +66,7 @@ export function openSampleHost(first: Partial<Pick<SampleHost, 'frame' | 'staged
       check: async ({ draft }: { draft: Draft }) => answer(draft),
       stage: note('stage', () => ({ id: 's2' })),
       unstage: note('unstage', () => undefined),
+      restore: note('restore', () => undefined),
       undo: note('undo', () => undefined),
       commit: note('commit', () => {
         if (host.result instanceof Error) throw host.result

@@ -3,6 +3,7 @@ import { shallowRef, type ShallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
 import type { RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import type { Client } from '../../stores/client.ts'
+import { useStagedEditsStore } from '../../stores/staged-edits.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { noHost, refusal } from '../../stores/refusal.ts'
 import type { Terms } from '../../stores/rule-draft.ts'
@@ -18,7 +19,7 @@ export interface Staging {
 }
 
 export function useStaging(): Staging {
-  const connection = useConnectionStore()
+  const [connection, edits] = [useConnectionStore(), useStagedEditsStore()]
   const notice = shallowRef<Notice | null>(null)
   async function ask(what: string, verb: (client: Client) => Promise<unknown>): Promise<boolean> {
     try {
@@ -36,13 +37,10 @@ export function useStaging(): Staging {
   }
   return {
     notice,
-    unstage: (service, id) => ask('The change is still staged', ({ rules }) => rules.unstage({ service, id })),
+    unstage: (service, id) => ask('The change is still staged', () => edits.unstage(service, id)),
     stage: (service, form, terms, replaces) =>
-      ask('The change was not staged', ({ rules }) =>
-        rules.stage({ service, form, terms, ...(replaces === undefined ? {} : { replaces }) }),
-      ),
-    stagePolicy: (service, policy) =>
-      ask('The policy was not staged', ({ rules }) => rules.stagePolicy({ service, policy, reason: '' })),
+      ask('The change was not staged', () => edits.stage({ service, form, terms, replaces })),
+    stagePolicy: (service, policy) => ask('The policy was not staged', () => edits.stagePolicy(service, policy)),
     undo: (changeId) => ask('The inverse was not staged', ({ rules }) => rules.undo({ changeId })),
   }
 }

@@ -1,4 +1,6 @@
 /** Gives a text to the operator as a file. The name is the host's; what could leave the folder is taken out of it. */
+import { saveFile } from '../../stores/shell.ts'
+
 const types = { csv: 'text/csv', json: 'application/json', md: 'text/markdown' } as const
 
 /** Letters, digits, dot, dash and underscore; at most 120 of them. */
@@ -9,12 +11,5 @@ export const safeFileName = (name: string): string =>
     .slice(0, 120) || 'comparison'
 
 export function download(name: string, text: string, format: keyof typeof types): void {
-  const url = URL.createObjectURL(new Blob([text], { type: `${types[format]};charset=utf-8` }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = safeFileName(name)
-  document.body.append(link)
-  link.click()
-  link.remove()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  saveFile(safeFileName(name), new Blob([text], { type: `${types[format]};charset=utf-8` }))
 }

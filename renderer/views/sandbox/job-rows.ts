@@ -1,7 +1,7 @@
 /** Jobs of a result under every variant: one measure, its medians, and how far each is from the baseline's. */
 import type { Band, RunResult } from '#core/api/sandbox.ts'
 import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent, formatSigned, NOTHING } from '../../widgets/units.ts'
+import { formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../widgets/units.ts'
 
 export type JobMeasure = 'wait' | 'throughput' | 'tokens'
 /** `given`: as the host lists them; else by the job's name or by the median of a variant. */
@@ -41,7 +41,7 @@ export function unitOf(result: RunResult, measure: JobMeasure): JobUnit {
   if (measure === 'tokens') return { key: 'record', unit: 'tokens', divisor: 1, decimals: 0 }
   if (measure === 'wait') return { key: 'waitP95Ms', unit: 'ms', divisor: 1, decimals: most('waitP95Ms') < 10 ? 2 : 0 }
   if (most('bps') <= 0) return { key: 'rpcs', unit: 'RPC/s', divisor: 1, decimals: most('rpcs') < 100 ? 1 : 0 }
-  return { key: 'bps', unit: 'MB/s', divisor: 1e6, decimals: most('bps') < 1e9 ? 1 : 0 }
+  return { key: 'bps', ...rateUnit(), decimals: most('bps') < rateUnit(true).divisor ? 1 : 0 }
 }
 
 const NONE: JobCell = { text: NOTHING, delta: '', way: '', says: 'not measured' }

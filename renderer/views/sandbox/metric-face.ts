@@ -25,7 +25,7 @@ export interface MetricLine {
   readonly ends: Ends
 }
 
-const terms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
+export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
   throughputBps: {
     means: 'Bytes of data that all jobs were served, over the simulated time.',
     formula: 'sum of bytes served / seconds',
@@ -117,7 +117,7 @@ function metricLine(result: RunResult, id: Metric, victim: string): MetricLine {
   const bands = result.variants.map((v) => v.metrics[id])
   const medians = known(bands).map((b) => b.median)
   const most = Math.max(0, ...medians.map(Math.abs))
-  const plain = { id, bands, divisor: 1, term: terms[id] }
+  const plain = { id, bands, divisor: 1, term: metricTerms[id] }
   const whose = victim === '' ? 'Victim' : victim
   switch (id) {
     case 'throughputBps': {
@@ -136,7 +136,7 @@ function metricLine(result: RunResult, id: Metric, victim: string): MetricLine {
       return line({ ...plain, label: 'Starved', unit: 's', decimals: medians.every(Number.isInteger) ? 0 : 1 })
     case 'sloMisses': {
       const term = {
-        ...terms.sloMisses,
+        ...metricTerms.sloMisses,
         means: `Jobs whose p95 wait is longer than ${formatNumber(result.sloWaitMs)} ms.`,
       }
       return line({ ...plain, term, label: 'SLO misses', unit: '', decimals: medians.every(Number.isInteger) ? 0 : 1 })

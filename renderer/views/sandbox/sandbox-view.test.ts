@@ -176,8 +176,8 @@ describe('a run', () => {
 
   it('tells what a measure means, with formula and unit', async () => {
     await ran()
-    await wrapper.find('[data-metric=jain] .word').trigger('mouseenter')
-    expect(document.querySelector('[role=tooltip]')?.textContent).toContain('max-min fair share by nodes')
+    expect(wrapper.find('[data-metric=jain] .word').attributes('data-explain')).toBe('sandbox.jain')
+    expect(wrapper.find('[data-metric=sloMisses] .word').attributes('data-explain-more')).toContain('longer than')
   })
 
   it('is cancelled at any time, and nothing of it is kept', async () => {

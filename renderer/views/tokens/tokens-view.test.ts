@@ -236,13 +236,9 @@ it('lists events by kind, and every term', async () => {
   expect(find('tokens-inspector').text()).toContain('What the data node can serve in a period')
 })
 
-it('explains a term on hover and takes the words away again', async () => {
+it('marks its words for the words beside them', async () => {
   await show()
-  const term = wrapper.find('[data-client=c01] [data-term=left]')
-  await term.trigger('mouseenter')
-  expect(document.querySelector('[role=tooltip]')?.textContent).toContain('min(\u03BE, X + queued)')
-  await term.trigger('mouseleave')
-  expect(document.querySelector('[role=tooltip]')).toBeNull()
+  expect(wrapper.find('[data-client=c01] [data-term=left]').attributes('data-explain')).toBe('tokens.left')
 })
 
 it('shows hostile names as text, everywhere', async () => {

@@ -1,4 +1,5 @@
 /** Rules at the beginning of a stretch beside those at its end, by service. */
+import { firstRulesMs } from '../../../incidents/bundle/rule-texts.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { DiffCell } from '#core/snapshot/notebook.ts'
@@ -89,7 +90,7 @@ export function diffs(stand: Standpoint, reader: HistoryReader, span: StretchMs)
   if (!kept) return []
   const end = Math.max(span.fromMs, Math.min(span.toMs, stand.newestMs))
   const first = Math.min(end, firstRead(reader, span.fromMs, kept.fromMs))
-  const [before, after] = [reader.rulesAt(first), reader.rulesAt(end)]
+  const [before, after] = [reader.rulesAt(firstRulesMs(reader, { fromMs: first, toMs: end })), reader.rulesAt(end)]
   const dataServers = new Set(reader.allTargets().map((t) => t.node))
   return SERVICE_NAMES.flatMap((service): NewDiff[] => {
     const of = (all: readonly KeptRule[]): KeptRule[] => all.filter((r) => serviceOf(r.server, dataServers) === service)

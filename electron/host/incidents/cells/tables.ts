@@ -26,6 +26,10 @@ export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Sto
   const shown = stood.movers.filter((m) => m.a !== m.b).slice(0, JOBS)
   if (shown.length === 0) return undefined
   const inks = inksOf(shown.map((m) => stand.inkOf(m.name)))
+  // Of a stretch without any sample nobody knows what was sent: that is no zero.
+  const isKnown = ({ fromMs, toMs }: StretchMs): boolean =>
+    reader.instants(reader.tierFor(fromMs, toMs, POINTS), fromMs, toMs).length > 0
+  const [isA, isB] = [isKnown(stood.a), isKnown(stood.b)]
   return {
     kind: 'table',
     title: 'Who moved',
@@ -33,7 +37,7 @@ export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Sto
     rows: shown.map((m, i) => ({
       name: { kind: 'job', text: short(m.name) },
       ink: inks[i] ?? 0,
-      values: [rounded(m.a), rounded(m.b), rounded(m.b - m.a)],
+      values: [isA ? rounded(m.a) : null, isB ? rounded(m.b) : null, isA && isB ? rounded(m.b - m.a) : null],
     })),
     known: stood.movers.length + stood.rest.names,
     of: provenanceOf(stand, stood.b, reader.tierFor(stood.b.fromMs, stood.b.toMs, POINTS)),

@@ -1,6 +1,6 @@
 /** A table slice as it is set: units of a size that is read at a glance, one number of decimals a column, bars of one scale. */
 import type { Cell } from '#core/api/incidents.ts'
-import { formatNumber, formatSigned } from '../../../widgets/units.ts'
+import { formatNumber, formatSigned, rateUnit } from '../../../widgets/units.ts'
 
 export type TableOf = Extract<Cell, { kind: 'table' }>
 
@@ -19,13 +19,13 @@ export function columnFaces({ columns, rows }: Pick<TableOf, 'columns' | 'rows'>
     const most = values.reduce<number>((m, v) => Math.max(m, Math.abs(v ?? 0)), 0)
     const isBytes = unit === 'B/s'
     const isKilo = !isBytes && most >= 1e5
-    const divisor = isBytes ? 1e6 : isKilo ? 1e3 : 1
+    const divisor = isBytes ? rateUnit().divisor : isKilo ? 1e3 : 1
     const isWhole = divisor === 1 && values.every((v) => v === null || Number.isInteger(v))
     const decimals = isWhole || most / divisor >= 1000 ? 0 : most / divisor >= 10 ? 1 : 2
     const shown = (value: number | null): number | null => (value === null ? null : value / divisor)
     return {
       label,
-      unit: isBytes ? 'MB/s' : isKilo ? (unit === '' ? 'k' : `${unit}, k`) : unit,
+      unit: isBytes ? rateUnit().unit : isKilo ? (unit === '' ? 'k' : `${unit}, k`) : unit,
       isSigned: signed,
       words: (value) => (signed ? formatSigned(shown(value), decimals) : formatNumber(shown(value), decimals)),
       share: (value) => (most > 0 ? (value ?? 0) / most : 0),

@@ -1,7 +1,7 @@
 /** How a commit ended, server by server: done, failed or unknown, never assumed. */
 import type { Level } from '#core/api/frames.ts'
 import type { PastChange } from '#core/api/rule-edits.ts'
-import { formatNumber } from '../../../widgets/units.ts'
+import { formatNumber, plural } from '../../../widgets/units.ts'
 
 type NodeEnd = PastChange['nodes'][number]
 type State = NodeEnd['state']
@@ -38,4 +38,28 @@ export function endSentence(nodes: readonly NodeEnd[]): { level: Level; text: st
     .map((end) => end.text)
   const level = countOf(nodes, 'failed') + countOf(nodes, 'unknown') > 0 ? 'bad' : 'watch'
   return { level, text: `${formatNumber(done)} of ${all} servers have it: ${rest.join(', ')}.` }
+}
+
+/** What a commit that is not the same everywhere leaves behind, and what is done about it. */
+export function partialWords(nodes: readonly NodeEnd[], subject: string): { what: string; more: string } {
+  const done = countOf(nodes, 'done')
+  const rest = nodes.length - done
+  const unknown = nodes.filter((n) => n.state === 'unknown').map((n) => n.host)
+  const isOne = unknown.length === 1
+  const named = `${unknown.slice(0, 2).join(', ')}${unknown.length > 2 ? ` and ${unknown.length - 2} more` : ''}`
+  const asked =
+    unknown.length === 0
+      ? ''
+      : ` ${named} ${isOne ? 'is asked again as soon as it answers' : 'are asked again as soon as they answer'}.`
+  const of = subject.replace(/^1 change$/, 'change')
+  return {
+    what:
+      done === 0
+        ? `No server has the ${of}.`
+        : `${plural(done, 'server')} ${done === 1 ? 'has' : 'have'} the ${of}, ${formatNumber(rest)} ${rest === 1 ? 'does' : 'do'} not.`,
+    more:
+      (done === 0
+        ? 'There is nothing to roll back.'
+        : `Rolling back is ${plural(done, 'server')}; its commands are written already.`) + asked,
+  }
 }

@@ -4,11 +4,12 @@ import type { Notice } from '#core/api/frames.ts'
 import type { PastChange, ServiceName } from '#core/api/rule-edits.ts'
 import { useConnectionStore } from '../../../stores/connection.ts'
 import { noHost, refusal } from '../../../stores/refusal.ts'
+import { useUndoStore } from '../../../stores/undo.ts'
 
 const NOT_COMMITTED = 'Nothing was committed'
 
 export function useCommit() {
-  const connection = useConnectionStore()
+  const [connection, undo] = [useConnectionStore(), useUndoStore()]
   const isSending = ref(false)
   const result = shallowRef<{ changeId: string; nodes: PastChange['nodes'] } | null>(null)
   const notice = shallowRef<Notice | null>(null)
@@ -24,6 +25,7 @@ export function useCommit() {
     const host = connection.host
     try {
       result.value = await host.api.rules.commit({ service, planId, typed })
+      undo.committed('The staged changes were committed')
     } catch (error) {
       // A line that broke says nothing about the servers.
       notice.value =

@@ -1,0 +1,247 @@
+/**
+ * `npm run bench -- --desktop`: what an operator waits for and what stays open all day, in a real browser on the built window.
+ * Start: from the start of a process to the first sample on screen; beside it a process that serves an empty page to the same
+ * browser. View switch: from the key to the painted view. Memory: of host and page with a day of 12 servers in the history.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { History } from '#electron/history/history.ts'
+import { launch, noBrowser } from '../tests/e2e/browser.ts'
+
+const root = join(import.meta.dirname, '..')
+const RUNS = 7
+/** What `npm start` runs where there is no window. */
+const SERVER = 'out/main/server.js'
+const DAY_MS = 86_400_000
+
+const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
+const spread = (values: readonly number[]): string =>
+  `median ${middle(values).toFixed(0)} ms, ${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}, n ${values.length}`
+const say = (id: string, text: string): void => void process.stdout.write(`desktop.${id.padEnd(22)} ${text}\n`)
+
+/** Resolves with the first address that a process prints. */
+function served(program: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [...program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', (part: Buffer) => {
+      text += part.toString('utf8')
+      const url = /http:\/\/127\.0\.0\.1:\S+/.exec(text)?.[0]
+      if (url !== undefined) resolve({ child, url })
+    })
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before it served`)))
+  })
+}
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+
+const EMPTY =
+  "require('node:http').createServer((q,s)=>{s.setHeader('content-type','text/html');s.end('<main data-testid=sample>0</main>')})" +
+  ".listen(0,'127.0.0.1',function(){console.log('http://127.0.0.1:'+this.address().port+'/')})"
+
+async function startOnce(browser: Browser, program: readonly string[]): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  const began = performance.now()
+  const { child, url } = await served(program)
+  await page.goto(url, { waitUntil: 'commit' })
+  await page.waitForFunction(() => /\d/.test(document.querySelector('[data-testid="sample"]')?.textContent ?? ''))
+  const ms = performance.now() - began
+  await context.close()
+  await ended(child)
+  return ms
+}
+
+async function starts(browser: Browser, folder: string): Promise<void> {
+  const [ours, empty]: [number[], number[]] = [[], []]
+  for (let i = 0; i <= RUNS; i++) {
+    const file = join(folder, `start-${i}.sqlite`)
+    const ms = await startOnce(browser, [SERVER, '--port', '0', '--history', file])
+    const plain = await startOnce(browser, ['-e', EMPTY])
+    if (i === 0) continue
+    ours.push(ms)
+    empty.push(plain)
+  }
+  say('start', `${spread(ours)} (process to first sample on screen; at most 2000)`)
+  say('start.empty-page', `${spread(empty)}; ratio ${(middle(ours) / middle(empty)).toFixed(1)}`)
+}
+
+/** Runs in the page: presses a key and waits until the view that it names is painted. */
+async function switchInPage({ key, view }: { key: string; view: string }): Promise<{ ms: number; floor: number }> {
+  const afterPaint = (): Promise<void> =>
+    new Promise((resolve) => {
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel()
+        port1.onmessage = () => resolve()
+        port2.postMessage(0)
+      })
+    })
+  await afterPaint()
+  const empty = performance.now()
+  await afterPaint()
+  const floor = performance.now() - empty
+  const old = document.querySelector('main')
+  const began = performance.now()
+  dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+  const isThere = (): boolean =>
+    location.hash.startsWith(`#/${view}`) &&
+    document.querySelector('main') !== null &&
+    document.querySelector('main') !== old
+  while (!isThere()) {
+    await new Promise((resolve) => setTimeout(resolve))
+    if (performance.now() - began > 5000) throw new Error(`${view} did not come`)
+  }
+  await afterPaint()
+  return { ms: performance.now() - began, floor }
+}
+
+const VIEWS = [
+  ['1', 'overview'],
+  ['2', 'jobs'],
+  ['3', 'rules'],
+  ['4', 'locks'],
+  ['5', 'metadata'],
+  ['6', 'tokens'],
+  ['7', 'sandbox'],
+  ['8', 'history'],
+  ['9', 'incidents'],
+  ['0', 'connections'],
+  [',', 'settings'],
+] as const
+
+async function switches(page: Page): Promise<void> {
+  const took = new Map<string, number[]>(VIEWS.map(([, view]) => [view, []]))
+  const floors: number[] = []
+  for (let round = 0; round <= RUNS; round++) {
+    // From a view that is none of those at first.
+    if (round === 0) await page.evaluate(() => (location.hash = '#/papers'))
+    for (const [key, view] of VIEWS) {
+      await page.waitForTimeout(400)
+      const { ms, floor } = await page.evaluate(switchInPage, { key, view })
+      if (round === 0) continue
+      took.get(view)?.push(ms)
+      floors.push(floor)
+    }
+  }
+  for (const [view, values] of took) say(`switch.${view}`, `${spread(values)} (at most 50)`)
+  say('switch.empty-frame', spread(floors))
+}
+
+/** Proportional and resident memory of a process, MB; 0 where it cannot be read. */
+function memoryOf(pid: number): { pss: number; rss: number } {
+  const kb = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  try {
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+    return { pss: kb(text, 'Pss') / 1000, rss: kb(text, 'Rss') / 1000 }
+  } catch {
+    return { pss: 0, rss: 0 }
+  }
+}
+
+/** Processes of the browser by what they are. */
+function browserMemory(): { page: number; all: number } {
+  const sum = { page: 0, all: 0 }
+  for (const name of readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
+    try {
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      if (!command.includes('chrom') || (!command.includes('--headless') && !command.includes('--type='))) continue
+      const { pss } = memoryOf(Number(name))
+      sum.all += pss
+      if (command.includes('--type=renderer')) sum.page += pss
+    } catch {
+      continue // it has ended
+    }
+  }
+  return sum
+}
+
+/** A day of 12 servers (48 OSTs, 400 jobs at work), sampled every ten seconds. */
+function writeDay(file: string): void {
+  const endMs = Math.floor(Date.now() / 1000) * 1000
+  const t0 = endMs - DAY_MS
+  const opened = History.open(file, t0)
+  if (!opened.ok) throw new Error(opened.error.what)
+  const history = opened.value
+  history.beginSource('EMULATED', 'demo', '', t0)
+  const jobs = Array.from({ length: 10 }, (_, k) =>
+    Array.from({ length: 400 }, (_, i) => ({
+      ...{
+        jobId: `${4000 + i}.solve.u${i % 97}`,
+        rpcs: 1 + ((i * 31 + k * 37) % 900),
+        readBps: i * 1e5,
+        writeBps: k * 1e6,
+      },
+      ...{ throttled: 0, record: i - 200, mdops: i % 7 },
+    })),
+  )
+  const targets = Array.from({ length: 48 }, (_, i) => ({
+    ...{ target: `t-OST${i}`, node: `oss${i >> 2}`, rpcs: 900 + i, serviceMs: 2 + i / 48, queued: i },
+  }))
+  for (let at = 0; at <= DAY_MS; at += 10_000) {
+    history.record(
+      t0 + at,
+      jobs[(at / 10_000) % 10] ?? [],
+      targets,
+      (jobId) => ({ jobId, user: 'u', account: 'aero', nodes: 4 }),
+      {
+        ...{ rpcs: 44_000, readBps: 1e9, writeBps: 2e9, serviceMs: 2.5, queued: 90, rules: 12 },
+      },
+    )
+  }
+  history.settle()
+  history.close()
+}
+
+async function memory(browser: Browser, folder: string): Promise<void> {
+  const file = join(folder, 'day.sqlite')
+  writeDay(file)
+  const { child, url } = await served([SERVER, '--port', '0', '--history', file])
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  await page.goto(url)
+  await page.getByTestId('sample').first().waitFor()
+  for (const [key] of VIEWS) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(1500)
+  }
+  await page.keyboard.press('8')
+  await page.waitForTimeout(20_000)
+  const host = memoryOf(child.pid ?? 0)
+  const { page: pages, all } = browserMemory()
+  const sum = host.pss + pages
+  say(
+    'memory',
+    `host ${host.pss.toFixed(0)} MB, page ${pages.toFixed(0)} MB: ${sum.toFixed(0)} MB (at most 600); with the browser itself ${(host.pss + all).toFixed(0)} MB`,
+  )
+  await page.close()
+  await ended(child)
+}
+
+export async function desktopBenches(): Promise<void> {
+  if (noBrowser !== undefined) {
+    process.stdout.write(`desktop benches not run: ${noBrowser}\n`)
+    return
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'))
+  const browser = await launch()
+  try {
+    await starts(browser, folder)
+    const { child, url } = await served([SERVER, '--port', '0', '--history', join(folder, 'switch.sqlite')])
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    await page.goto(url)
+    await page.getByTestId('sample').first().waitFor()
+    await page.waitForTimeout(5000)
+    await switches(page)
+    await page.close()
+    await ended(child)
+    await memory(browser, folder)
+  } finally {
+    await browser.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,60 @@
+/** Search over everything that has a name: what is on screen, what ended and is kept, and what the console itself keeps. */
+import { oc } from '@orpc/contract'
+import * as z from 'zod'
+import { service } from './rule-edits.ts'
+
+const name = z.string().max(512)
+const title = z.string().max(512)
+
+/** What was found. Names are those of the system; a window shows them as text. */
+export const found = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('job'),
+    id: name,
+    user: name,
+    account: name,
+    /** Index of its ink, 0 = other. */
+    colour: z.number().int().nonnegative(),
+    /** RPC/s in the last second; null for one that ended and is in the history. */
+    rpcs: z.number().nullable(),
+    /** Last instant at which it is known, where it ended. */
+    firstMs: z.number(),
+  }),
+  z.object({
+    kind: z.literal('rule'),
+    name,
+    conditions: title,
+    service,
+    queue: z.enum(['reg', 'hp']),
+    /** Servers that have it. */
+    servers: z.number().int().nonnegative(),
+  }),
+  z.object({ kind: z.literal('target'), name, node: name }),
+  z.object({ kind: z.literal('node'), name, role: z.string().max(64) }),
+  z.object({ kind: z.literal('user'), name, jobs: z.number().int().nonnegative() }),
+  z.object({ kind: z.literal('account'), name, jobs: z.number().int().nonnegative() }),
+  z.object({ kind: z.literal('incident'), id: z.string().max(32), title, status: z.string().max(32) }),
+  /** `via`: the server by whose name it was found. */
+  z.object({ kind: z.literal('cluster'), name, env: z.string().max(16), via: name }),
+  z.object({ kind: z.literal('scenario'), id: z.string().max(256), title, own: z.boolean() }),
+])
+export type Found = z.infer<typeof found>
+export type FoundKind = Found['kind']
+
+export const searchVerbs = {
+  find: oc
+    .input(
+      z.object({
+        text: z.string().max(200),
+        /** Most of each kind. */
+        limit: z.number().int().min(1).max(50).default(6),
+      }),
+    )
+    .output(
+      z.object({
+        found: z.array(found),
+        /** How many there are of a kind, where more match than were asked for. */
+        more: z.record(z.string(), z.number().int().nonnegative()),
+      }),
+    ),
+}

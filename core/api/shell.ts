@@ -1,0 +1,105 @@
+/**
+ * What the program around the host can do for a window: files at a place that a person chooses, a native menu, notifications, the
+ * system's keychain. The desktop shell has it; a browser and a terminal have none of it, and the window uses its own means there.
+ *
+ * Paths stay in the host: a window learns the name of a file as words to show.
+ */
+import { eventIterator, oc } from '@orpc/contract'
+import * as z from 'zod'
+import { errors } from './parts.ts'
+
+/** Modifiers and a key as native menus write them: `CmdOrCtrl+Shift+K`. A single letter would take it from every text field. */
+export const accelerator = z
+  .string()
+  .max(40)
+  .regex(
+    /^(?:(?:(?:CmdOrCtrl|Alt)\+(?:Shift\+)?|CmdOrCtrl\+Alt\+(?:Shift\+)?)(?:[A-Z0-9]|[,.;'[\]\\/=-]|Plus|Space|Enter|Tab|Backspace|Delete|Up|Down|Left|Right|Home|End|PageUp|PageDown|F(?:[1-9]|1\d|2[0-4]))|(?:Shift\+)?F(?:[1-9]|1\d|2[0-4]))$/,
+  )
+
+export const commandId = z
+  .string()
+  .max(64)
+  .regex(/^[a-zA-Z0-9][\w.:-]*$/)
+
+export const menuEntry = z.object({
+  id: commandId,
+  title: z.string().min(1).max(80),
+  /** null: reached through the menu, or by a key that the window itself takes. */
+  accelerator: accelerator.nullable().default(null),
+  enabled: z.boolean().default(true),
+})
+export const menuModel = z.object({
+  /** Beside those of every program (Edit, View, Window). */
+  menus: z
+    .array(z.object({ title: z.string().min(1).max(40), entries: z.array(menuEntry).max(80) }))
+    .max(12)
+    .default([]),
+})
+export type MenuModel = z.infer<typeof menuModel>
+
+/** What the machine, or whoever sits before it, does. */
+export const powerEvent = z.enum(['suspend', 'resume', 'lock-screen', 'unlock-screen'])
+export type PowerEvent = z.infer<typeof powerEvent>
+
+export const shellEvent = z.discriminatedUnion('kind', [
+  /** A command of the menu was chosen. */
+  z.object({ kind: z.literal('command'), id: commandId }),
+  /** `locked`: clusters that this took the right to write from, or out of enforce. */
+  z.object({ kind: z.literal('power'), what: powerEvent, locked: z.array(z.string()).max(64) }),
+  /** A notification of an alert was chosen; `incident` is the notebook that it opened. */
+  z.object({ kind: z.literal('alert'), id: z.string().max(64), incident: z.string().max(32).nullable() }),
+])
+export type ShellEvent = z.infer<typeof shellEvent>
+
+/** Bytes of one part of a file, as base64. */
+const PART_CHARS = 700_000
+/** A longer file is exported by the command line. */
+const FILE_BYTES = 4 * 2 ** 30
+
+const saveId = z.string().min(8).max(64)
+
+export const shellVerbs = {
+  about: oc.output(
+    z.object({
+      /** Whether `save` asks where a file goes. */
+      saves: z.boolean(),
+      /** Whether `setMenu` is heard. */
+      menu: z.boolean(),
+      notifies: z.boolean(),
+      links: z.boolean(),
+      /** Whether the system's keychain can keep a passphrase, why not, and the key files whose passphrases it keeps. */
+      secrets: z.object({ can: z.boolean(), why: z.string(), kept: z.array(z.string()) }),
+    }),
+  ),
+  /** Asks where a file goes, under a name that is proposed; null: it goes nowhere. Then its parts follow, with `put`. */
+  save: oc
+    .errors(errors)
+    .input(z.object({ name: z.string().min(1).max(200), bytes: z.number().int().min(0).max(FILE_BYTES) }))
+    .output(z.object({ id: saveId.nullable() })),
+  /** One part, in order. With the last one the file gets its name, which is told. */
+  put: oc
+    .errors(errors)
+    .input(
+      z.object({
+        id: saveId,
+        at: z.number().int().nonnegative(),
+        base64: z.base64().max(PART_CHARS),
+        isLast: z.boolean(),
+      }),
+    )
+    .output(z.object({ name: z.string().nullable() })),
+  /** Nothing is left of a file that is not whole. */
+  drop: oc.input(z.object({ id: saveId })).output(z.void()),
+  setMenu: oc.input(menuModel).output(z.void()),
+  /** Opens a page in the system's browser; https only. */
+  openLink: oc
+    .errors(errors)
+    .input(z.object({ url: z.string().max(2000) }))
+    .output(z.void()),
+  /** Takes passphrases out of the keychain's care: of one key file, or of all (null). */
+  forgetSecrets: oc
+    .errors(errors)
+    .input(z.object({ file: z.string().max(4096).nullable() }))
+    .output(z.object({ forgotten: z.number().int() })),
+  events: oc.output(eventIterator(shellEvent)),
+}

@@ -1,0 +1,66 @@
+/** How well the words of a search match names: as a whole, from the beginning, from the beginning of a part, or somewhere inside. */
+
+export const WORDS_MOST = 8
+const FIELD_CHARS = 512
+
+/** Words of a search, folded as names are. */
+export const searchWords = (text: string): string[] => fold(text).split(/\s+/).filter(Boolean).slice(0, WORDS_MOST)
+
+const fold = (text: string): string => text.slice(0, FIELD_CHARS).toLowerCase()
+const isPartOfName = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || code > 127
+
+function wordScore(word: string, name: string): number {
+  const at = name.indexOf(word)
+  if (at < 0) return Infinity
+  if (at === 0) return name.length === word.length ? 0 : 1
+  for (let from = at; from >= 0; from = name.indexOf(word, from + 1))
+    if (!isPartOfName(name.charCodeAt(from - 1))) return 2
+  return 3
+}
+
+/**
+ * Cost of a match, less is better; undefined where a word is in none of the fields. The first field is the name, the others say more
+ * about it. Every word has to be found somewhere.
+ */
+export function matchCost(words: readonly string[], fields: readonly string[]): number | undefined {
+  if (words.length === 0) return undefined
+  const folded = fields.map(fold)
+  let cost = 0
+  for (const word of words) {
+    let best = Infinity
+    for (const [i, field] of folded.entries()) {
+      const score = wordScore(word, field) + (i > 0 ? 4 : 0)
+      if (score < best) best = score
+    }
+    if (best === Infinity) return undefined
+    cost += best
+  }
+  // Of two that match as well the shorter one is meant: more of it was typed.
+  return cost + Math.min(FIELD_CHARS, fields[0]?.length ?? 0) / 1024
+}
+
+/** The `most` cheapest, in order; of equals the one that came first. */
+export class Cheapest<T> {
+  readonly #most: number
+  readonly #kept: { cost: number; item: T }[] = []
+  /** How many there were in all. */
+  total = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(cost: number, item: T): void {
+    this.total++
+    const kept = this.#kept
+    if (kept.length >= this.#most && cost >= kept[kept.length - 1]!.cost) return
+    let at = kept.length
+    while (at > 0 && kept[at - 1]!.cost > cost) at--
+    kept.splice(at, 0, { cost, item })
+    if (kept.length > this.#most) kept.pop()
+  }
+
+  get items(): T[] {
+    return this.#kept.map(({ item }) => item)
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Alerts as notifications, while nobody looks at the window. Names in them come from users of the machine: they are plain words of
+ * bounded length. A storm of alerts is a few notifications: the rest is counted in the next one.
+ */
+import type { Entry } from '#core/alerts/book.ts'
+import { plainText } from '#core/base/plain-text.ts'
+
+/** Between two notifications, ms. */
+const APART_MS = 15_000
+const AN_HOUR_MOST = 12
+const HOUR_MS = 3_600_000
+const TITLE_MOST = 60
+const BODY_MOST = 240
+/** Notifications that can still be chosen. */
+const KNOWN = 64
+
+export interface AlertNotice {
+  readonly id: string
+  readonly title: string
+  readonly body: string
+}
+
+const bounded = (text: string, most: number): string => {
+  const plain = plainText(text.slice(0, 4 * most))
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1)}\u2026`
+}
+
+export class AlertNotices {
+  readonly #notify: (notice: AlertNotice) => void
+  readonly #nowMs: () => number
+  #told: number[] = []
+  #untold = 0
+  readonly #known = new Map<string, string>()
+
+  constructor(notify: (notice: AlertNotice) => void, nowMs: () => number = () => performance.now()) {
+    this.#notify = notify
+    this.#nowMs = nowMs
+  }
+
+  /** An alert has begun, and nobody looks. */
+  tell(cluster: string, { id, level, text, where }: Pick<Entry, 'id' | 'level' | 'text' | 'where'>): void {
+    const nowMs = this.#nowMs()
+    this.#told = this.#told.filter((t) => nowMs - t < HOUR_MS)
+    const last = this.#told.at(-1)
+    if (this.#told.length >= AN_HOUR_MOST || (last !== undefined && nowMs - last < APART_MS)) {
+      this.#untold++
+      return
+    }
+    this.#told.push(nowMs)
+    const more = this.#untold === 0 ? '' : `\nand ${this.#untold} more since the last notification`
+    this.#untold = 0
+    this.#remember(id, cluster)
+    const at = where === '' ? '' : `, ${where}`
+    this.#notify({
+      id,
+      title: bounded(`${level === 'bad' ? 'Bad' : 'Watch'}: ${cluster}`, TITLE_MOST),
+      body: `${bounded(`${text}${at}`, BODY_MOST)}${more}`,
+    })
+  }
+
+  /** Whose alert a notification was of; undefined for one that was not told. */
+  clusterOf(id: string): string | undefined {
+    return this.#known.get(id)
+  }
+
+  #remember(id: string, cluster: string): void {
+    this.#known.set(id, cluster)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > KNOWN && oldest !== undefined) this.#known.delete(oldest)
+  }
+}

@@ -1,0 +1,153 @@
+/** The program around the host, as its windows see it: what it can do, and what happens around. */
+import { join } from 'node:path'
+import type { MenuModel, PowerEvent, ShellEvent } from '#core/api/shell.ts'
+import { fail, type Failure, type Result } from '#core/base/result.ts'
+import type { ClusterDesk } from '../clusters/desk.ts'
+import { onPower } from '../clusters/power.ts'
+import type { AlertDesk } from '../incidents/alert-desk.ts'
+import { AlertNotices } from './alert-notices.ts'
+import type { KeptSecrets } from './kept-secrets.ts'
+import { Saves } from './saves.ts'
+import type { Shell } from './shell.ts'
+
+/** Events that wait for a window that is slow. */
+const WAITING = 32
+/** Windows, or streams of one, that follow the events at once; the oldest ends for one more. */
+const FOLLOWING = 16
+/** A menu that changes again and again is drawn so often at most, ms. */
+const MENU_MS = 250
+
+export const secretsFile = (dataDir: string | undefined): string | undefined =>
+  dataDir === undefined ? undefined : join(dataDir, 'secrets.json')
+
+const noShell = (what: string): Failure => ({
+  code: 'NO_SHELL',
+  what,
+  why: 'this console is no desktop application',
+  next: 'The window does it by its own means.',
+})
+
+export interface ShellDeskParts {
+  /** undefined: there is none. */
+  readonly shell: Shell | undefined
+  readonly clusters: ClusterDesk
+  readonly alerts: AlertDesk
+  readonly secrets: KeptSecrets
+}
+
+export class ShellDesk {
+  readonly secrets: KeptSecrets
+  readonly saves: Saves
+  readonly #parts: ShellDeskParts
+  readonly #notices: AlertNotices
+  readonly #listeners = new Map<(event: ShellEvent) => void, () => void>()
+  #menu: { next: MenuModel | null; readonly timer: NodeJS.Timeout } | undefined
+  readonly #off: readonly (() => void)[]
+  #isFocused = true
+
+  constructor(parts: ShellDeskParts) {
+    this.#parts = parts
+    this.secrets = parts.secrets
+    const { shell, alerts } = parts
+    const askSave = shell?.askSave.bind(shell) ?? (() => Promise.resolve(fail(noShell('The file was not written'))))
+    this.saves = new Saves(askSave)
+    this.#notices = new AlertNotices((notice) => shell?.notify(notice))
+    this.#off = [
+      alerts.onBegan((cluster, entry) => {
+        if (shell && !this.#isFocused) this.#notices.tell(cluster, entry)
+      }),
+      shell?.onTold((told) => {
+        if (told.kind === 'focus') this.#isFocused = told.isFocused
+        else if (told.kind === 'command') this.#say(told)
+        else if (told.kind === 'power') this.#power(told.what)
+        else this.#chosen(told.id)
+      }) ?? (() => undefined),
+    ]
+  }
+
+  async about() {
+    const has = this.#parts.shell !== undefined
+    const state = await this.secrets.state()
+    return {
+      ...{ saves: has, menu: has, notifies: has, links: has },
+      secrets: { can: state.can, why: state.why, kept: this.secrets.files },
+    }
+  }
+
+  setMenu(menu: MenuModel): void {
+    if (this.#menu) {
+      this.#menu.next = menu
+      return
+    }
+    this.#parts.shell?.setMenu(menu)
+    const later = (): void => {
+      const next = this.#menu?.next
+      this.#menu = undefined
+      if (next) this.setMenu(next)
+    }
+    this.#menu = { next: null, timer: setTimeout(later, MENU_MS).unref() }
+  }
+
+  /** Failures: NO_SHELL, LINK_REFUSED, SHELL. */
+  async openLink(url: string): Promise<Result<undefined>> {
+    return this.#parts.shell?.openLink(url) ?? fail(noShell('The page was not opened'))
+  }
+
+  /** What happens around, from now on, until the window takes no more of it. */
+  events(signal: AbortSignal | undefined): AsyncGenerator<ShellEvent, void, void> {
+    const waiting: ShellEvent[] = []
+    let [isOver, wake] = [signal?.aborted ?? false, (): void => undefined]
+    const listen = (event: ShellEvent): void => {
+      if (waiting.length >= WAITING) waiting.shift()
+      waiting.push(event)
+      wake()
+    }
+    const end = (): void => {
+      isOver = true
+      this.#listeners.delete(listen)
+      wake()
+    }
+    this.#listeners.set(listen, end)
+    const [oldest] = this.#listeners.values()
+    if (this.#listeners.size > FOLLOWING) oldest?.()
+    signal?.addEventListener('abort', end, { once: true })
+    const events = (async function* (): AsyncGenerator<ShellEvent, void, void> {
+      try {
+        for (;;) {
+          for (let event = waiting.shift(); event; event = waiting.shift()) yield event
+          if (isOver) return
+          await new Promise<void>((resolve) => (wake = resolve))
+        }
+      } finally {
+        end()
+      }
+    })()
+    // A generator that waits for an event would not hear of its end before the next one.
+    const finish = events.return.bind(events)
+    events.return = (value) => {
+      end()
+      return finish(value)
+    }
+    return events
+  }
+
+  async close(): Promise<void> {
+    for (const off of this.#off) off()
+    clearTimeout(this.#menu?.timer)
+    await this.saves.close()
+  }
+
+  #power(what: PowerEvent): void {
+    this.#say({ kind: 'power', what, locked: onPower(this.#parts.clusters, what) })
+  }
+
+  #chosen(id: string): void {
+    const cluster = this.#notices.clusterOf(id)
+    if (cluster === undefined) return
+    this.#say({ kind: 'alert', id, incident: this.#parts.alerts.incidentOf(cluster, id) })
+  }
+
+  #say(event: ShellEvent): void {
+    for (const listen of [...this.#listeners.keys()]) listen(event)
+  }
+}

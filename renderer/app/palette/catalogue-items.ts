@@ -1,0 +1,68 @@
+/** The commands of the catalogue that something on screen does now, and the verbs beside them. */
+import {
+  BookOpenText,
+  ChartLine,
+  Command,
+  FlaskConical,
+  FolderTree,
+  History,
+  Keyboard,
+  LayoutDashboard,
+  ListOrdered,
+  ListTree,
+  Lock,
+  NotebookPen,
+  Plug,
+  Settings,
+  Table2,
+  Timer,
+  Coins,
+} from '@lucide/vue'
+import type { Component } from 'vue'
+import { catalogue } from '../../commands/catalogue.ts'
+import type { CommandEntry } from '../../commands/command.ts'
+import { useKeymapStore } from '../../commands/keymap.ts'
+import { handledCommands, runCommand } from '../../commands/use-commands.ts'
+import { views } from '../views.ts'
+import type { Item, Verb } from './item.ts'
+
+const icons: Readonly<Record<string, Component>> = {
+  ...{ overview: LayoutDashboard, jobs: ListTree, rules: ListOrdered, locks: Lock, metadata: FolderTree },
+  ...{ tokens: Coins, sandbox: FlaskConical, history: History, incidents: NotebookPen, connections: Plug },
+  ...{ papers: BookOpenText, settings: Settings, help: Keyboard, time: Timer, tables: Table2, charts: ChartLine },
+}
+const viewIcons = new Map(views.map((view) => [`frame.${view.id}`, view.icon]))
+const iconOf = ({ id, scope }: CommandEntry): Component =>
+  viewIcons.get(id) ?? icons[id.split('.')[1] ?? ''] ?? icons[scope] ?? icons[id.split('.')[0] ?? ''] ?? Command
+
+/** Words of a group or a view by which a command is found, too. */
+const wordsOf = ({ scope, group, id }: CommandEntry): string =>
+  [scope === 'everywhere' ? '' : scope, group ?? '', id.split('.')[0] === 'frame' ? '' : id.split('.')[0]].join(' ')
+
+export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
+  const keymap = useKeymapStore()
+  return (verbs) => {
+    const now = handledCommands()
+    const listed = catalogue.filter((c) => now.has(c.id) && !c.isLocal && c.id !== 'frame.palette')
+    const isPart = ({ scope }: CommandEntry): boolean => scope === 'table' || scope === 'chart'
+    const own = listed.filter((c) => c.scope !== 'everywhere' && !isPart(c))
+    const rest = [...listed.filter((c) => c.scope === 'everywhere'), ...listed.filter(isPart)]
+    const items = (entries: typeof listed): Item[] =>
+      entries.map((c) => {
+        const [key] = keymap.keysOf(c.id)
+        return {
+          ...{ id: c.id, group: 'Commands', title: c.title, words: wordsOf(c), icon: iconOf(c) },
+          ...(key === undefined ? {} : { key }),
+          run: () => void runCommand(c.id),
+        }
+      })
+    const beside = verbs
+      .filter(({ of }) => of === undefined || !now.has(of))
+      .map((verb): Item => {
+        const [key] = verb.of === undefined ? [] : keymap.keysOf(verb.of)
+        return key === undefined ? verb : { ...verb, key }
+      })
+    // Those of the view on screen first, then what leads elsewhere.
+    return [...items(own), ...items(rest), ...beside]
+  }
+}

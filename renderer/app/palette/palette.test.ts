@@ -1,0 +1,180 @@
+import { flushPromises, mount } from '@vue/test-utils'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { createPinia, setActivePinia } from 'pinia'
+import { defineComponent, effectScope, nextTick, ref } from 'vue'
+import { createMemoryHistory, createRouter } from 'vue-router'
+import type { Found } from '#core/api/search.ts'
+import type { Host } from '../../stores/client.ts'
+import { useConnectionStore } from '../../stores/connection.ts'
+import { useSandboxStore } from '../../stores/sandbox.ts'
+import { foundItems } from './found-items.ts'
+import { ranked } from './fuzzy.ts'
+import type { Item } from './item.ts'
+import { nameBehindVerb } from './job-verbs.ts'
+import { lately, noteChosen } from './lately.ts'
+import { usePageItems } from './page-items.ts'
+import { usePlaces } from './places.ts'
+import { useSearch } from './use-search.ts'
+
+const item = (title: string, words?: string): Item => ({
+  ...{ id: title, group: 'Commands', title, run: () => undefined },
+  ...(words === undefined ? {} : { words }),
+})
+const titles = (items: Item[], query: string, used: string[] = []): string[] =>
+  ranked(items, query, used).map((r) => r.item.title)
+beforeEach(() => {
+  localStorage.clear()
+  setActivePinia(createPinia())
+})
+
+describe('which command is meant', () => {
+  const all = ['Go to Jobs', 'Pause on this sample', 'Compare: pin A', 'Undo list of rules', 'New rule'].map((t) =>
+    item(t),
+  )
+  it('is found by words in any order, by beginnings, and with one slip', () => {
+    expect(titles(all, 'jobs go')).toEqual(['Go to Jobs'])
+    expect(titles(all, 'puase')).toEqual(['Pause on this sample'])
+    expect(titles(all, 'comprae')).toEqual(['Compare: pin A'])
+    expect(titles(all, 'rul')).toEqual(expect.arrayContaining(['New rule', 'Undo list of rules']))
+    expect(titles(all, 'nothing of it')).toEqual([])
+    expect(titles(all, '')).toEqual(all.map((i) => i.title))
+  })
+
+  it('is the one used lately, of two that match as well, and says what matched', () => {
+    const two = [item('Theme: dark'), item('Theme: light')]
+    expect(titles(two, 'theme', ['Theme: light'])[0]).toBe('Theme: light')
+    const [hit] = ranked([item('Propose a limit')], 'limit')
+    expect(hit?.parts).toEqual([
+      { text: 'Propose a ', isHit: false },
+      { text: 'limit', isHit: true },
+    ])
+    // What matched beside the title is not marked in it.
+    expect(ranked([item('Closer', 'history')], 'history')[0]?.parts).toEqual([{ text: 'Closer', isHit: false }])
+  })
+
+  it('takes every text as text', () => {
+    for (const text of ['(', '[', '\\', '.*', '<img src=x>', '\u202E', '$&'])
+      expect([text, titles(all, text)]).toEqual([text, []])
+    expect(titles([item('a.*b (c)')], '.*')).toEqual(['a.*b (c)'])
+  })
+})
+
+it('what was chosen is kept newest first, once each, and not for ever', () => {
+  for (let i = 0; i < 40; i++) noteChosen(`c${i}`)
+  noteChosen('c35')
+  expect(lately().slice(0, 3)).toEqual(['c35', 'c39', 'c38'])
+  expect([lately().length, new Set(lately()).size]).toEqual([12, 12])
+  localStorage.setItem('sluice.palette', '{"x":1}')
+  expect(lately()).toEqual([])
+})
+
+it('a verb before a name asks for jobs by that name', () => {
+  const read = [
+    'propose 4690',
+    'throttle 46',
+    'Limit for x',
+    'propose a limit for 4690.python',
+    'pro ',
+    'prop',
+    'pause it',
+  ]
+  expect(read.map(nameBehindVerb)).toEqual(['4690', '46', 'x', '4690.python', '', null, null])
+})
+
+it('names of the system cannot turn the line, and an ended job says so', () => {
+  const job: Found = { kind: 'job', id: 'a\u202Eb', user: 'ana', account: '', colour: 3, rpcs: null, firstMs: 1 }
+  const [shown] = foundItems([job], () => undefined)
+  expect(shown).toMatchObject({ title: 'a\u2039202E\u203Ab', hint: 'ana \u00B7 ended', group: 'Jobs' })
+  expect(shown?.colour).toBeUndefined()
+})
+
+describe('asking the host', () => {
+  const text = ref('')
+  const find = vi.fn()
+  function begin() {
+    vi.useFakeTimers()
+    find.mockReset()
+    text.value = ''
+    useConnectionStore().opened({ api: { search: { find } } } as unknown as Host)
+    const scope = effectScope()
+    return { ...scope.run(() => useSearch(text))!, end: () => (scope.stop(), vi.useRealTimers()) }
+  }
+  const job = (id: string): Found => ({ kind: 'target', name: id, node: '' })
+
+  it('waits for a pause, gives up the call before, and leaves an answer that is out of turn', async () => {
+    const { answer, end } = begin()
+    const answers = new Map<string, (of: object) => void>()
+    find.mockImplementation((input: { text: string }) => new Promise((ok) => answers.set(input.text, ok)))
+    for (const typed of ['4', '46', '469']) {
+      text.value = typed
+      await nextTick()
+    }
+    vi.advanceTimersByTime(500)
+    expect(find.mock.calls.map(([input]) => (input as { text: string }).text)).toEqual(['469'])
+    text.value = '4690'
+    await nextTick()
+    vi.advanceTimersByTime(500)
+    expect((find.mock.calls[0]?.[1] as { signal: AbortSignal }).signal.aborted).toBe(true)
+    answers.get('4690')?.({ found: [job('right')], more: {} })
+    await flushPromises()
+    answers.get('469')?.({ found: [job('late')], more: {} })
+    await flushPromises()
+    expect(answer.value.found).toEqual([job('right')])
+    end()
+  })
+
+  it('says that the host does not answer', async () => {
+    const { answer, isOff, end } = begin()
+    find.mockRejectedValue(new Error('gone'))
+    text.value = 'ost'
+    await nextTick()
+    vi.advanceTimersByTime(500)
+    await flushPromises()
+    expect([isOff.value, answer.value.found]).toEqual([true, []])
+    end()
+  })
+})
+
+/** What a part of the window has at hand, with a router around it. */
+async function within<T>(use: () => T): Promise<T> {
+  const none = { render: () => null }
+  const routes = ['sandbox', 'settings', 'help'].map((name) => ({ path: `/${name}`, name, component: none }))
+  const router = createRouter({ history: createMemoryHistory(), routes })
+  await router.push('/settings')
+  let got: T | undefined
+  mount(
+    defineComponent(() => {
+      got = use()
+      return () => null
+    }),
+    { global: { plugins: [router] } },
+  )
+  return got!
+}
+
+it('pages of help are found by what they are called and by their headings; settings of the desktop only there', async () => {
+  const { items, load } = await within(usePageItems)
+  await load()
+  const found = (text: string): string[] => ranked(items.value, text).map(({ item: { id } }) => id)
+  expect(found('sudoers')).toContain('help sudoers')
+  expect(found('telemetry')[0]).toBe('setting telemetry')
+  expect(found('kept passphrases')).not.toContain('setting secrets')
+})
+
+it('a scenario is opened by its name, and not over what is typed in another', async () => {
+  const { goTo } = await within(usePlaces)
+  const sandbox = useSandboxStore()
+  const storm = { id: 'checkpoint-storm', title: 'Checkpoint storm', about: '', own: false }
+  const check = { faults: [{}], suggested: [] }
+  const open = vi.fn(() => Promise.resolve({ text: 'kept', check }))
+  const gallery = () => Promise.resolve({ entries: [storm] })
+  useConnectionStore().opened({ api: { sandbox: { gallery, open } } } as unknown as Host)
+  goTo({ kind: 'thing', thing: 'scenario', id: 'check' })
+  await flushPromises()
+  expect(open).toHaveBeenCalledExactlyOnceWith({ id: 'checkpoint-storm' })
+  sandbox.edit('typed')
+  expect(sandbox.isUnsaved).toBe(true)
+  goTo({ kind: 'thing', thing: 'scenario', id: 'checkpoint-storm' })
+  await flushPromises()
+  expect([open.mock.calls.length, sandbox.waiting === null]).toEqual([1, false])
+})

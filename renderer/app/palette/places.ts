@@ -1,0 +1,107 @@
+/** Where each thing that has a name is shown, with it selected. */
+import { useRouter } from 'vue-router'
+import type { Found } from '#core/api/search.ts'
+import type { GoTo } from '../../commands/go-to.ts'
+import { useConnectionsStore } from '../../stores/connections.ts'
+import { useIncidentsStore } from '../../stores/incidents.ts'
+import { useJobsTableStore } from '../../stores/jobs-table.ts'
+import { useLocksStore } from '../../stores/locks.ts'
+import { useRulesViewStore } from '../../stores/rules-view.ts'
+import { useSandboxStore } from '../../stores/sandbox.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
+import { settingsShape, type SettingName } from '../../stores/settings-schema.ts'
+import { useSettingsStore } from '../../stores/settings.ts'
+
+/** A value of the filter of jobs; one with a blank is looked for up to it. */
+const term = (text: string): string => text.split(/\s/)[0] ?? ''
+
+export function usePlaces() {
+  const [router, selection, jobs, rules] = [useRouter(), useSelectionStore(), useJobsTableStore(), useRulesViewStore()]
+  const [incidents, connections, sandbox] = [useIncidentsStore(), useConnectionsStore(), useSandboxStore()]
+  const [locks, settings] = [useLocksStore(), useSettingsStore()]
+  const to = (name: string): Promise<unknown> => router.push({ name })
+
+  function job(id: string): void {
+    selection.select(id, { inspect: true })
+    void to('jobs')
+  }
+  function jobsOf(filter: string): void {
+    jobs.filter = filter
+    void to('jobs')
+  }
+  function target(name: string): void {
+    selection.choose('target', name)
+    jobsOf(`target:${term(name)}`)
+  }
+  function incident(id: string): void {
+    incidents.choose(id)
+    void to('incidents')
+  }
+  function cluster(name: string): void {
+    connections.chosen = name
+    void to('connections')
+  }
+  function node(name: string): void {
+    selection.choose('node', name)
+    void to('overview')
+  }
+  function rule(name: string, of?: Extract<Found, { kind: 'rule' }>): void {
+    if (of) {
+      rules.show(of.service)
+      rules.queue = of.queue
+      rules.node = ''
+    }
+    selection.choose('rule', name)
+    void to('rules')
+  }
+  /** By its id or the beginning of its title; the list of all where there is none of the name. */
+  async function scenario(name: string): Promise<void> {
+    await to('sandbox')
+    await sandbox.loadGallery()
+    const low = name.toLowerCase()
+    const all = sandbox.gallery ?? []
+    const entry = all.find(({ id }) => id === name) ?? all.find(({ title }) => title.toLowerCase().startsWith(low))
+    if (entry) sandbox.guarded(() => void sandbox.open(entry))
+  }
+  /** Where a thing that was found is shown. */
+  function show(found: Found): void {
+    if (found.kind === 'job') job(found.id)
+    else if (found.kind === 'rule') rule(found.name, found)
+    else if (found.kind === 'target') target(found.name)
+    else if (found.kind === 'node') node(found.name)
+    else if (found.kind === 'user' || found.kind === 'account') jobsOf(`${found.kind}:${term(found.name)}`)
+    else if (found.kind === 'incident') incident(found.id)
+    else if (found.kind === 'cluster') cluster(found.name)
+    else {
+      const { id, title, own } = found
+      // What is typed there is not lost for it.
+      void to('sandbox').then(() => sandbox.guarded(() => void sandbox.open({ id, title, own, about: '' })))
+    }
+  }
+  function set(name: string, value: string): void {
+    const shape = settingsShape[name as SettingName]
+    const read = [value, Number(value)].map((v) => shape.safeParse(v)).find((r) => r.success)
+    if (read) settings.set({ [name]: read.data })
+  }
+  /** What a line of text goes to. */
+  function goTo(where: GoTo): void {
+    if (where.kind === 'set') set(where.name, where.value)
+    else if (where.kind === 'help') void router.push({ name: 'help', params: where.page ? { page: where.page } : {} })
+    else if (where.kind === 'view') {
+      if (where.view === 'jobs') jobs.filter = where.filter
+      if (where.view === 'locks') locks.filter = where.filter
+      void router.push({
+        name: where.view,
+        query: where.view === 'settings' && where.filter ? { find: where.filter } : {},
+      })
+    } else if (where.thing === 'job') job(where.id)
+    else if (where.thing === 'rule') rule(where.id)
+    else if (where.thing === 'target') target(where.id)
+    else if (where.thing === 'node') node(where.id)
+    else if (where.thing === 'incident') incident(where.id)
+    else if (where.thing === 'cluster') cluster(where.id)
+    else if (where.thing === 'scenario') void scenario(where.id)
+    else jobsOf(`${where.thing}:${term(where.id)}`)
+  }
+  return { show, goTo, job }
+}

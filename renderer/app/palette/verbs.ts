@@ -1,0 +1,145 @@
+/** What the command palette offers beside the commands of the catalogue: verbs that the state of the window makes. */
+import {
+  CalendarClock,
+  FilePenLine,
+  FlaskConical,
+  Gauge,
+  ListChecks,
+  Lock,
+  NotebookPen,
+  Palette,
+  Plug,
+  Plus,
+  Rows3,
+  SlidersHorizontal,
+} from '@lucide/vue'
+import { computed, type Component } from 'vue'
+import { useRouter } from 'vue-router'
+import type { CommandId } from '../../commands/catalogue.ts'
+import { useConnectionsStore } from '../../stores/connections.ts'
+import { useEnforcementStore } from '../../stores/enforcement.ts'
+import { useIncidentsStore } from '../../stores/incidents.ts'
+import { useLocksStore } from '../../stores/locks.ts'
+import { useMetadataStore } from '../../stores/metadata.ts'
+import { useSandboxRunStore } from '../../stores/sandbox-run.ts'
+import { useSandboxStore } from '../../stores/sandbox.ts'
+import { useRuleDraftStore } from '../../stores/rule-draft.ts'
+import { useRulesViewStore } from '../../stores/rules-view.ts'
+import { densities, themes, useSettingsStore } from '../../stores/settings.ts'
+import { controllerNames, modeNames, speeds, useSourceStore } from '../../stores/source.ts'
+import { useTimeStore, windows } from '../../stores/time.ts'
+import { plainText } from '../../widgets/plain-text.ts'
+import type { Verb } from './item.ts'
+
+/** Newest notebooks that the palette leads to. */
+const INCIDENTS_MOST = 20
+
+export function usePaletteVerbs() {
+  const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
+  const settings = useSettingsStore()
+  const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
+  const [metadata, locks] = [useMetadataStore(), useLocksStore()]
+  const incidents = useIncidentsStore()
+  const [sandbox, runs] = [useSandboxStore(), useSandboxRunStore()]
+  const inSandbox = (act: () => void) => () => void router.push({ name: 'sandbox' }).then(act)
+  const [connections, enforcement] = [useConnectionsStore(), useEnforcementStore()]
+  const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
+
+  const verbs = computed((): Verb[] => {
+    const verb = (id: string, title: string, icon: Component, run: () => void, of?: CommandId): Verb => ({
+      ...{ id, group: 'Commands', title, icon, run },
+      ...(of === undefined ? {} : { of }),
+    })
+    return [
+      ...incidents.rows.slice(0, INCIDENTS_MOST).map(({ id, title }) =>
+        verb(`incident-${id}`, `Go to incident ${id} ${plainText(title)}`, NotebookPen, () => {
+          incidents.choose(id)
+          void router.push({ name: 'incidents' })
+        }),
+      ),
+      ...windows.map((w) =>
+        verb(`window-${w.label}`, `Window: ${w.label}`, CalendarClock, () => time.chooseWindow(w.ms)),
+      ),
+      verb(
+        'rule-new',
+        'New rule',
+        Plus,
+        inRules(() => drafts.open({ service: rules.service, form: { queue: rules.queue } })),
+        'rules.new',
+      ),
+      ...((source.frame?.staged ?? 0) > 0
+        ? [
+            verb(
+              'rules-review',
+              'Review staged changes',
+              ListChecks,
+              inRules(() => (rules.isReviewOpen = true)),
+            ),
+          ]
+        : []),
+      verb(
+        'policies-edit',
+        'Edit the policies of metadata QoS',
+        FilePenLine,
+        () => void router.push({ name: 'metadata' }).then(() => (metadata.isEditorOpen = true)),
+        'metadata.edit',
+      ),
+      ...(sandbox.hasScenario
+        ? [
+            verb(
+              'sandbox-run',
+              'Run the variants of the sandbox',
+              FlaskConical,
+              inSandbox(() => void runs.run()),
+              'sandbox.run',
+            ),
+            verb(
+              'sandbox-edit',
+              'Edit the scenario of the sandbox',
+              FilePenLine,
+              inSandbox(() => (sandbox.tab = 'scenario')),
+            ),
+          ]
+        : []),
+      ...(runs.running ? [verb('sandbox-cancel', 'Cancel the run of the sandbox', FlaskConical, runs.cancel)] : []),
+      verb(
+        'locks-replay',
+        'Replay the messages of a moment of locks',
+        Lock,
+        () => void router.push({ name: 'locks' }).then(() => (locks.middle = 'messages')),
+        'locks.messages',
+      ),
+      verb(
+        'locks-compare',
+        'Compare the lock managers on the model',
+        Lock,
+        () => void router.push({ name: 'locks' }).then(() => void locks.compare()),
+        'locks.compare',
+      ),
+      ...(source.off === null ? (['observe', 'advise', 'enforce'] as const) : []).map((m) =>
+        verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
+      ),
+      ...connections.clusters
+        .filter((card) => !card.onScreen)
+        .map((card) =>
+          verb(`show-${card.name}`, `Show cluster ${card.name} (${card.env})`, Plug, () => void connections.show(card)),
+        ),
+      verb(
+        'cluster-add',
+        'Add a cluster',
+        Plus,
+        () => void router.push({ name: 'connections' }).then(() => connections.open('add')),
+        'connections.add',
+      ),
+      ...(source.off === null ? (['adaptbf', 'static', 'none'] as const) : []).map((c) =>
+        verb(`controller-${c}`, `Controller: ${controllerNames[c]}`, FlaskConical, () => void source.setController(c)),
+      ),
+      ...(source.isEmulated ? speeds : []).map((s) =>
+        verb(`speed-${s}`, s === 0 ? 'Speed: stand still' : `Speed: ${s}\u00D7`, Gauge, () => void source.setSpeed(s)),
+      ),
+      ...themes.map((t) => verb(`theme-${t}`, `Theme: ${t}`, Palette, () => (settings.theme = t))),
+      ...densities.map((d) => verb(`density-${d}`, `Density: ${d}`, Rows3, () => (settings.density = d))),
+    ]
+  })
+  return verbs
+}

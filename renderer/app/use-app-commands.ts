@@ -1,0 +1,68 @@
+/** What the frame does on its commands. A view's own commands come first, so that a view may give a key of these a meaning of its own. */
+import { useRouter } from 'vue-router'
+import { useCommands, type Handlers } from '../commands/use-commands.ts'
+import { useDryRun } from '../composables/use-dry-run.ts'
+import { useExportBundle } from '../composables/use-export-bundle.ts'
+import { useProposal } from '../composables/use-propose.ts'
+import { say } from '../reach/said.ts'
+import { useCompareStore } from '../stores/compare.ts'
+import { useEnforcementStore } from '../stores/enforcement.ts'
+import { useNoteStore } from '../stores/note.ts'
+import { useSelectionStore } from '../stores/selection.ts'
+import { useSourceStore } from '../stores/source.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { views } from './views.ts'
+
+const NOT_WRITTEN = 'What is on screen is recorded: there is no server to write to'
+
+export function useAppCommands(open: { palette: () => void; goTo: () => void; help: () => void }): void {
+  const [router, time, selection] = [useRouter(), useTimeStore(), useSelectionStore()]
+  const [compare, note] = [useCompareStore(), useNoteStore()]
+  const [enforcement, source] = [useEnforcementStore(), useSourceStore()]
+  const [dryRun, exportBundle, propose] = [useDryRun(), useExportBundle(), useProposal()]
+  const go: Handlers = Object.fromEntries(
+    views.filter((v) => v.isHere).map((v) => [`frame.${v.id}`, () => void router.push({ name: v.id })]),
+  )
+  /** These have no key of their own: whoever chose one is told why nothing comes of it. */
+  const ifLockable = (act: () => void): void => {
+    if (source.off !== null) say(NOT_WRITTEN)
+    else if (enforcement.needsUnlock) act()
+    else say('Writing on this cluster takes no unlock')
+  }
+  useCommands({
+    ...go,
+    'frame.settings': () => void router.push({ name: 'settings' }),
+    'frame.palette': open.palette,
+    'frame.go-to': open.goTo,
+    'frame.help': open.help,
+    'frame.dry-run': () => dryRun(),
+    'frame.propose': () => propose(),
+    'frame.incident': () => note.open('new'),
+    'frame.note': () => note.open('note'),
+    'frame.export': exportBundle,
+    'frame.stop-all': () => (source.off === null ? enforcement.openStop() : say(NOT_WRITTEN)),
+    'frame.unlock': () => ifLockable(() => void enforcement.openUnlock()),
+    'frame.lock': () => ifLockable(() => void enforcement.lock()),
+    'frame.clear': () => {
+      if (selection.jobId === null && !selection.inspectorOpen) compare.clear()
+      selection.clear()
+    },
+    'time.pause': () => void time.toggle(),
+    'time.live': () => void time.live(),
+    'time.back': () => void time.step(-1),
+    'time.on': () => void time.step(1),
+    'time.back-10': () => void time.step(-10),
+    'time.on-10': () => void time.step(10),
+    'time.back-minute': () => void time.stepMinutes(-1),
+    'time.on-minute': () => void time.stepMinutes(1),
+    'time.event-before': () => void time.event('previous'),
+    'time.event-next': () => void time.event('next'),
+    'time.pin-a': () => void compare.pin(),
+    'time.unpin-a': () => void compare.clear(),
+    'time.zoom-out': () => {
+      if (time.crumbs.length === 0 || selection.inspectorOpen) return false
+      time.stepOut()
+      return undefined
+    },
+  })
+}

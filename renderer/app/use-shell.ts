@@ -1,0 +1,83 @@
+/** The window and the program around it: tells it the menu, and does what it says. In a browser there is none, and nothing happens. */
+import { computed, onScopeDispose, watch } from 'vue'
+import { useRoute, useRouter } from 'vue-router'
+import type { ShellEvent } from '#core/api/shell.ts'
+import { catalogue, type CommandId } from '../commands/catalogue.ts'
+import { formatKeys, platform } from '../commands/keys.ts'
+import { useKeymapStore } from '../commands/keymap.ts'
+import { menuOf } from '../commands/menu.ts'
+import { runCommand } from '../commands/use-commands.ts'
+import type { Client } from '../stores/client.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useIncidentsStore } from '../stores/incidents.ts'
+import { useShellStore } from '../stores/shell.ts'
+import { plainText } from '../widgets/plain-text.ts'
+import { views } from './views.ts'
+
+const ids: ReadonlySet<string> = new Set(catalogue.map((c) => c.id))
+const isCommand = (id: string): id is CommandId => ids.has(id)
+
+export function useShell(): void {
+  const [connection, shell, incidents] = [useConnectionStore(), useShellStore(), useIncidentsStore()]
+  const [keymap, route, router] = [useKeymapStore(), useRoute(), useRouter()]
+  let following: AbortController | null = null
+
+  const menu = computed(() => {
+    const scope = typeof route.name === 'string' ? route.name : ''
+    const title = views.find((v) => v.id === scope)?.title ?? 'View'
+    return menuOf({
+      catalogue,
+      keysOf: (id) => keymap.byId.get(id) ?? [],
+      view: { scope, title },
+      text: (keys) => formatKeys(keys, platform),
+    })
+  })
+  watch([menu, () => shell.about, () => connection.host], ([model, about, host]) => {
+    if (about?.menu && host) void host.api.shell.setMenu(model).catch(() => undefined)
+  })
+
+  function take(event: ShellEvent): void {
+    if (event.kind === 'command') {
+      if (isCommand(event.id)) runCommand(event.id)
+    } else if (event.kind === 'alert') {
+      if (event.incident === null) shell.isAlertsOpen = true
+      else {
+        incidents.choose(event.incident)
+        void router.push({ name: 'incidents' })
+      }
+    } else if (event.locked.length > 0) {
+      const names = plainText(event.locked.join(', '))
+      shell.notice = {
+        code: 'LOCKED_BY_POWER',
+        what: `Writing was locked: ${names}`,
+        why: event.what === 'suspend' ? 'this machine went to sleep' : 'the screen was locked',
+        unaffected: 'Rules that were committed by hand stay until their own timers.',
+        next: 'Unlock the cluster and choose the mode again.',
+      }
+    }
+  }
+
+  async function follow(api: Client['shell'], signal: AbortSignal): Promise<void> {
+    try {
+      for await (const event of await api.events(undefined, { signal })) {
+        if (signal.aborted) return
+        take(event)
+      }
+    } catch {
+      // The line to the host is gone, which is said elsewhere; the next host is followed anew.
+    }
+  }
+  watch(
+    () => connection.host,
+    async (host) => {
+      following?.abort()
+      following = null
+      if (host === null) return
+      const { signal } = (following = new AbortController())
+      const about = await shell.load()
+      if (about?.menu && !signal.aborted) void follow(host.api.shell, signal)
+    },
+    { immediate: true },
+  )
+  onScopeDispose(() => following?.abort())
+}

@@ -1,0 +1,130 @@
+/** Keys of tables that are the same in every one: sorting by letter, tags, copying, rows of a table that has no keys of its own. */
+import { useEventListener } from '@vueuse/core'
+import { factTable } from '../charts/facts.ts'
+import { factsOf } from '../charts/use-chart-facts.ts'
+import { keyName, isTyping } from '../commands/key-press.ts'
+import { useKeymapStore } from '../commands/keymap.ts'
+import { useCommands, type Handlers } from '../commands/use-commands.ts'
+import { chartPicture } from '../reach/chart-picture.ts'
+import { copyPicture, copyText, type Copied } from '../reach/copy.ts'
+import { aims } from '../reach/pointed.ts'
+import { say } from '../reach/said.ts'
+import { plainFigure, rowMeant, rowText, sortByKey, stepRow, TABLE, tableMeant } from '../reach/tables.ts'
+import { tagTables, useTagsStore, type TagTable } from '../stores/tags.ts'
+import { useProvenance } from './use-provenance.ts'
+
+const letters = {
+  'tables.sort-read': 'r',
+  'tables.sort-write': 'w',
+  'tables.sort-rpc': 'i',
+  'tables.sort-locks': 'l',
+  'tables.sort-grants': 'g',
+  'tables.sort-ops': 'o',
+  'tables.sort-use': 'u',
+  'tables.sort-name': 'n',
+} as const
+
+const endWords: Readonly<Record<Copied, (what: string) => string>> = {
+  copied: (what) => `${what} copied`,
+  saved: (what) => `${what} saved as a file: this browser takes no pictures on the clipboard`,
+  refused: (what) => `${what} not copied: the browser refuses the clipboard`,
+}
+
+export function useTableCommands(): void {
+  const [tags, keymap, provenance] = [useTagsStore(), useKeymapStore(), useProvenance()]
+
+  const nameOf = (table: Element | null): string => table?.getAttribute('aria-label') ?? 'the table'
+  const sort = (letter: string) => (): unknown => {
+    const table = tableMeant()
+    if (table === null) return false
+    if (!sortByKey(table, letter)) say(`No column of ${nameOf(table)} is sorted by that letter`)
+    return undefined
+  }
+  const asTagTable = (name: string | undefined): TagTable | undefined => tagTables.find((table) => table === name)
+  function tag(): unknown {
+    const table = tableMeant()
+    const name = asTagTable(table?.dataset['tags'])
+    if (table === null || name === undefined) {
+      if (table !== null) say(`Rows of ${nameOf(table)} take no tags`)
+      return table === null ? false : undefined
+    }
+    const id = rowMeant(table)?.dataset['row']
+    if (id === undefined) say('No row is meant: j and k choose one')
+    else tags.toggle(name, id)
+    return undefined
+  }
+
+  async function copyChart(chart: Element): Promise<void> {
+    const facts = factsOf(chart)
+    const title = chart.closest('.panel, .one, section')?.querySelector('h2')?.textContent?.trim()
+    const picture = await chartPicture(chart, { title: title ?? facts?.title ?? 'Chart', strip: provenance() })
+    if (picture !== null) say(endWords[await copyPicture(picture, 'sluice-chart.png')]('Chart'))
+    else if (facts !== null) {
+      const { heads, rows } = factTable(facts, null)
+      const lines = [heads, ...rows.map((row) => [row.at, ...row.values])]
+      const text = lines.map((line) => line.map(plainFigure).join('\t')).join('\n')
+      say(endWords[await copyText(`${text}\n`)]('Values of the chart'))
+    }
+  }
+  async function told(text: string, what: string): Promise<void> {
+    say(endWords[await copyText(text)](what))
+  }
+  function copy(): unknown {
+    if ((getSelection()?.toString() ?? '') !== '') return false
+    for (const element of aims()) {
+      const command = element.closest('pre.code, .code, [data-command]')
+      if (command !== null) return void told(command.textContent ?? '', 'Command')
+      const chart = element.closest('[data-chart]')
+      if (chart !== null) return void copyChart(chart)
+      if (element.closest(TABLE) !== null) break
+    }
+    const table = tableMeant()
+    if (table === null) return false
+    const row = rowMeant(table)
+    if (row === null) say('No row is meant: j and k choose one')
+    else void told(rowText(table, row), 'Row')
+    return undefined
+  }
+
+  const sorting = Object.fromEntries(
+    Object.entries(letters).map(([id, letter]) => [id, sort(letter)]),
+  ) as Partial<Handlers>
+  const step = (by: 1 | -1) => (): unknown => {
+    const table = tableMeant()
+    return table !== null && stepRow(table, by)
+  }
+  useCommands({
+    ...sorting,
+    'tables.next': step(1),
+    'tables.previous': step(-1),
+    'tables.open': () => {
+      const table = tableMeant()
+      const row = table && rowMeant(table)
+      if (!row) return false
+      row.dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))
+      return undefined
+    },
+    'tables.tag': tag,
+    'tables.untag': () => void tags.clear(),
+    'tables.copy': copy,
+  })
+  /** A table beside the main one, with the focus in it, has j and k for itself. */
+  useEventListener(
+    window,
+    'keydown',
+    (event: KeyboardEvent) => {
+      if (event.defaultPrevented || isTyping(event.target) || !(event.target instanceof Element)) return
+      const table = event.target.closest(TABLE)
+      const main = document.querySelector('.view [data-main-table]')
+      if (table === null || main === null || table === main) return
+      const name = keyName(event)
+      const by = keymap.keysOf('tables.next').includes(name)
+        ? 1
+        : keymap.keysOf('tables.previous').includes(name)
+          ? -1
+          : 0
+      if (by !== 0 && stepRow(table, by)) event.preventDefault()
+    },
+    { capture: true },
+  )
+}

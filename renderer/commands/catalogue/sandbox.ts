@@ -1,0 +1,24 @@
+/** Commands of the sandbox. */
+import type { CommandEntry } from '../command.ts'
+
+export const sandboxCommands = [
+  { id: 'sandbox.run', title: 'Run the variants', scope: 'sandbox', keys: ['r'] },
+  { id: 'sandbox.filter', title: 'Filter the jobs', scope: 'sandbox', keys: ['/'] },
+  { id: 'sandbox.next', title: 'Next job', scope: 'sandbox', keys: ['j'] },
+  { id: 'sandbox.previous', title: 'Job before', scope: 'sandbox', keys: ['k'] },
+  { id: 'sandbox.open', title: 'Open the job', scope: 'sandbox', keys: ['Enter'], isFixed: true },
+  {
+    id: 'sandbox.scenario-run',
+    title: 'In the scenario: run it',
+    scope: 'sandbox',
+    keys: ['mod+Enter'],
+    isLocal: true,
+  },
+  {
+    id: 'sandbox.scenario-leave',
+    title: 'In the scenario: leave the editor',
+    scope: 'sandbox',
+    keys: ['Escape Tab'],
+    isLocal: true,
+  },
+] as const satisfies readonly CommandEntry[]

@@ -1,0 +1,52 @@
+/** Commands with their keys as lists of keys show them: by group, the view on screen first. */
+import { catalogue, type CommandId } from './catalogue.ts'
+import type { CommandEntry } from './command.ts'
+import { formatKeys, platform } from './keys.ts'
+
+export interface KeyEntry {
+  readonly id: CommandId
+  readonly title: string
+  readonly keys: readonly string[]
+  readonly entry: CommandEntry
+}
+export interface KeyGroup {
+  readonly title: string
+  /** Of the view on screen. */
+  readonly isHere: boolean
+  readonly entries: readonly KeyEntry[]
+}
+
+const viewTitles: Readonly<Record<string, string>> = { metadata: 'Metadata QoS', everywhere: 'Everywhere' }
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const groupTitle = ({ group, scope }: CommandEntry): string => group ?? viewTitles[scope] ?? capital(scope)
+
+/** @param view  name of the view on screen */
+export function keyGroups(keymap: ReadonlyMap<string, readonly string[]>, view: string): KeyGroup[] {
+  const entries = catalogue.map((entry): KeyEntry => {
+    // What a part of the window handles by itself has the keys that it has.
+    const keys = entry.isLocal ? entry.keys : (keymap.get(entry.id) ?? [])
+    return { id: entry.id, title: entry.title, keys, entry }
+  })
+  const groups = [...Map.groupBy(entries, ({ entry }) => groupTitle(entry))].map(([title, of]) => ({
+    ...{ title, entries: of, isHere: of.some(({ entry }) => entry.scope === view) },
+    isShared: of.every(
+      ({ entry }) => entry.scope === 'everywhere' || entry.scope === 'table' || entry.scope === 'chart',
+    ),
+  }))
+  const place = (g: (typeof groups)[number]): number => (g.isHere ? 0 : g.isShared ? 1 : 2)
+  return groups
+    .sort((a, b) => place(a) - place(b))
+    .map(({ title, entries: of, isHere }) => ({ title, entries: of, isHere }))
+}
+
+/** Entries that have every word in their title, their group or their keys. */
+export function matchingGroups(groups: readonly KeyGroup[], text: string): KeyGroup[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  return groups.flatMap((group) => {
+    const entries = group.entries.filter(({ title, keys }) => {
+      const said = [title, group.title, ...keys, ...keys.map((k) => formatKeys(k, platform))].join(' ').toLowerCase()
+      return words.every((word) => said.includes(word))
+    })
+    return entries.length === 0 ? [] : [{ ...group, entries }]
+  })
+}

@@ -1,0 +1,189 @@
+import { mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { defineComponent, h } from 'vue'
+import { keyName } from './key-press.ts'
+import { useKeymapStore } from './keymap.ts'
+import { handledCommands, pending, runCommand, useCommands, type Handlers } from './use-commands.ts'
+
+beforeEach(() => {
+  localStorage.clear()
+  setActivePinia(createPinia())
+})
+const mounted: { unmount: () => void }[] = []
+afterEach(() => {
+  for (const wrapper of mounted.splice(0)) wrapper.unmount()
+  document.body.replaceChildren()
+  vi.useRealTimers()
+})
+
+function part(handlers: Handlers) {
+  const wrapper = mount(
+    defineComponent(() => {
+      useCommands(handlers)
+      return () => h('input')
+    }),
+    { attachTo: document.body },
+  )
+  mounted.push(wrapper)
+  return wrapper
+}
+function press(key: string, more: KeyboardEventInit = {}, target: EventTarget = document.body): boolean {
+  const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more })
+  target.dispatchEvent(event)
+  return event.defaultPrevented
+}
+
+it('names keys the same whatever the lock keys say, and letters with Shift by a name of their own', () => {
+  const name = (key: string, more: KeyboardEventInit = {}): string =>
+    keyName(new KeyboardEvent('keydown', { key, ...more }))
+  expect([name('L'), name(' '), name('?', { shiftKey: true }), name('ArrowLeft', { shiftKey: true })]).toEqual([
+    ...['l', 'Space', '?', 'Shift+ArrowLeft'],
+  ])
+  expect([name('k', { ctrlKey: true }), name('K', { metaKey: true })]).toEqual(['mod+k', 'mod+k'])
+  const shifted = { shiftKey: true }
+  expect([
+    name('N', shifted),
+    name('n', shifted),
+    name('E', { ...shifted, ctrlKey: true }),
+    name(' ', shifted),
+  ]).toEqual([...['Shift+n', 'Shift+n', 'mod+Shift+e', 'Shift+Space']])
+})
+
+describe('a key', () => {
+  it('is left to text fields where it is single, but not where it is a combination', () => {
+    const [live, palette] = [vi.fn(), vi.fn()]
+    const wrapper = part({ 'time.live': live, 'frame.palette': palette })
+    const input = wrapper.find('input').element
+    press('l', {}, input)
+    expect(live).not.toHaveBeenCalled()
+    press('k', { ctrlKey: true }, input)
+    expect(palette).toHaveBeenCalledOnce()
+    press('l')
+    expect(live).toHaveBeenCalledOnce()
+    wrapper.unmount()
+    press('l')
+    expect(live).toHaveBeenCalledOnce()
+  })
+
+  it('does nothing while a dialog or a menu is open', () => {
+    const live = vi.fn()
+    part({ 'time.live': live })
+    const dialog = document.createElement('div')
+    dialog.setAttribute('role', 'dialog')
+    document.body.append(dialog)
+    press('l')
+    expect(live).not.toHaveBeenCalled()
+    dialog.remove()
+    press('l')
+    expect(live).toHaveBeenCalledOnce()
+  })
+
+  it('is left to the button that has the focus where it would press it', () => {
+    const [pause, edit, messages] = [vi.fn(), vi.fn(), vi.fn()]
+    part({ 'time.pause': pause, 'rules.open': edit, 'locks.messages': messages })
+    const button = document.createElement('button')
+    document.body.append(button)
+    for (const key of [' ', 'Enter', 'm']) press(key, {}, button)
+    expect([pause.mock.calls.length, edit.mock.calls.length, messages.mock.calls.length]).toEqual([0, 0, 1])
+    for (const key of [' ', 'Enter']) press(key)
+    expect([pause.mock.calls.length, edit.mock.calls.length]).toEqual([1, 1])
+  })
+
+  it('means what the view says before what every view says, and goes on where a handler leaves it', () => {
+    const done: string[] = []
+    let isMine = true
+    part({
+      'rules.new': () => {
+        done.push('view')
+        return isMine
+      },
+    })
+    part({ 'frame.incident': () => void done.push('frame'), 'frame.note': () => void done.push('note') })
+    press('n')
+    expect(done).toEqual(['view'])
+    isMine = false
+    expect(press('n')).toBe(true)
+    expect(done).toEqual(['view', 'view', 'frame'])
+    press('N', { shiftKey: true })
+    expect(done.at(-1)).toBe('note')
+  })
+
+  it('is the one that was chosen, not the one of the catalogue', () => {
+    const live = vi.fn()
+    part({ 'time.live': live })
+    useKeymapStore().chosen = { 'time.live': ['mod+Shift+l', 'q l'] }
+    expect(press('l')).toBe(false)
+    press('L', { ctrlKey: true, shiftKey: true })
+    press('q')
+    press('l')
+    expect(live).toHaveBeenCalledTimes(2)
+  })
+})
+
+describe('presses one after the other', () => {
+  const [sort, live] = [vi.fn(), vi.fn()]
+  function begin(): void {
+    sort.mockClear()
+    live.mockClear()
+    part({ 'time.live': live, 'time.event-next': sort })
+    useKeymapStore().chosen = { 'time.event-next': ['q r', 'q Shift+r'] }
+  }
+
+  it('are waited for, said, and forgotten after a while', () => {
+    vi.useFakeTimers()
+    begin()
+    expect(press('q')).toBe(true)
+    expect(pending.value).toBe('q')
+    press('Shift', { shiftKey: true })
+    press('R', { shiftKey: true })
+    expect([sort.mock.calls.length, pending.value]).toEqual([1, ''])
+    press('q')
+    vi.advanceTimersByTime(5000)
+    expect(pending.value).toBe('')
+    expect(press('r')).toBe(false)
+    expect(sort).toHaveBeenCalledOnce()
+  })
+
+  it('end by Escape without doing anything, and by a key that leads nowhere, which then means itself', () => {
+    begin()
+    const clear = vi.fn()
+    part({ 'frame.clear': clear })
+    press('q')
+    expect(press('Escape')).toBe(true)
+    expect([pending.value, clear.mock.calls.length]).toEqual(['', 0])
+    press('q')
+    press('l')
+    expect([pending.value, live.mock.calls.length, sort.mock.calls.length]).toEqual(['', 1, 0])
+  })
+
+  it('end where nothing takes their command now: the last key alone is not meant', () => {
+    const incident = vi.fn()
+    part({ 'time.event-next': () => false, 'frame.incident': incident })
+    useKeymapStore().chosen = { 'time.event-next': ['q n'] }
+    press('q')
+    expect(press('n')).toBe(true)
+    expect([pending.value, incident.mock.calls.length]).toEqual(['', 0])
+    press('n')
+    expect(incident).toHaveBeenCalledOnce()
+  })
+
+  it('are not waited for where nothing on screen takes them', () => {
+    begin()
+    for (const wrapper of mounted.splice(0)) wrapper.unmount()
+    part({ 'frame.clear': () => undefined })
+    expect(press('q')).toBe(false)
+    expect(pending.value).toBe('')
+  })
+})
+
+it('can be done by name, by whoever handles it and came last', () => {
+  const done: string[] = []
+  part({ 'rules.new': () => void done.push('first') })
+  const last = part({ 'rules.new': () => void done.push('last') })
+  expect([runCommand('rules.new'), runCommand('rules.stage')]).toEqual([true, false])
+  last.unmount()
+  runCommand('rules.new')
+  expect(done).toEqual(['last', 'first'])
+  expect([...handledCommands()]).toEqual(['rules.new'])
+})

@@ -1,0 +1,120 @@
+/**
+ * What commands do while a part of the window is there. Their keys are those of the keymap; a view's commands come before those
+ * of every view, and of two parts that handle the same key the one that came last comes first. Single keys act only when no text
+ * is being typed and nothing floats above the view; combinations with Ctrl or Cmd always act. A handler that returns false
+ * leaves the key to others.
+ */
+import { onScopeDispose, shallowRef } from 'vue'
+import { catalogue, type CommandId } from './catalogue.ts'
+import { isModifier, isPressable, isTyping, keyName, somethingFloats } from './key-press.ts'
+import { useKeymapStore } from './keymap.ts'
+
+export type Handler = (event?: KeyboardEvent) => unknown
+export type Handlers = Partial<Record<CommandId, Handler>>
+
+/** Time in which the next press of a sequence must come, ms. */
+const SEQUENCE_MS = 1500
+
+const scopeOf = new Map<string, string>(catalogue.map((c) => [c.id, c.scope]))
+const parts: Handlers[] = []
+/** Presses of a sequence that was begun; shown by the frame. */
+export const pending = shallowRef('')
+let forget: ReturnType<typeof setTimeout> | undefined
+
+function wait(presses: string): void {
+  clearTimeout(forget)
+  pending.value = presses
+  if (presses !== '') forget = setTimeout(() => (pending.value = ''), SEQUENCE_MS)
+}
+
+interface Candidates {
+  handlers: Handler[]
+  /** More presses could lead to a command. */
+  isPrefix: boolean
+}
+const levelOf = (id: string): 0 | 1 | 2 => {
+  const scope = scopeOf.get(id)
+  return scope === 'everywhere' ? 2 : scope === 'table' || scope === 'chart' ? 1 : 0
+}
+/** What `presses` could mean: for the view on screen, which is asked first, for the part of it that is meant, for every view. */
+function candidates(presses: string): readonly [Candidates, Candidates, Candidates] {
+  const keymap = useKeymapStore()
+  const none = (): Candidates => ({ handlers: [], isPrefix: false })
+  const levels: [Candidates, Candidates, Candidates] = [none(), none(), none()]
+  for (const part of parts.toReversed()) {
+    for (const [id, handler] of Object.entries(part) as [CommandId, Handler][]) {
+      const side = levels[levelOf(id)]
+      for (const keys of keymap.keysOf(id)) {
+        if (keys === presses) side.handlers.push(handler)
+        else if (keys.startsWith(`${presses} `)) side.isPrefix = true
+      }
+    }
+  }
+  return levels
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || isModifier(event)) return
+  const name = keyName(event)
+  if (!name.startsWith('mod+') && (isTyping(event.target) || somethingFloats())) return
+  if ((name === 'Enter' || name === 'Space') && isPressable(event.target)) return
+  const begun = pending.value
+  wait('')
+  if (begun !== '' && name === 'Escape') {
+    event.preventDefault()
+    return
+  }
+  // Presses that lead nowhere with what was begun are a beginning of their own.
+  for (const presses of begun === '' ? [name] : [`${begun} ${name}`, name]) {
+    const levels = candidates(presses)
+    for (const { handlers, isPrefix } of levels) {
+      if (handlers.some((handler) => handler(event) !== false)) event.preventDefault()
+      else if (isPrefix) {
+        wait(presses)
+        event.preventDefault()
+      } else continue
+      return
+    }
+    // Whoever ends a sequence means its command, also where nothing takes it now: the last key alone may be another.
+    if (presses !== name && levels.some(({ handlers }) => handlers.length > 0)) {
+      event.preventDefault()
+      return
+    }
+  }
+}
+
+/** Gives commands their meaning for the life of the component that calls it. */
+export function useCommands(handlers: Handlers): void {
+  if (parts.length === 0) window.addEventListener('keydown', onKey)
+  parts.push(handlers)
+  onScopeDispose(() => {
+    parts.splice(parts.indexOf(handlers), 1)
+    if (parts.length === 0) {
+      window.removeEventListener('keydown', onKey)
+      wait('')
+    }
+  })
+}
+
+/** Does a command as its key would, for the palette and the menu. @returns whether anything on screen took it */
+export function runCommand(id: CommandId): boolean {
+  return parts.toReversed().some((part) => part[id] !== undefined && part[id]() !== false)
+}
+
+/** What may follow `presses`, with the commands that each next press leads to. */
+export function nextPresses(presses: string): { press: string; titles: string[] }[] {
+  const keymap = useKeymapStore()
+  const next = new Map<string, string[]>()
+  for (const { id, title } of catalogue) {
+    if (!parts.some((part) => part[id] !== undefined)) continue
+    for (const keys of keymap.keysOf(id)) {
+      if (!keys.startsWith(`${presses} `)) continue
+      const [press = ''] = keys.slice(presses.length + 1).split(' ')
+      next.set(press, [...(next.get(press) ?? []), title])
+    }
+  }
+  return [...next].map(([press, titles]) => ({ press, titles }))
+}
+
+/** Commands that something on screen does now. */
+export const handledCommands = (): ReadonlySet<CommandId> => new Set(parts.flatMap((part) => Object.keys(part)))

@@ -1,0 +1,97 @@
+/** Words beside a number: by the pointer, by Tab, by touch, by F1; and how they go away. */
+import { mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import ExplainLayer from './ExplainLayer.vue'
+
+let layer: VueWrapper
+const number = (id: string): HTMLElement => document.querySelector<HTMLElement>(`[data-explain="${id}"]`)!
+const words = (): string => document.querySelector('[data-testid=explained]')?.textContent ?? ''
+const said = (): string => document.querySelector('[data-testid=explained-words]')?.textContent ?? ''
+async function pointer(kind: string, el: Element, pointerType = 'mouse'): Promise<void> {
+  el.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType }))
+  await vi.advanceTimersByTimeAsync(1000)
+}
+async function press(key: string, shiftKey = false): Promise<boolean> {
+  const event = new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true })
+  window.dispatchEvent(event)
+  await vi.advanceTimersByTimeAsync(0)
+  return event.defaultPrevented
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  setActivePinia(createPinia())
+  const add = (tag: string, text: string, data: Record<string, string> = {}): void => {
+    const el = document.createElement(tag)
+    el.textContent = text
+    Object.assign(el.dataset, data)
+    if (data['explain'] === undefined) el.id = 'other'
+    document.body.append(el)
+  }
+  add('p', 'x')
+  add('button', 'RPC/s', { explain: 'jobs.rpcs' })
+  add('span', 'Record', { explain: 'jobs.record' })
+  add('span', 'again', { explain: 'jobs.record' })
+  add('span', 'cycle', { explain: 'status.cycle', explainMore: 'oss01: collect 3 ms' })
+  // A page that is not laid out has no boxes.
+  vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(10, 10, 50, 20))
+  layer = mount(ExplainLayer, { attachTo: document.body })
+})
+afterEach(() => {
+  layer.unmount()
+  document.body.replaceChildren()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+it('says unit, formula and source where the pointer rests, and goes with it', async () => {
+  expect(words()).toBe('')
+  await pointer('pointerover', number('jobs.record'))
+  expect(words()).toContain('tokens')
+  expect(words()).toContain('equations (8), (16), (20)')
+  expect(said()).toBe('')
+  await pointer('pointerover', document.querySelector('#other')!)
+  expect(words()).toBe('')
+})
+
+it('says what is true of this one only', async () => {
+  await pointer('pointerover', number('status.cycle'))
+  expect(words()).toContain('oss01: collect 3 ms')
+})
+
+it('shows at a touch, and goes at the next one elsewhere', async () => {
+  await pointer('pointerup', number('jobs.rpcs'), 'touch')
+  expect(words()).toContain('RPC/s')
+  await pointer('pointerup', document.querySelector('#other')!, 'touch')
+  expect(words()).toBe('')
+})
+
+it('goes from number to number with F1, each meaning once, without taking the focus', async () => {
+  const button = number('jobs.rpcs')
+  button.focus()
+  expect(await press('F1')).toBe(true)
+  expect(said()).toMatch(/^RPC\/s\./)
+  await press('F1')
+  expect(said()).toMatch(/^Record\./)
+  expect(number('jobs.record').hasAttribute('data-explained')).toBe(true)
+  await press('F1')
+  expect(said()).toMatch(/^Cycle\./)
+  await press('F1', true)
+  expect(said()).toMatch(/^Record\./)
+  expect(document.activeElement).toBe(button)
+})
+
+it('ends the walk with Esc, and Esc ends nothing else with it', async () => {
+  const heard = vi.fn()
+  window.addEventListener('keydown', heard)
+  await press('F1')
+  heard.mockClear()
+  await press('Escape')
+  expect(words()).toBe('')
+  expect(document.querySelector('[data-explained]')).toBeNull()
+  expect(heard).not.toHaveBeenCalled()
+  await press('Escape')
+  expect(heard).toHaveBeenCalledOnce()
+  window.removeEventListener('keydown', heard)
+})

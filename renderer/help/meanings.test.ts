@@ -1,0 +1,86 @@
+/** Every column of the five tables has a meaning, and no meaning is without a number. */
+import { expect, it } from 'vitest'
+import { METRICS } from '#core/api/sandbox.ts'
+import { tileId } from '#core/api/frames.ts'
+import { clusterMeasure } from '#core/api/history.ts'
+import { columns as jobColumns } from '../views/jobs/columns.ts'
+import { terms } from '../views/tokens/terms.ts'
+import { meanings, meaningOf } from './meanings.ts'
+
+const sources = Object.entries(
+  import.meta.glob<string>(['../**/*.vue', '../**/*.ts', '!../help/meanings/**', '!../**/*.test.ts'], {
+    ...{ query: '?raw', import: 'default', eager: true },
+  }),
+).map(([file, text]) => ({ file: file.replace(/^\.\.\//, ''), text }))
+const textOf = (file: string): string => sources.find((s) => s.file === file)?.text ?? ''
+/** Keys of the columns that a table lists in its own file: `{ id: 'locks', title: …`. */
+const listed = (file: string, key: 'id' | 'sort'): string[] =>
+  [...textOf(file).matchAll(new RegExp(`\\{ (?:\\.\\.\\.\\{ )?${key}: '(\\w+)', title: '([^']+)'`, 'g'))].map(
+    (m) => m[1] ?? '',
+  )
+/** Heads of a table that are written out. */
+const heads = (file: string): { id: string | undefined; head: string }[] =>
+  [...textOf(file).matchAll(/<span[^>]*role="columnheader"[^>]*?(?:data-explain="([\w.]+)")?\s*>/g)].map((m) => ({
+    id: m[1],
+    head: m[0],
+  }))
+
+const tokensTable = listed('views/tokens/ClientsTable.vue', 'id')
+const termOfColumn = new Set(terms.map((t) => t.id))
+const computedIds = [
+  ...tileId.options.map((id) => `overview.${id}`),
+  ...jobColumns.map((c) => `jobs.${c.id}`),
+  ...listed('views/locks/ResourceTable.vue', 'sort').map((id) => `locks.${id}`),
+  ...listed('views/locks/LdlmPlane.vue', 'id').map((id) => `locks.${id}`),
+  ...tokensTable.map((id) => `tokens.${id === 'used' ? 'usedNow' : id}`),
+  ...['cpu', 'idle', 'worst', 'reserved'].map((id) => `tokens.${id}`),
+  ...METRICS.map((id) => `sandbox.${id}`),
+  ...clusterMeasure.options.map((id) => `history.${id}`),
+]
+
+it('finds the columns it is about', () => {
+  expect(listed('views/locks/ResourceTable.vue', 'sort')).toHaveLength(5)
+  expect(listed('views/locks/LdlmPlane.vue', 'id')).toHaveLength(10)
+  expect(tokensTable).toHaveLength(13)
+  expect(heads('views/rules/RuleList.vue')).toHaveLength(8)
+  expect(heads('views/metadata/ChannelsTable.vue')).toHaveLength(9)
+})
+
+it('explains every column, tile and measure', () => {
+  expect(computedIds.filter((id) => meaningOf(id) === undefined)).toEqual([])
+  for (const file of ['views/rules/RuleList.vue', 'views/metadata/ChannelsTable.vue']) {
+    expect(heads(file).filter(({ id }) => id === undefined || meaningOf(id) === undefined)).toEqual([])
+  }
+})
+
+it('has every id once, and says unit, meaning and source', () => {
+  expect(new Set(meanings.map((m) => m.id)).size).toBe(meanings.length)
+  for (const m of meanings) {
+    expect(m.title, m.id).not.toBe('')
+    expect(m.means, m.id).toMatch(/[.:]$/)
+    expect(m.source, m.id).not.toBe('')
+  }
+})
+
+it('explains nothing that is not on screen, and marks nothing without a meaning', () => {
+  const marks = sources.flatMap(({ text }) => [
+    ...[...text.matchAll(/\s(?:data-)?explain="([a-z]+\.\w+)"/g)].map((m) => m[1] ?? ''),
+    ...[...text.matchAll(/'((?:overview|locks|sandbox)\.\w+)'/g)].map((m) => m[1] ?? ''),
+  ])
+  const termIds = sources.flatMap(({ text }) => [
+    ...[...text.matchAll(/<TermWord id="(\w+)"/g)].map((m) => m[1] ?? ''),
+    ...[...text.matchAll(/term: '(\w+)'/g)].map((m) => m[1] ?? ''),
+    ...[...text.matchAll(/termIds = \[([^\]]+)\]/g)].flatMap((m) =>
+      [...(m[1] ?? '').matchAll(/'(\w+)'/g)].map((t) => t[1] ?? ''),
+    ),
+  ])
+  const used = new Set([...computedIds, ...marks, ...termIds.map((id) => `tokens.${id}`)])
+  // The inspector's list of terms shows each of them.
+  for (const id of termOfColumn) used.add(`tokens.${id}`)
+  expect(meanings.filter((m) => !used.has(m.id)).map((m) => m.id)).toEqual([])
+  expect(
+    sources
+      .flatMap(({ text }) => [...text.matchAll(/\s(?:data-)?explain="([a-z]+\.\w+)"/g)].map((m) => m[1] ?? ''))
+      .filter((id) => meaningOf(id) === undefined),
+  ).toEqual([])
+})

@@ -1,0 +1,32 @@
+/** Every number of the window and what it means. */
+import type { Meaning } from './meaning.ts'
+import { connectionsMeanings } from './meanings/connections.ts'
+import { historyMeanings } from './meanings/history.ts'
+import { incidentsMeanings } from './meanings/incidents.ts'
+import { jobsMeanings } from './meanings/jobs.ts'
+import { locksMeanings } from './meanings/locks.ts'
+import { metadataMeanings } from './meanings/metadata.ts'
+import { overviewMeanings } from './meanings/overview.ts'
+import { rulesMeanings } from './meanings/rules.ts'
+import { sandboxMeanings } from './meanings/sandbox.ts'
+import { statusMeanings } from './meanings/status.ts'
+import { tokensMeanings } from './meanings/tokens.ts'
+
+export const meanings: readonly Meaning[] = [
+  ...overviewMeanings,
+  ...jobsMeanings,
+  ...rulesMeanings,
+  ...locksMeanings,
+  ...metadataMeanings,
+  ...tokensMeanings,
+  ...sandboxMeanings,
+  ...historyMeanings,
+  ...incidentsMeanings,
+  ...connectionsMeanings,
+  ...statusMeanings,
+]
+const byId = new Map(meanings.map((m) => [m.id, m]))
+export const meaningOf = (id: string): Meaning | undefined => byId.get(id)
+
+/** Of one view, in the order in which it shows them. */
+export const meaningsOf = (view: string): Meaning[] => meanings.filter(({ id }) => id.startsWith(`${view}.`))

@@ -1,0 +1,88 @@
+/** The measures of a day, the store, and who moved between two spans. */
+import type { Meaning } from '../meaning.ts'
+
+export const historyMeanings = [
+  {
+    id: 'history.serviceMs',
+    title: 'Service',
+    unit: 'ms',
+    means: 'Mean service time of reads and writes on all targets.',
+    formula: '\u0394 usecs sum / \u0394 samples, mean of the step drawn',
+    source: 'samples of the local store; obdfilter.*.job_stats',
+    caveat: 'The wait in TBF is not in it.',
+  },
+  {
+    id: 'history.rpcs',
+    title: 'RPC',
+    unit: 'RPC/s',
+    means: 'RPCs that the OSTs served.',
+    formula: 'mean of the step drawn',
+    source: 'samples of the local store; obdfilter.*.job_stats',
+  },
+  {
+    id: 'history.readBps',
+    title: 'Read',
+    unit: 'B/s, in MB/s or MiB/s as chosen in Settings',
+    means: 'Bytes read by all jobs.',
+    formula: 'mean of the step drawn',
+    source: 'samples of the local store; read_bytes of job_stats',
+  },
+  {
+    id: 'history.writeBps',
+    title: 'Write',
+    unit: 'B/s, in MB/s or MiB/s as chosen in Settings',
+    means: 'Bytes written by all jobs.',
+    formula: 'mean of the step drawn',
+    source: 'samples of the local store; write_bytes of job_stats',
+  },
+  {
+    id: 'history.queued',
+    title: 'Queued',
+    unit: 'RPCs',
+    means: 'RPCs that waited in the schedulers of all servers.',
+    formula: 'mean of the step drawn',
+    source: 'samples of the local store; queued of nrs_policies',
+  },
+  {
+    id: 'history.a',
+    title: 'A',
+    unit: 'RPC/s',
+    means: 'Mean rate in the span A.',
+    formula: 'RPCs served in A / its length, gaps left out',
+    source: 'samples of the local store',
+  },
+  {
+    id: 'history.b',
+    title: 'B',
+    unit: 'RPC/s',
+    means: 'Mean rate in the span B.',
+    formula: 'RPCs served in B / its length, gaps left out',
+    source: 'samples of the local store',
+  },
+  {
+    id: 'history.change',
+    title: 'Change',
+    unit: 'RPC/s',
+    means: 'What changed from A to B. Right of the zero line: more in B.',
+    formula: 'B \u2212 A',
+    source: 'samples of the local store',
+  },
+  {
+    id: 'history.tier',
+    title: 'Resolution',
+    unit: 'bytes of the file',
+    means: 'Samples are kept as taken, then as means of 1 s, 10 s and 1 min, each for its own time.',
+    formula: 'mean of the samples of the step',
+    source: 'the local store',
+    caveat: 'A peak shorter than the step is flattened; an event is not: events are kept apart.',
+  },
+  {
+    id: 'history.quota',
+    title: 'Quota',
+    unit: 'bytes',
+    means:
+      'Most that the store may hold. When it is full, the oldest of the finest resolution goes first, and it is said here.',
+    formula: '',
+    source: 'the local store',
+  },
+] as const satisfies readonly Meaning[]

@@ -1,0 +1,30 @@
+/** What the window shows, as far as the steps of the tour ask for it. */
+import { computed } from 'vue'
+import { useRoute } from 'vue-router'
+import { useBundleExportStore } from '../../stores/bundle-export.ts'
+import { useIncidentsStore } from '../../stores/incidents.ts'
+import { useRulesViewStore } from '../../stores/rules-view.ts'
+import { useSandboxRunStore } from '../../stores/sandbox-run.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
+import { useSourceStore } from '../../stores/source.ts'
+import { useTimeStore } from '../../stores/time.ts'
+import type { TourWorld } from './steps.ts'
+
+export function useTourWorld() {
+  const [route, source, time, selection] = [useRoute(), useSourceStore(), useTimeStore(), useSelectionStore()]
+  const [runs, rules] = [useSandboxRunStore(), useRulesViewStore()]
+  const [incidents, bundles] = [useIncidentsStore(), useBundleExportStore()]
+  return computed((): TourWorld => ({
+    route: String(route.name ?? ''),
+    controller: source.frame?.controller ?? '',
+    isPaused: time.isPaused,
+    hasJob: selection.inspectorOpen && selection.jobId !== null,
+    run: runs.outcome?.result.id ?? null,
+    staged: source.frame?.staged ?? 0,
+    isReviewOpen: rules.isReviewOpen,
+    expiry: source.frame?.nextExpiry?.name ?? null,
+    isUndoOpen: rules.isUndoOpen,
+    filed: incidents.filed?.id ?? null,
+    bundle: bundles.end?.kind === 'done' ? bundles.end.name : null,
+  }))
+}

@@ -1,0 +1,101 @@
+/**
+ * A chart as one picture that says where it is from: its title, what is drawn, its legend, and a strip with the source, the
+ * instant, the seed and the version, so that it can never be taken for another source.
+ */
+import { palette } from '../theme/palette.ts'
+
+const [PAD, TITLE_PX, LINE_PX, STRIP_PX] = [12, 30, 18, 26]
+/** What the drawing of an SVG depends on; in a picture there is no style sheet. */
+const PAINTED = [
+  ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'stroke-linecap'],
+  ...['opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'paint-order', 'display', 'visibility'],
+]
+
+function inked(svg: SVGElement): string {
+  const copy = svg.cloneNode(true) as SVGElement
+  const [from, to] = [
+    [svg, ...svg.querySelectorAll('*')],
+    [copy, ...copy.querySelectorAll('*')],
+  ]
+  from.forEach((element, i) => {
+    const [style, target] = [getComputedStyle(element), to[i]]
+    target?.setAttribute('style', PAINTED.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';'))
+  })
+  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
+  return new XMLSerializer().serializeToString(copy)
+}
+
+async function imageOf(svg: SVGElement): Promise<HTMLImageElement> {
+  const image = new Image()
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(inked(svg))}`
+  await image.decode()
+  return image
+}
+
+/** Names of the legend with their inks. */
+function legendOf(panel: Element | null): { text: string; ink: string }[] {
+  const items = [...(panel?.querySelectorAll('.legend > *') ?? [])]
+  return items.flatMap((item) => {
+    const mark = item.querySelector('i')
+    const text = (item.textContent ?? '').replaceAll(/\s+/g, ' ').trim()
+    if (mark === null || text === '') return []
+    const { backgroundColor, borderTopColor } = getComputedStyle(mark)
+    return [{ text, ink: backgroundColor === 'rgba(0, 0, 0, 0)' ? borderTopColor : backgroundColor }]
+  })
+}
+
+/** Sheets of a chart, from the lowest: its canvases, or its SVG. */
+async function sheetsOf(chart: Element): Promise<{ image: CanvasImageSource; box: DOMRect }[]> {
+  const svg = chart instanceof SVGElement ? chart : chart.querySelector<SVGElement>('svg')
+  const canvases = chart instanceof HTMLCanvasElement ? [chart] : [...chart.querySelectorAll('canvas')]
+  const drawn = canvases.filter((c) => c.width > 0).map((c) => ({ image: c, box: c.getBoundingClientRect() }))
+  if (drawn.length > 0 || svg === null) return drawn
+  return [{ image: await imageOf(svg), box: svg.getBoundingClientRect() }]
+}
+
+/** @returns null where a chart is made of text alone. */
+export async function chartPicture(
+  chart: Element,
+  words: { readonly title: string; readonly strip: string },
+): Promise<HTMLCanvasElement | null> {
+  const sheets = await sheetsOf(chart)
+  const box = chart.getBoundingClientRect()
+  if (sheets.length === 0 || box.width === 0) return null
+  const legend = legendOf(chart.closest('.panel, .one, section'))
+  const width = Math.max(480, Math.ceil(box.width) + 2 * PAD)
+  const perLine = Math.max(1, Math.floor((width - 2 * PAD) / 170))
+  const legendPx = Math.ceil(legend.length / perLine) * LINE_PX
+  const height = TITLE_PX + Math.ceil(box.height) + legendPx + PAD + STRIP_PX
+  const ratio = globalThis.devicePixelRatio || 1
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.round(width * ratio)
+  canvas.height = Math.round(height * ratio)
+  const context = canvas.getContext('2d')
+  if (context === null) return null
+  const p = palette.value
+  context.scale(ratio, ratio)
+  context.fillStyle = p['bg-surface']
+  context.fillRect(0, 0, width, height)
+  context.textBaseline = 'middle'
+  context.fillStyle = p['text-1']
+  context.font = `600 12px ${p['font-ui']}`
+  context.fillText(words.title, PAD, TITLE_PX / 2, width - 2 * PAD)
+  for (const { image, box: at } of sheets)
+    context.drawImage(image, PAD + at.left - box.left, TITLE_PX + at.top - box.top, at.width, at.height)
+  context.font = `11px ${p['font-ui']}`
+  legend.forEach(({ text, ink }, i) => {
+    const [x, y] = [
+      PAD + (i % perLine) * 170,
+      TITLE_PX + box.height + PAD / 2 + (Math.floor(i / perLine) + 0.5) * LINE_PX,
+    ]
+    context.fillStyle = ink
+    context.fillRect(x, y - 4, 8, 8)
+    context.fillStyle = p['text-2']
+    context.fillText(text, x + 13, y, 152)
+  })
+  context.fillStyle = p['bg-raised']
+  context.fillRect(0, height - STRIP_PX, width, STRIP_PX)
+  context.fillStyle = p['text-1']
+  context.fillText(words.strip, PAD, height - STRIP_PX / 2, width - 2 * PAD)
+  return canvas
+}

@@ -1,0 +1,68 @@
+import { mount } from '@vue/test-utils'
+import { afterEach, expect, it } from 'vitest'
+import { defineComponent, h, nextTick, ref } from 'vue'
+import { leaveFull, turnFull } from './full.ts'
+import { recoverFocus, useKeptFocus } from './kept-focus.ts'
+
+const view = ref('overview')
+const hasRow = ref(true)
+const page = defineComponent(() => {
+  useKeptFocus(() => view.value)
+  return () =>
+    h('div', { class: 'view' }, [
+      view.value === 'overview'
+        ? h('section', { class: 'panel', 'aria-label': 'Who moved' }, [
+            h(
+              'div',
+              { role: 'table', tabindex: 0, id: 'movers' },
+              hasRow.value ? [h('button', { id: 'row' }, 'a')] : [],
+            ),
+          ])
+        : h('main', [h('h1', 'Incidents')]),
+    ])
+})
+let wrapper: ReturnType<typeof mount> | undefined
+function open() {
+  view.value = 'overview'
+  hasRow.value = true
+  wrapper = mount(page, { attachTo: document.body })
+}
+afterEach(() => {
+  wrapper?.unmount()
+  document.body.replaceChildren()
+})
+const focused = (): string => document.activeElement?.id || (document.activeElement?.tagName ?? '')
+
+it('goes to the table of a row that has left the page', async () => {
+  open()
+  document.getElementById('row')?.focus()
+  hasRow.value = false
+  await nextTick()
+  recoverFocus()
+  expect(focused()).toBe('movers')
+})
+
+it('goes to the heading of the view that has come, and is not taken from where it is', async () => {
+  open()
+  view.value = 'incidents'
+  await nextTick()
+  await nextTick()
+  expect(focused()).toBe('H1')
+  const elsewhere = document.body.appendChild(document.createElement('button'))
+  elsewhere.id = 'sidebar'
+  elsewhere.focus()
+  view.value = 'overview'
+  await nextTick()
+  await nextTick()
+  expect(focused()).toBe('sidebar')
+})
+
+it('comes back from a full panel to where it was', () => {
+  open()
+  document.getElementById('row')?.focus()
+  expect(turnFull()).toBe(true)
+  expect(document.querySelector('.panel')?.hasAttribute('data-full')).toBe(true)
+  document.getElementById('movers')?.focus()
+  expect(leaveFull()).toBe(true)
+  expect([focused(), document.querySelector('[data-full]')]).toEqual(['row', null])
+})

@@ -1,0 +1,8 @@
+/** Bytes as the text that a message carries them in. */
+const CHUNK = 0x8000
+
+export function base64Of(bytes: Uint8Array): string {
+  let binary = ''
+  for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK))
+  return btoa(binary)
+}

@@ -1,0 +1,83 @@
+/**
+ * What could be done about one job, before anything is drafted: its static cap at entitlement, tried against the live jobs by
+ * the host. Nothing is staged or sent from here.
+ */
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type { JobFrame, Notice } from '#core/api/frames.ts'
+import type { RuleCheck, RuleForm } from '#core/api/rule-edits.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+
+/** Longest name that servers take. */
+const NAME_MAX = 15
+/** Part of what a job does now that a cap leaves it where its entitlement is not known. */
+const LEAVES = 0.5
+const NOT_TRIED = 'The cap was not tried against the live jobs'
+
+/** `cap_4690` of `4690.python.u1021`. */
+export const limitName = (jobId: string): string =>
+  `cap_${jobId.split('.')[0] ?? ''}`.replace(/[^A-Za-z0-9_]/g, '_').slice(0, NAME_MAX)
+/** Ids that a condition cannot carry are written by hand. */
+export const isWritable = (jobId: string): boolean => jobId !== '' && !/[\s{}&,]/.test(jobId)
+
+export interface Cap {
+  /** RPC/s of the job in all that the cap is meant to leave. */
+  readonly rpcs: number
+  /** Whether that is its entitlement, by the nodes it has; else half of what it does. */
+  readonly isEntitled: boolean
+}
+
+/** What the job's nodes entitle it to of what its targets serve; where no ledger says so, half of what it does now. */
+export function capOf(frame: Pick<JobFrame, 'rpcs' | 'share' | 'entitled'>): Cap {
+  const { rpcs, share, entitled } = frame
+  const isEntitled = share !== null && entitled !== null && share > 0
+  return { rpcs: Math.max(1, isEntitled ? (rpcs / share) * entitled : rpcs * LEAVES), isEntitled }
+}
+/** A rate is given to each class: so many classes together make the cap. */
+export const ratePerClass = (cap: Cap, classes: number): number =>
+  Math.max(1, Math.round(cap.rpcs / Math.max(1, classes)))
+
+export const useProposeStore = defineStore('propose', () => {
+  const connection = useConnectionStore()
+  const jobId = ref<string | null>(null)
+  const check = shallowRef<RuleCheck | null>(null)
+  const notice = shallowRef<Notice | null>(null)
+  const isOpen = computed({ get: () => jobId.value !== null, set: (on) => on || close() })
+  let asked = 0
+
+  function open(id: string): void {
+    asked++
+    check.value = notice.value = null
+    jobId.value = id
+  }
+  function close(): void {
+    asked++
+    jobId.value = null
+  }
+  const formOf = (id: string, rate: number): RuleForm => ({
+    ...{ verb: 'start', name: limitName(id), conditions: `jobid={${id}}`, rate: String(rate), rank: '' },
+    ...{ realtime: false, queue: 'reg' },
+  })
+  /** Tries the cap: first how many classes the job makes, then the rate that this comes to. */
+  async function tryCap(cap: Cap): Promise<void> {
+    const [mine, id, host] = [++asked, jobId.value, connection.host]
+    if (id === null || !isWritable(id)) return
+    if (host === null) {
+      notice.value = noHost(NOT_TRIED)
+      return
+    }
+    const ask = (rate: number): Promise<RuleCheck> =>
+      host.api.rules.check({ service: 'ost_io', draft: { form: formOf(id, rate) } })
+    try {
+      const first = await ask(ratePerClass(cap, 1))
+      const answer = await ask(ratePerClass(cap, first.trial?.classes ?? 1))
+      if (mine !== asked) return
+      check.value = answer
+      notice.value = null
+    } catch (error) {
+      if (mine === asked) notice.value = refusal(NOT_TRIED, error)
+    }
+  }
+  return { jobId, check, notice, isOpen, open, close, tryCap }
+})

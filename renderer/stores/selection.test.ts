@@ -1,0 +1,72 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { LinkedFrame, LinkedKind } from '#core/api/linked.ts'
+import { capOf, isWritable, limitName, ratePerClass } from './propose.ts'
+import { useSelectionStore } from './selection.ts'
+import { taggedFirst, useTagsStore } from './tags.ts'
+
+beforeEach(() => setActivePinia(createPinia()))
+
+const linked = (kind: LinkedKind, id: string, more: Partial<LinkedFrame> = {}): LinkedFrame => ({
+  ...{ seq: 1, sample: 9, atMs: 9000, kind, id, isHere: true, jobs: 0 },
+  ...{ job: [], target: [], rule: [], user: [], node: [], client: [], resource: [] },
+  ...more,
+})
+
+describe('the selection', () => {
+  it('is one thing of any kind, and a job only where a job is chosen', () => {
+    const selection = useSelectionStore()
+    selection.select('4690.python.u1021', { inspect: true })
+    expect([selection.jobId, selection.inspectorOpen]).toEqual(['4690.python.u1021', true])
+    selection.choose('target', 'OST0003')
+    expect([selection.jobId, selection.inspectorOpen, selection.tied('target', 'OST0003')]).toEqual([
+      ...[null, false, 'chosen'],
+    ])
+    selection.jobId = null // a view lets go of a job: of nothing else
+    expect(selection.selected?.id).toBe('OST0003')
+    selection.clear()
+    expect([selection.selected, selection.query]).toEqual([null, null])
+  })
+
+  it('marks what the host says hangs together with it, and nothing of the selection before', () => {
+    const selection = useSelectionStore()
+    selection.choose('target', 'OST0003')
+    selection.apply(linked('target', 'OST0003', { job: ['a', 'b'], node: ['oss02'] }))
+    expect([selection.tied('job', 'a'), selection.tied('node', 'oss02'), selection.tied('job', 'c')]).toEqual([
+      ...['linked', 'linked', null],
+    ])
+    selection.choose('user', 'ana')
+    expect([selection.tied('job', 'a'), selection.tied('user', 'ana')]).toEqual([null, 'chosen'])
+  })
+
+  it('says when it is not in the sample', () => {
+    const selection = useSelectionStore()
+    selection.select('gone')
+    selection.apply(linked('job', 'gone', { isHere: false }))
+    expect(selection.linked?.isHere).toBe(false)
+  })
+})
+
+it('keeps tags by table, tagged rows first in their order', () => {
+  const tags = useTagsStore()
+  for (const id of ['c', 'b']) tags.toggle('jobs', id)
+  const rows = ['a', 'b', 'c'].map((id) => ({ id }))
+  expect(taggedFirst(rows, tags.of('jobs')).map(({ id }) => id)).toEqual(['b', 'c', 'a'])
+  tags.toggle('jobs', 'b')
+  expect([tags.of('jobs').has('b'), tags.of('rules').size, tags.count]).toEqual([false, 0, 1])
+  tags.clear()
+  expect(tags.count).toBe(0)
+})
+
+describe('a proposed cap', () => {
+  it('is what nodes entitle a job to of what its targets serve, else half of what it does', () => {
+    expect(capOf({ rpcs: 400, share: 0.4, entitled: 0.1 })).toEqual({ rpcs: 100, isEntitled: true })
+    expect(capOf({ rpcs: 400, share: null, entitled: null })).toEqual({ rpcs: 200, isEntitled: false })
+  })
+  it('is shared by the classes it makes, and is named as servers take it', () => {
+    expect([ratePerClass({ rpcs: 100, isEntitled: true }, 8), ratePerClass({ rpcs: 1, isEntitled: true }, 8)]).toEqual([
+      ...[13, 1],
+    ])
+    expect([limitName('4690.python.u1021'), isWritable('a b'), isWritable('a.b')]).toEqual(['cap_4690', false, true])
+  })
+})

@@ -1,0 +1,104 @@
+/** Staging and taking back, each as an edit that can be undone: the host puts back what it was, under the id that it had. */
+import { defineStore } from 'pinia'
+import { shallowRef } from 'vue'
+import type { RuleForm, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
+import type { Client } from './client.ts'
+import { useConnectionStore } from './connection.ts'
+import { noHost, refusal } from './refusal.ts'
+import { useSourceStore } from './source.ts'
+import { useUndoStore } from './undo.ts'
+
+type Item = Pick<StagedFrame['items'][number], 'id' | 'rule' | 'form'>
+type Policy = NonNullable<StagedFrame['policy']>
+export interface ToStage {
+  readonly service: ServiceName
+  readonly form: RuleForm
+  readonly terms: { readonly expiresS: number | null; readonly reason: string }
+  /** Id of the staged change that it takes the place of. */
+  readonly replaces?: string | undefined
+}
+
+const verbWords = { start: 'start of', change: 'change of', stop: 'stop of' } as const
+const wordsOf = ({ verb, name }: RuleForm): string => `${verbWords[verb]} ${name}`
+
+export const useStagedEditsStore = defineStore('staged-edits', () => {
+  const [connection, source, undo] = [useConnectionStore(), useSourceStore(), useUndoStore()]
+  /** What is staged, by service, as it was seen last. */
+  const seen = shallowRef<ReadonlyMap<ServiceName, { items: readonly Item[]; policy: Policy | null }>>(new Map())
+  const note = ({ service, items, policy }: Pick<StagedFrame, 'service' | 'items' | 'policy'>): void => {
+    seen.value = new Map(seen.value).set(service, { items, policy })
+  }
+
+  function api(): Client {
+    if (connection.host === null) throw new Error('The host is not connected')
+    return connection.host.api
+  }
+  /** A refusal is said above the view. */
+  async function said(act: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await act()
+      return true
+    } catch (error) {
+      const what = 'What is staged was not changed'
+      source.tell(connection.host === null ? noHost(what) : refusal(what, error))
+      return false
+    }
+  }
+  const takeBack = (service: ServiceName, id: string): Promise<void> => api().rules.unstage({ service, id })
+  const restore = (service: ServiceName, ids: string[], replaces?: string): Promise<void> =>
+    api().rules.restore({ service, ids, ...(replaces === undefined ? {} : { replaces }) })
+
+  /** @returns  its id. Throws what the host refused with. */
+  async function stage({ service, form, terms, replaces }: ToStage): Promise<string> {
+    const input = { service, form, terms, ...(replaces === undefined ? {} : { replaces }) }
+    const { id } = await api().rules.stage(input)
+    undo.push({
+      ...{ room: 'rules', words: `stage ${wordsOf(form)}` },
+      undo: () => said(() => (replaces === undefined ? takeBack(service, id) : restore(service, [replaces], id))),
+      redo: () => said(() => restore(service, [id], replaces)),
+    })
+    return id
+  }
+
+  /** @param id  null: all of the service. Throws what the host refused with. */
+  async function unstage(service: ServiceName, id: string | null): Promise<void> {
+    const { items = [], policy = null } = seen.value.get(service) ?? {}
+    const gone = items.filter((item) => id === null || item.id === id)
+    const isPolicy = policy !== null && (id === null || policy.id === id)
+    await api().rules.unstage({ service, id })
+    const [first] = gone
+    if (isPolicy) undo.push(policyEdit(service, policy.to, policy.reason, 'take back', policy.id))
+    else if (first !== undefined) {
+      const ids = gone.map((item) => item.id)
+      undo.push({
+        room: 'rules',
+        words: ids.length === 1 ? `take back ${wordsOf(first.form)}` : `take back ${ids.length} staged changes`,
+        undo: () => said(() => restore(service, ids)),
+        redo: () =>
+          said(async () => {
+            for (const one of ids) await takeBack(service, one)
+          }),
+      })
+    }
+  }
+
+  /** Another policy stands alone in what is staged, and has a new id each time. */
+  function policyEdit(
+    service: ServiceName,
+    policy: string,
+    reason: string,
+    done: 'stage' | 'take back',
+    first: string,
+  ) {
+    let id = first
+    const put = () => said(async () => void ({ id } = await api().rules.stagePolicy({ service, policy, reason })))
+    const take = () => said(() => takeBack(service, id))
+    const [undoes, redoes] = done === 'stage' ? [take, put] : [put, take]
+    return { room: 'rules' as const, words: `${done} the policy ${policy}`, undo: undoes, redo: redoes }
+  }
+  async function stagePolicy(service: ServiceName, policy: string): Promise<void> {
+    const { id } = await api().rules.stagePolicy({ service, policy, reason: '' })
+    undo.push(policyEdit(service, policy, '', 'stage', id))
+  }
+  return { seen, note, stage, unstage, stagePolicy }
+})

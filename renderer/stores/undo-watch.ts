@@ -1,0 +1,145 @@
+/** Edits that are a changed value of a store: each is noticed, and can be taken back by putting the value before it back. */
+import { watch } from 'vue'
+import type { ChosenKeys } from '../commands/keymap-text.ts'
+import { useKeymapStore } from '../commands/keymap.ts'
+import type { JobColumn } from '#core/api/frames.ts'
+import type { PadllPlane } from '#core/api/padll.ts'
+import { useJobsTableStore } from './jobs-table.ts'
+import { useLocksStore } from './locks.ts'
+import { usePolicyDraftStore } from './policy-draft.ts'
+import { useSandboxVariantsStore, type VariantEntry } from './sandbox-variants.ts'
+import { useSandboxStore } from './sandbox.ts'
+import { settingTitles } from './setting-titles.ts'
+import { settingNames, type SettingName, type Settings } from './settings-schema.ts'
+import { useSettingsStore } from './settings.ts'
+import { useUndoStore, type EditRoom } from './undo.ts'
+
+interface Noticed<T> {
+  readonly room: EditRoom
+  readonly of: () => T
+  readonly put: (value: T) => unknown
+  readonly words: (now: T, before: T) => string
+  /** Name under which quick changes are one edit; none: each stands alone. */
+  readonly joins?: (now: T, before: T) => string
+  /** What was changed is no edit, as with a draft that is opened. */
+  readonly isOther?: (now: T, before: T) => boolean
+}
+
+function notice<T>({ room, of, put, words, joins, isOther }: Noticed<T>): void {
+  const undo = useUndoStore()
+  watch(
+    of,
+    (now, before) => {
+      if (isOther?.(now, before)) return
+      const joined = joins?.(now, before)
+      undo.push({
+        ...{ room, words: words(now, before), undo: () => put(before), redo: () => put(now) },
+        ...(joined === undefined ? {} : { joins: joined }),
+      })
+    },
+    { flush: 'sync' },
+  )
+}
+
+function settingWords(now: Settings, before: Settings): string {
+  const changed = settingNames.filter((name) => now[name] !== before[name])
+  const [only] = changed
+  if (changed.length !== 1 || only === undefined) return changed.length > 1 ? `${changed.length} settings` : 'settings'
+  return settingTitles[only]
+}
+const changedNames = (now: Settings, before: Settings): SettingName[] =>
+  settingNames.filter((name) => now[name] !== before[name])
+
+/** Of the jobs table: what is undone together is what was changed together. */
+interface JobsView {
+  readonly filter: string
+  readonly sort: JobColumn
+  readonly descending: boolean
+  readonly target: string
+}
+function jobsWords(now: JobsView, before: JobsView): string {
+  if (now.filter !== before.filter) return now.filter === '' ? 'filter of jobs taken away' : `filter ${now.filter}`
+  if (now.target !== before.target) return now.target === '' ? 'records of all targets' : `records of ${now.target}`
+  return `order of jobs by ${now.sort}`
+}
+
+function variantWords(now: readonly VariantEntry[], before: readonly VariantEntry[]): string {
+  const added = now.find(({ id }) => before.every((e) => e.id !== id))
+  const removed = before.find(({ id }) => now.every((e) => e.id !== id))
+  if (added && !removed) return `variant ${added.variant.name} added`
+  if (removed && !added) return `variant ${removed.variant.name} removed`
+  const changed = now.find((e) => before.every((b) => b !== e))
+  return changed ? `variant ${changed.variant.name}` : 'order of the variants'
+}
+
+/** Called once, by the frame: from then on edits are noticed. */
+export function noticeEdits(): void {
+  const [settings, jobs, locks] = [useSettingsStore(), useJobsTableStore(), useLocksStore()]
+  const [sandbox, variants, policies] = [useSandboxStore(), useSandboxVariantsStore(), usePolicyDraftStore()]
+  const [undo, keymap] = [useUndoStore(), useKeymapStore()]
+
+  notice<Settings>({
+    room: 'settings',
+    of: () => ({ ...settings.all }),
+    put: (value) => settings.set(value),
+    words: settingWords,
+    joins: (now, before) => `setting ${changedNames(now, before).join(' ')}`,
+    isOther: (now, before) => changedNames(now, before).length === 0,
+  })
+  notice<ChosenKeys>({
+    room: 'settings',
+    of: () => keymap.chosen,
+    put: (value) => (keymap.chosen = value),
+    words: () => 'keys of commands',
+  })
+  notice<JobsView>({
+    room: 'jobs',
+    of: () => ({ filter: jobs.filter, sort: jobs.sort, descending: jobs.descending, target: jobs.target }),
+    put: (value) => jobs.$patch(value),
+    words: jobsWords,
+    joins: (now, before) => (now.filter === before.filter ? `jobs order ${now.sort}` : 'jobs filter'),
+  })
+  notice<string>({
+    room: 'views',
+    of: () => locks.filter,
+    put: (value) => (locks.filter = value),
+    words: (now) => (now === '' ? 'filter of locks taken away' : `filter of locks ${now}`),
+    joins: () => 'locks filter',
+  })
+  notice<readonly VariantEntry[]>({
+    room: 'sandbox',
+    of: () => variants.entries,
+    put: (value) => variants.put(value),
+    words: variantWords,
+    joins: (now, before) => {
+      const changed = now.length === before.length ? now.find((e) => !before.includes(e)) : undefined
+      return changed ? `variant ${changed.id}` : `variants ${now.length}`
+    },
+    // Those that come with a scenario, or go with it.
+    isOther: (now, before) => now.every(({ id }) => before.every((b) => b.id !== id)),
+  })
+  notice<string>({
+    room: 'sandbox',
+    of: () => sandbox.text,
+    put: (value) => sandbox.edit(value),
+    words: () => 'text of the scenario',
+    joins: () => 'scenario text',
+    isOther: (now) => now === sandbox.keptText,
+  })
+  // What belongs to the scenario before goes with it.
+  watch(
+    () => sandbox.loads,
+    () => undo.forget('sandbox'),
+    { flush: 'sync' },
+  )
+  notice<{ plane: PadllPlane; text: string } | null>({
+    room: 'policies',
+    of: () => (policies.draft === null ? null : { plane: policies.draft.plane, text: policies.draft.text }),
+    put: (value) => value !== null && policies.put(value.plane, value.text),
+    words: () => 'text of the policies',
+    joins: () => 'policies',
+    isOther: (now, before) =>
+      now === null || before === null || now.plane !== before.plane || now.text === before.text || !isTouched(),
+  })
+  const isTouched = (): boolean => policies.draft?.isTouched === true
+}

@@ -1,0 +1,90 @@
+/**
+ * Pictures of states against those that are kept. Letters are Inter of this repository in every place, so that they are the same on
+ * every machine; kept as small JPEGs. What is compared is the mean of small squares, so that edges of letters may differ and shapes may not.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { shots } from '../browser.ts'
+
+const golden = join(import.meta.dirname, '../golden')
+const fonts = join(import.meta.dirname, '../../../resources/fonts')
+const isRenewed = process.env['SLUICE_UPDATE_SHOTS'] === '1'
+/** Part of the squares that may differ. */
+const TOLERANCE = 0.012
+
+const face = (weight: number): string => {
+  const file = readFileSync(join(fonts, `inter-latin-${weight}-normal.woff2`)).toString('base64')
+  return `@font-face{font-family:Pinned;font-weight:${weight};src:url(data:font/woff2;base64,${file})}`
+}
+/** Style that every picture is taken with. */
+export const pinnedStyle = `${face(400)}${face(600)}
+:root{--font-ui:Pinned!important;--font-mono:Pinned!important}
+*{font-family:Pinned!important;caret-color:transparent!important;animation:none!important;transition:none!important}`
+
+interface Difference {
+  readonly share: number
+  readonly picture: string
+}
+/** In a page of the browser, which can read pictures. */
+function compare([a, b]: readonly [string, string]): Promise<Difference> {
+  const load = (data: string): Promise<HTMLImageElement> =>
+    new Promise((resolve, reject) => {
+      const image = new Image()
+      image.onload = () => resolve(image)
+      image.onerror = () => reject(new Error('no picture'))
+      image.src = `data:image/jpeg;base64,${data}`
+    })
+  const SQUARE = 6
+  return Promise.all([load(a), load(b)]).then(([one, two]) => {
+    if (one.width !== two.width || one.height !== two.height) return { share: 1, picture: '' }
+    const canvas = document.createElement('canvas')
+    const [w, h] = [Math.floor(one.width / SQUARE), Math.floor(one.height / SQUARE)]
+    const small = (image: HTMLImageElement): Uint8ClampedArray => {
+      const full = document.createElement('canvas')
+      full.width = w
+      full.height = h
+      const context = full.getContext('2d') as CanvasRenderingContext2D
+      context.imageSmoothingQuality = 'high'
+      context.drawImage(image, 0, 0, w, h)
+      return context.getImageData(0, 0, w, h).data
+    }
+    const [p, q] = [small(one), small(two)]
+    canvas.width = w
+    canvas.height = h
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D
+    const marks = context.createImageData(w, h)
+    let differs = 0
+    for (let i = 0; i < p.length; i += 4) {
+      const most = Math.max(...[0, 1, 2].map((k) => Math.abs((p[i + k] ?? 0) - (q[i + k] ?? 0))))
+      const isOther = most > 24
+      if (isOther) differs++
+      marks.data.set(isOther ? [255, 0, 0, 255] : [p[i] ?? 0, p[i + 1] ?? 0, p[i + 2] ?? 0, 255], i)
+    }
+    context.putImageData(marks, 0, 0)
+    return { share: differs / (w * h), picture: canvas.toDataURL('image/png').split(',')[1] ?? '' }
+  })
+}
+
+/**
+ * Takes the picture and compares it with the one that is kept; without one, or where it is asked for, it is kept.
+ *
+ * @returns  empty where it is the same; otherwise how much differs, and where to look.
+ */
+export async function seen(page: Page, viewer: Page, name: string): Promise<string> {
+  const now = await page.screenshot({ animations: 'disabled', caret: 'hide', type: 'jpeg', quality: 80 })
+  const file = join(golden, `${name}.jpg`)
+  if (isRenewed) {
+    mkdirSync(golden, { recursive: true })
+    writeFileSync(file, now)
+    return ''
+  }
+  if (!existsSync(file)) return `there is no ${file}: SLUICE_UPDATE_SHOTS=1 makes it`
+  const args: [string, string] = [readFileSync(file).toString('base64'), now.toString('base64')]
+  const { share, picture } = await viewer.evaluate(compare, args)
+  if (share <= TOLERANCE) return ''
+  const actual = join(shots, `${name}-actual.jpg`)
+  writeFileSync(actual, now)
+  writeFileSync(join(shots, `${name}-diff.png`), Buffer.from(picture, 'base64'))
+  return `${(100 * share).toFixed(1)} % of ${name} differs: ${actual}, and beside it ${name}-diff.png; SLUICE_UPDATE_SHOTS=1 keeps it as it is now`
+}

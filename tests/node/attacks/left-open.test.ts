@@ -1,0 +1,55 @@
+/** What another user of the machine finds: a screen that was locked where the system tells of no lock, and a folder that was open. */
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { ShellTold } from '#electron/host/shell/shell.ts'
+import { followMachine } from '#electron/main/power.ts'
+import { defaultHistoryFile } from '#electron/server/data-dir.ts'
+import type { FakeElectron } from '../fake-electron.ts'
+import { tempFolder } from '../temp-folder.ts'
+
+vi.mock('electron', async () => {
+  const { fakeElectron } = await import('../fake-electron.ts')
+  const fake = fakeElectron()
+  return { ...fake, default: fake }
+})
+const fake = (await import('electron')) as unknown as FakeElectron
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('a screen that Linux locks without a word is noticed within seconds, once', () => {
+  const told: ShellTold[] = []
+  followMachine((t) => told.push(t), 'linux')
+  vi.advanceTimersByTime(60_000)
+  expect(told).toEqual([])
+  fake.state.idle = 'locked'
+  vi.advanceTimersByTime(60_000)
+  expect(told).toEqual([{ kind: 'power', what: 'lock-screen' }])
+  fake.state.idle = 'idle'
+  vi.advanceTimersByTime(60_000)
+  expect(told.at(-1)).toEqual({ kind: 'power', what: 'unlock-screen' })
+  expect(told).toHaveLength(2)
+})
+
+it('a screen that another user takes counts as locked', () => {
+  const told: ShellTold[] = []
+  followMachine((t) => told.push(t), 'darwin')
+  fake.powerMonitor.emit('user-did-resign-active')
+  expect(told).toEqual([{ kind: 'power', what: 'lock-screen' }])
+})
+
+it.skipIf(process.platform === 'win32')('a data folder that others could write to is closed to them', () => {
+  const home = tempFolder()
+  const folder = join(home, '.local/share/sluice')
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o777)
+  expect(defaultHistoryFile({ platform: 'linux', home, env: {} }).ok).toBe(true)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  // One that somebody named is theirs: it may be a folder of the system.
+  const named = join(home, 'named')
+  mkdirSync(named)
+  chmodSync(named, 0o755)
+  expect(defaultHistoryFile({ platform: 'linux', home, env: { SLUICE_DATA: named } }).ok).toBe(true)
+  expect(statSync(named).mode & 0o777).toBe(0o755)
+})

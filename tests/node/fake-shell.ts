@@ -1,0 +1,44 @@
+/** A program around the host that is driven by a test: it remembers what it was asked for, and tells what the test says. */
+import { ok, type Result } from '#core/base/result.ts'
+import type { MenuModel } from '#core/api/shell.ts'
+import type { KeychainState, Shell, ShellTold } from '#electron/host/shell/shell.ts'
+
+export function fakeShell() {
+  const listeners = new Set<(told: ShellTold) => void>()
+  const seen = {
+    names: [] as string[],
+    notices: [] as { id: string; title: string; body: string }[],
+    links: [] as string[],
+    menus: [] as MenuModel[],
+  }
+  /** What a person chooses, and whether the keychain is a real one. */
+  const world = {
+    save: null as string | null,
+    keychain: { can: true, why: '' } as KeychainState,
+  }
+  const shell: Shell = {
+    askSave: (name): Promise<Result<string | null>> => {
+      seen.names.push(name)
+      return Promise.resolve(ok(world.save))
+    },
+    notify: (notice) => void seen.notices.push(notice),
+    openLink: (url) => {
+      seen.links.push(url)
+      return Promise.resolve(ok(undefined))
+    },
+    setMenu: (menu) => void seen.menus.push(menu),
+    keychain: {
+      state: () => Promise.resolve(world.keychain),
+      seal: (text) => Promise.resolve(ok(Buffer.from(text).toString('hex').split('').toReversed().join(''))),
+      open: (sealed) => Promise.resolve(ok(Buffer.from(sealed.split('').toReversed().join(''), 'hex').toString())),
+    },
+    onTold: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+  const tell = (told: ShellTold): void => {
+    for (const l of [...listeners]) l(told)
+  }
+  return { shell, seen, world, tell }
+}
