@@ -60,7 +60,11 @@ export default defineConfig({
     plugins: [vue(), packagesOf('renderer')],
     build: {
       outDir: 'out/renderer',
-      rolldownOptions: { input: { index: 'renderer/index.html' } },
+      rolldownOptions: {
+        input: { index: 'renderer/index.html' },
+        // What the first picture needs comes in one piece: a browser asks for six at a time.
+        output: { codeSplitting: { groups: [{ name: 'window', tags: ['$initial'] }] } },
+      },
       chunkSizeWarningLimit: 1500,
       minify: true, // electron-vite leaves renderer code unminified by default
     },

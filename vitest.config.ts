@@ -32,8 +32,10 @@ export default defineConfig({
         test: {
           name: 'window',
           environment: 'happy-dom',
-          setupFiles: ['tests/setup/property-seed.ts'],
+          setupFiles: ['tests/setup/property-seed.ts', 'tests/setup/whole-views.ts'],
           include: ['renderer/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -1,8 +1,9 @@
 /**
  * Every view as an operator sees it, written as pictures, and what is crooked in it as lines:
- * `node bench/looks.ts [--out FOLDER] [--view V] [--size 1024x700] [--rows 0|10|10000] [--theme dark|light] [--quick]`.
- * 0 rows is a scenario whose only job has not begun, 10 is the demo, 10,000 a recording. Each option may be given several values with commas;
- * `--quick` leaves axe out.
+ * `node bench/looks.ts [--out FOLDER] [--view V] [--size 1024x700] [--rows 0|10|10000] [--theme dark|light] [--look L] [--quick]`.
+ * 0 rows is a scenario whose only job has not begun, 10 is the demo, 10,000 a recording. A look is what an operator or a system asked for
+ * beside the theme: `plain` (without the option), `contrast`, `text` (125 %), `palettes` (the other ones), `forced` (colours of the system),
+ * `print`. Each option may be given several values with commas; `--quick` leaves axe out.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,7 @@ import type { Page } from 'playwright-core'
 import { openHost, type Host } from '#electron/host/host.ts'
 import { serveConsole } from '#electron/server/serve.ts'
 import { builtWindow, launch, noBrowser } from '../tests/e2e/browser.ts'
-import { axeFaults, lookForFaults } from './look-faults.ts'
+import { axeFaults, lookForFaults } from '../tests/e2e/look-faults.ts'
 import { RECORDING, recordMany } from './look-jobs.ts'
 
 const { values: flags } = parseArgs({
@@ -20,6 +21,7 @@ const { values: flags } = parseArgs({
     out: { type: 'string', default: join(import.meta.dirname, '../out/looks') },
     quick: { type: 'boolean', default: false },
     ...{ view: { type: 'string' }, size: { type: 'string' }, rows: { type: 'string' }, theme: { type: 'string' } },
+    look: { type: 'string', default: 'plain' },
   },
 })
 const chosen = (all: readonly string[], flag: string | undefined): readonly string[] =>
@@ -39,6 +41,17 @@ jobs:
 /** Samples of a tenth of a second before anything is looked at: charts have lines then. */
 const WARM = 700
 const MANY = 10_000
+/** What is asked for in the address, and of the browser. */
+const looks: Readonly<
+  Record<string, { readonly query?: string; readonly media?: Parameters<Page['emulateMedia']>[0] }>
+> = {
+  plain: {},
+  contrast: { query: '&contrast=high' },
+  text: { query: '&textSize=125' },
+  palettes: { query: '&series=tol-muted&heat=viridis' },
+  forced: { media: { forcedColors: 'active' } },
+  print: { media: { media: 'print' } },
+}
 const FIRST_RUN = 'sluice.first-run'
 
 const press = async (page: Page, ...keys: string[]): Promise<void> => {
@@ -150,12 +163,16 @@ for (const rows of chosen(['0', '10', String(MANY)], flags.rows)) {
   }, FIRST_RUN)
   const page = await context.newPage()
   page.on('pageerror', (e) => tell(`page error: ${e.message}`))
-  for (const theme of chosen(['dark', 'light'], flags.theme)) {
+  const themes = chosen(['dark', 'light'], flags.theme)
+  for (const [theme, look] of themes.flatMap((t) =>
+    chosen(Object.keys(looks), flags.look).map((l) => [t, l] as const),
+  )) {
     for (const size of chosen(['1440x900', '1024x700', '2560x1440'], flags.size)) {
       const [width = 0, height = 0] = size.split('x').map(Number)
       await page.setViewportSize({ width, height })
+      await page.emulateMedia({ media: null, forcedColors: null, ...looks[look]?.media })
       await page.goto(served.value.freshUrl())
-      await page.goto(`${new URL(served.value.url).origin}/?theme=${theme}`)
+      await page.goto(`${new URL(served.value.url).origin}/?theme=${theme}${looks[look]?.query ?? ''}`)
       await page.getByTestId('sample').first().waitFor()
       if (rows === String(MANY) && host.onScreen.playback === undefined) {
         await at('history')(page)
@@ -164,7 +181,7 @@ for (const rows of chosen(['0', '10', String(MANY)], flags.rows)) {
         await page.waitForTimeout(2000)
       }
       for (const view of chosen(Object.keys(states), flags.view)) {
-        const name = `${view}-${size}-${theme}-${rows}`
+        const name = `${view}-${size}-${look === 'plain' ? '' : `${look}-`}${theme}-${rows}`
         await press(page, 'Escape', 'Escape')
         try {
           await states[view]?.(page)

@@ -20,6 +20,7 @@ import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
+import { benches as search } from '#electron/host/search/search.bench.ts'
 import { benches as jobsFilter } from '#electron/host/views/jobs-filter.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as bundle } from '#electron/incidents/bundle/bundle.bench.ts'
@@ -103,6 +104,7 @@ const all: readonly Bench[] = [
   ...ssh,
   ...step,
   ...jobsFilter,
+  ...search,
 ]
 const out: Measured[] = []
 for (const b of all.filter((x) => x.id.includes(only))) {

@@ -60,6 +60,8 @@ const stream = z.object({
 const windowMs = z.number().min(10_000).max(86_400_000).default(300_000)
 /** Instant of A while two are compared: the frame then says what was there, beside what is at the cursor. */
 const againstMs = z.number().nullable().default(null)
+/** Filter of a table, in the grammar of the jobs; one that cannot be read hides nothing. */
+const filter = z.string().max(500).default('')
 /** Target whose records are shown; empty = all. */
 const target = z.string().max(128).default('')
 
@@ -137,6 +139,10 @@ export const contract = {
           /** Empty = all nodes, merged. */
           node: z.string().max(255).default(''),
           queue: z.enum(['reg', 'hp']).default('reg'),
+          /** Filter, for example `job:4690 rate<500 owner:operator is:drifting`. */
+          filter,
+          /** Name of a rule whose place is asked for; empty = none. */
+          sought: z.string().max(512).default(''),
           offset: z.number().int().nonnegative().default(0),
           limit: z.number().int().min(1).max(200).default(100),
         }),
@@ -155,6 +161,8 @@ export const contract = {
           scope: z.string().max(40).default(''),
           /** What the channels are of: a key of the tree, or `job:` and a job id; empty = all. */
           selected: z.string().max(300).default(''),
+          /** Filter, for example `job:train op:open is:waiting`. */
+          filter,
         }),
       )
       .output(eventIterator(metadataFrame)),
@@ -180,7 +188,15 @@ export const contract = {
       .output(eventIterator(locksFrame)),
     /** Haechi: the token economy of one data node. */
     tokens: oc
-      .input(stream.extend({ windowMs, node: z.string().max(128).default(''), span: tokensSpan.default('period') }))
+      .input(
+        stream.extend({
+          windowMs,
+          node: z.string().max(128).default(''),
+          span: tokensSpan.default('period'),
+          /** Filter, for example `client:c1 is:missing used>5k`. */
+          filter,
+        }),
+      )
       .output(eventIterator(tokensFrame)),
     /** What is kept of the past of the source on screen: a day, a week, two spans compared, the store. */
     history: oc.input(stream.extend(historyQuery.shape)).output(eventIterator(historyFrame)),

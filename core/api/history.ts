@@ -176,4 +176,8 @@ export const csvQuery = z.object({
 export type CsvQuery = z.infer<typeof csvQuery>
 
 /** Parts of a CSV, in order. */
-export const csvPart = z.object({ text: z.string(), rows: count, isLast: z.boolean() })
+export const csvPart = z.object({
+  ...{ text: z.string(), rows: count, isLast: z.boolean() },
+  /** Part of the stretch that is written, 0..1; absent where that cannot be told. */
+  done: z.number().min(0).max(1).optional(),
+})

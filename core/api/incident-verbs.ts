@@ -71,8 +71,11 @@ export const incidentVerbs = {
     .errors(errors)
     .input(id.extend({ cell: z.string().max(32) }))
     .output(z.void()),
-  /** Puts the cell that was removed last back where it was. */
-  restoreCell: oc.errors(errors).input(id).output(z.void()),
+  /** Puts a removed cell back where it was; null: the one that was removed last. */
+  restoreCell: oc
+    .errors(errors)
+    .input(id.extend({ cell: z.string().max(32).nullable().default(null) }))
+    .output(z.void()),
   alertRules: oc.output(z.object({ rules: z.array(alertRuleFace) })),
   setAlertRule: oc.errors(errors).input(alertRule).output(z.void()),
   /** What a bundle would hold; nothing is written. */

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { alertKind, cell, incident, incidentId, incidentStatus } from '../snapshot/notebook.ts'
 import { manifest, memberGroup } from '../snapshot/manifest.ts'
 import { span } from './history.ts'
-import { level, ms, notice, streamHead as head } from './parts.ts'
+import { filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 export { alertKind, cell, incident, incidentId, incidentStatus, memberGroup }
 export type { AlertKind, Cell, CellKind, Incident, IncidentStatus } from '../snapshot/notebook.ts'
@@ -73,6 +73,8 @@ export type BundleRow = z.infer<typeof bundleRow>
 export const incidentsQuery = z.object({
   /** Incident whose cells are wanted; null: none. */
   selected: incidentId.nullable().default(null),
+  /** Filter, for example `ana text:ost0003 is:open`. */
+  filter: z.string().max(500).default(''),
 })
 export type IncidentsQuery = z.infer<typeof incidentsQuery>
 
@@ -94,6 +96,14 @@ export const incidentsFrame = z.object({
       fault: text,
     }),
   ),
+  filterError,
+  /**
+   * Notebooks that pass, newest first, with the entries in which the words of the filter stand. `reading`: how many were not read
+   * yet; what is found in them comes with a later frame. All notebooks are sent: others ask this frame for them.
+   */
+  filtered: filtered
+    .extend({ found: z.array(z.object({ id: incidentId, cells: z.array(text) })), reading: count })
+    .optional(),
   /** The one asked for; null: none, or it is gone. */
   selected: incident.nullable(),
   /** Hash of the notebook as it stands, as it would be in a bundle of it. */

@@ -3,7 +3,7 @@
  * PADLL's stages in front of the jobs, and the TBF rules of a metadata server. Both look the same here. Rates are op/s.
  */
 import * as z from 'zod'
-import { expression, level, ms, notice, streamHead as head } from './parts.ts'
+import { expression, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -59,6 +59,9 @@ export const metadataFrame = z.object({
   /** Scopes with a limit, a policy or a channel, and the one shown (`meta_op`, `open`, …). */
   scopes: texts,
   scope: z.string(),
+  filterError,
+  /** Of stages, or of rules of the metadata servers: tree, channels and the jobs that are named are theirs. Sums are of all. */
+  filtered: filtered.optional(),
   controller: z.object({
     /** Name of the global controller, where it runs, and its epoch; for `mds` the console itself. */
     name: z.string(),

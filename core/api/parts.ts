@@ -47,3 +47,13 @@ export const diffLine = z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.
 
 /** A where two instants are compared: where A stands. null: nothing is kept of it. */
 export const against = z.object({ atMs: ms }).nullable().optional()
+
+/** Set where the filter of a query could not be read; nothing is hidden then. */
+export const filterError = z.object({ column: count, message: z.string() }).optional()
+/** What a filter leaves of a table; absent where it is empty or could not be read. */
+export const filtered = z.object({
+  /** The filter that this was found by. */
+  filter: z.string(),
+  passing: count,
+  of: count,
+})

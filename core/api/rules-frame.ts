@@ -1,6 +1,6 @@
 /** The rule list of one service, on one server or merged over all. */
 import * as z from 'zod'
-import { against, diffLine, expression, ms, streamHead as head } from './parts.ts'
+import { against, diffLine, expression, filtered, filterError, ms, streamHead as head } from './parts.ts'
 import { lint, service } from './rule-edits.ts'
 
 const count = z.number().int().nonnegative()
@@ -25,6 +25,11 @@ export const rulesFrame = z.object({
   /** Rules in all, and the first row of this slice. */
   known: count,
   offset: count,
+  /** Where a rule that was asked for stands in the list without a filter, from 0; null: the list has none of that name. */
+  sought: z.object({ name: z.string(), at: count.nullable() }).optional(),
+  filterError,
+  /** With how many of the rules that it hides have something staged, and the rules that another one can be placed before. */
+  filtered: filtered.extend({ staged: count, ranks: texts }).optional(),
   /** Release of the shown node (or the first), for example `2.17.57`; empty when it was not read. */
   release: z.string(),
   /** RPCs waiting in this queue of the service, all shown servers. */
@@ -37,6 +42,8 @@ export const rulesFrame = z.object({
   rows: z.array(
     z.object({
       name: z.string(),
+      /** Place in the whole list, from 1, while a filter hides rules: with what is staged, as the list shows it. */
+      rank: count.optional(),
       conditions: z.string(),
       expressions: z.array(expression),
       /** RPC/s per class; min and max differ where servers hold different rates. */

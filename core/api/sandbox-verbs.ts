@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { span } from './history.ts'
 import { errors } from './parts.ts'
 import {
-  calibration,
+  calibrateEvent,
   completion,
   exported,
   exportInput,
@@ -38,10 +38,10 @@ export const sandboxVerbs = {
   fork: oc.errors(errors).input(forkInput).output(forked),
   /** One run at a time a host; whoever takes no more of its events cancels it. */
   run: oc.errors(errors).input(runInput).output(eventIterator(runEvent)),
+  /** Whoever takes no more of its events cancels it. */
   calibrate: oc
-    .errors(errors)
     .input(forkInput.extend({ span, seeds: z.number().int().min(1).max(50).default(5) }))
-    .output(calibration),
+    .output(eventIterator(calibrateEvent)),
   /** Stages the rules of a variant, or hands its controller's settings to the cluster, which must not be in enforce mode. */
   stage: oc
     .errors(errors)

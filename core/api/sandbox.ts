@@ -128,13 +128,19 @@ export const knowledgeLine = z.object({ level: z.enum(['unknown', 'watch', 'ok']
 export type KnowledgeLine = z.infer<typeof knowledgeLine>
 
 export const outsideInput = z.object({
+  /** Job whose figures are a guess, and that could be left out; empty: it is of no single job. */
   jobId: z.string(),
+  /** Whose input it is; empty: of the whole cluster. */
+  of: z.string(),
   /** `RPC size 4 KiB`, and the range that it is outside of: `the fitted range of 16 KiB to 4 MiB`. */
   input: z.string(),
   range: z.string(),
-  side: z.enum(['below', 'above']),
-  /** How many times it lies beyond the bound. */
-  times: z.number(),
+  /** Why that matters, as a sentence. */
+  why: z.string(),
+  /** apart: there is no model of its kind. */
+  side: z.enum(['below', 'above', 'apart']),
+  /** How many times it lies beyond the bound; null: that cannot be counted. */
+  times: z.number().nullable(),
 })
 export type OutsideInput = z.infer<typeof outsideInput>
 
@@ -273,6 +279,14 @@ export const calibration = z.object({
   knowledge: z.array(knowledgeLine),
 })
 export type Calibration = z.infer<typeof calibration>
+
+/** A calibration on its way: seeds that were run; it ends with its result, or with why there is none. */
+export const calibrateEvent = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('progress'), done: count, of: count }),
+  z.object({ kind: z.literal('result'), calibration: calibration }),
+  z.object({ kind: z.literal('failed'), notice }),
+])
+export type CalibrateEvent = z.infer<typeof calibrateEvent>
 
 export const exportInput = z.object({ id: z.string().max(64), format: z.enum(['csv', 'json', 'md']) })
 export const exported = z.object({ name: z.string(), text: z.string() })

@@ -3,7 +3,7 @@
  * tokens, and a token is one I/O; times inside a period are ms from its beginning.
  */
 import * as z from 'zod'
-import { level, ms, notice, streamHead as head } from './parts.ts'
+import { filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -25,6 +25,9 @@ export const tokensFrame = z.object({
   /** Data nodes of this source, and the one shown; empty and '' where it has none. */
   nodes: texts,
   node: z.string(),
+  filterError,
+  /** With the keys of the clients that pass; all of them are sent: the pool, an inspector and a form are of all. */
+  filtered: filtered.extend({ keys: texts }).optional(),
   /** false: what the cursor points at is no longer in memory. */
   isKept: z.boolean(),
   variant: tokensVariant,

@@ -24,12 +24,12 @@ function wordScore(word: string, name: string): number {
  */
 export function matchCost(words: readonly string[], fields: readonly string[]): number | undefined {
   if (words.length === 0) return undefined
-  const folded = fields.map(fold)
   let cost = 0
   for (const word of words) {
     let best = Infinity
-    for (const [i, field] of folded.entries()) {
-      const score = wordScore(word, field) + (i > 0 ? 4 : 0)
+    // Asked of every name at every key: no list is made for it.
+    for (let i = 0; i < fields.length; i++) {
+      const score = wordScore(word, fold(fields[i] as string)) + (i > 0 ? 4 : 0)
       if (score < best) best = score
     }
     if (best === Infinity) return undefined

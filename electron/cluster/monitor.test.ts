@@ -420,7 +420,13 @@ describe('a node that stops answering', () => {
     expect(c.monitor.sample).toBe(29)
     expect(raw.totals.value(TOTAL, totalColumn('rpcs'), 29)).toBeNaN()
     expect(raw.jobs.value('1.hog.u1', jobColumn('rpcs'), 29)).toBeNaN()
-    expect(overviewFrame(c.monitor, query, 1).tiles.find((t) => t.id === 'rules')?.value).toBeNull()
+    const rules = (at: number | null) => {
+      const { sample, tiles } = overviewFrame(c.monitor, { ...query, at }, 1)
+      return [sample, tiles.find((t) => t.id === 'rules')?.value]
+    }
+    expect(rules(29)).toEqual([29, null])
+    // Who does not ask for one of them sees the last data, under its own time.
+    expect(rules(null)).toEqual([19, 4])
     set(false)
     await c.run(4)
     expect(raw.totals.value(TOTAL, totalColumn('rpcs'), c.monitor.sample)).toBeGreaterThan(0)

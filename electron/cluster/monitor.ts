@@ -81,6 +81,7 @@ export class ClusterMonitor {
   #lastSecond = 0
   /** When rates were read for the last time. */
   #ratesNs = 0
+  #answered = 0
   readonly #listeners = new Set<() => void>()
 
   constructor(options: {
@@ -142,8 +143,18 @@ export class ClusterMonitor {
     return this.recent.raw.totals.newest
   }
 
+  /** The newest sample that a server had part in; those after it are gaps, because none answers. 0 before the first. */
+  get answered(): number {
+    return this.#answered
+  }
+
   get targets(): readonly TargetNow[] {
     return this.#targets
+  }
+
+  /** MDTs, each with its MDS. */
+  get metadataTargets(): readonly TargetNow[] {
+    return this.serversOf('mdt').flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
   }
 
   /** OSSes in the order of the source. */
@@ -340,6 +351,7 @@ export class ClusterMonitor {
     // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
+    if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)

@@ -94,6 +94,8 @@ export interface Viewed {
   readonly jobs: JobsRead
   readonly events: { between(fromMs: number, toMs: number, limit: number): Mark[] }
   readonly targets: readonly { readonly target: string; readonly node: string }[]
+  /** MDTs; of a recorded past they are not kept. */
+  readonly metadataTargets?: Viewed['targets'] | undefined
   /** OSSes. */
   readonly servers: readonly string[]
   /** The source that goes on, where this is more than it; a picture of the past has none. */

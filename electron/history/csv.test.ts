@@ -119,9 +119,13 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
   const reader = history.reader()
   const parts = csvParts(reader, query('jobs'))
   if (!parts.ok) throw new Error(parts.error.what)
-  let [rows, longest, last] = [0, 0, false]
+  let [rows, longest, last, done] = [0, 0, false, 0]
   for await (const part of parts.value) {
     expect(last).toBe(false)
+    expect(part.done).toBeGreaterThanOrEqual(done)
+    done = part.done
+    // In the middle of the rows it is in the middle of the stretch.
+    if (rows < 50_000 && rows + part.rows >= 50_000) expect(Math.abs(done - 0.5)).toBeLessThan(0.1)
     rows += part.rows
     longest = Math.max(longest, part.text.length)
     last = part.isLast
@@ -129,7 +133,7 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
     history.record(NOW + 20_000 + rows, [], [], facts)
     history.flush()
   }
-  expect([rows, last]).toEqual([100_000, true])
+  expect([rows, last, done]).toEqual([100_000, true, 1])
   expect(longest).toBeLessThan(70_000)
   const events = parse(textOf(history, query('events'))).slice(1)
   expect(new Set(events.map((r) => r[5])).size).toBe(2500)

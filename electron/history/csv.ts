@@ -14,6 +14,8 @@ export interface CsvPart {
   /** Rows in it, without the head. */
   readonly rows: number
   readonly isLast: boolean
+  /** Part of the stretch that is written, 0..1, by the times of its rows. */
+  readonly done: number
 }
 
 /** Characters of a part. */
@@ -189,21 +191,41 @@ function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly 
   }
 }
 
+/** Length of a time as `isoOf` writes it. */
+const ISO_LENGTH = 24
+
+/** How much of what is kept of a stretch lies behind a row; rows are in the order of their times, or of time going back. */
+function progressOf(
+  reader: HistoryReader,
+  { fromMs, toMs, what }: CsvQuery,
+): (row: readonly Cell[] | string) => number {
+  const kept = reader.kept()
+  const [from, to] = [Math.max(fromMs, kept?.fromMs ?? fromMs), Math.min(toMs, kept?.toMs ?? toMs)]
+  let done = 0
+  return (row) => {
+    const at = Date.parse(typeof row === 'string' ? row.slice(0, ISO_LENGTH) : String(row[0]))
+    const share = (what === 'events' ? to - at : at - from) / Math.max(1, to - from)
+    if (share > done) done = Math.min(1, share)
+    return done
+  }
+}
+
 /** The text of a query, part after part; at least one, the last is marked. */
 export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvPart, void, void> {
   const { head, rows } = tableOf(reader, query)
+  const progress = progressOf(reader, query)
   let text = `${head.map(cell).join(',')}\r\n`
   let n = 0
   for (const row of rows) {
     if (text.length >= PART) {
-      yield { text, rows: n, isLast: false }
+      yield { text, rows: n, isLast: false, done: progress(row) }
       text = ''
       n = 0
     }
     text += `${typeof row === 'string' ? row : row.map(cell).join(',')}\r\n`
     n++
   }
-  yield { text, rows: n, isLast: true }
+  yield { text, rows: n, isLast: true, done: 1 }
 }
 
 /** The same for a stream: others have their turn between two parts. Failures: CSV_EMPTY where nothing is kept of the span. */

@@ -111,7 +111,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const about = { version: version(), runtime: `Node ${process.versions.node}` }
   const router = makeRouter({
     ...{ onScreen, clusters, papers, sandbox, incidents, shell },
-    facts: () => machineFacts({ ...about, dataDir, historyFile: options.historyFile, access: clusters.access }),
+    facts: () =>
+      machineFacts({
+        ...{ ...about, dataDir, historyFile: options.historyFile, access: clusters.access },
+        ...{ bundles: incidents.bundles.folder, recordings: history.recordings?.folder ?? null },
+      }),
     search: new SearchDesk({ onScreen, clusters, sandbox, incidents }),
     history: timeTravel,
     pump: new FramePump(),

@@ -14,6 +14,8 @@ export interface FilterRow {
   readonly topOp: string
   readonly rule: string
   readonly targets: readonly string[]
+  /** Servers of its targets. */
+  readonly servers: readonly string[]
   readonly nodes: number | null
   readonly rpcs: number
   readonly readBps: number
@@ -41,6 +43,7 @@ const TEXT: Readonly<Record<string, (r: FilterRow) => readonly string[]>> = {
   op: (r) => [r.topOp],
   rule: (r) => [r.rule],
   target: (r) => r.targets,
+  node: (r) => r.servers,
 }
 const NUMBER: Readonly<Record<string, (r: FilterRow) => number | null>> = {
   rpc: (r) => r.rpcs,

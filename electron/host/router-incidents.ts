@@ -40,7 +40,7 @@ export function incidentHandlers(os: Implementation, { notebooks, alerts, bundle
       if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
     }),
     restoreCell: os.incidents.restoreCell.handler(({ input, errors }) => {
-      const restored = notebooks.restoreCell(input.id)
+      const restored = notebooks.restoreCell(input.id, input.cell)
       if (!restored.ok) throw errors.REFUSED(refusal(restored.error))
     }),
     alertRules: os.incidents.alertRules.handler(() => ({ rules: alerts.rules() })),

@@ -329,11 +329,7 @@ export function makeRouter(parts: RouterParts) {
         if (!run.ok) throw errors.REFUSED(refusal(run.error))
         return run.value
       }),
-      calibrate: os.sandbox.calibrate.handler(async ({ input, errors, signal }) => {
-        const calibrated = await sandbox.calibrate(input, signal)
-        if (!calibrated.ok) throw errors.REFUSED(refusal(calibrated.error))
-        return calibrated.value
-      }),
+      calibrate: os.sandbox.calibrate.handler(({ input, signal }) => sandbox.calibrate(input, signal)),
       stage: os.sandbox.stage.handler(({ input, errors }) => {
         const staged = sandbox.stage(input.variant, input.verdict, input.expireMinutes, input.run)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))

@@ -88,6 +88,9 @@ export class LongView implements Viewed {
   get targets(): Viewed['targets'] {
     return this.live.targets
   }
+  get metadataTargets(): Viewed['targets'] {
+    return this.live.metadataTargets
+  }
   get servers(): readonly string[] {
     return this.live.servers
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
-import { openHost } from '#electron/host/host.ts'
+import type { Host } from '#electron/host/host.ts'
 import { defaultHistoryFile } from './data-dir.ts'
 import { readFlags } from './flags.ts'
 import { METRICS_PATH, metricsOf, metricsText } from './metrics.ts'
@@ -12,6 +12,10 @@ import { serveConsole, type Served, type ServeOptions } from './serve.ts'
 const USUAL_PORT = 7423
 /** A signal must end the process within two seconds, whatever the parts that close do. */
 const CLOSE_MS = 1800
+/** Longest time that the host waits for a browser to fetch the page. */
+const PAGE_MS = 250
+/** What a scraper is told before there is anything. */
+const NO_METRICS = '# EOF\n'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -54,22 +58,17 @@ if (!existsSync(join(webRoot, 'index.html'))) {
 }
 
 const historyFile = must(flags.history === undefined ? defaultHistoryFile() : ok(flags.history))
-const host = must(
-  await openHost({
-    shell: 'browser',
-    historyFile,
-    ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
-  }),
-)
-const metrics = flags.metrics ? metricsOf(() => metricsText(host.monitor)) : undefined
+// The page is on its way to the browser while the host opens.
+const up: { host: Host | undefined } = { host: undefined }
+const opening = Promise.withResolvers<Host>()
+opening.promise.catch(() => undefined)
+const metrics = flags.metrics ? metricsOf(() => (up.host ? metricsText(up.host.monitor) : NO_METRICS)) : undefined
 const served = await serveSomewhere(flags.port, {
-  ...{ router: host.router, onUnknown: host.unknownVerb.bind(host), webRoot, metrics },
+  ...{ router: opening.promise.then(({ router }) => router), webRoot, metrics },
+  onUnknown: (...said) => up.host?.unknownVerb(...said),
   host: '127.0.0.1',
 })
-if (!served.ok) {
-  await host.close()
-  stop(served.error)
-}
+if (!served.ok) stop(served.error)
 
 let closing = false
 function close(): void {
@@ -77,7 +76,7 @@ function close(): void {
   closing = true
   setTimeout(() => process.exit(0), CLOSE_MS).unref()
   const parts = served.ok ? served.value.close() : Promise.resolve()
-  void parts.then(() => host.close()).finally(() => process.exit(0))
+  void parts.then(() => up.host?.close()).finally(() => process.exit(0))
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, close)
 
@@ -91,3 +90,19 @@ if (process.stdin.isTTY) {
 } else {
   line('The address works once. Ctrl-C stops the console.')
 }
+
+// To load and open the host holds up everything else in this process for a second: a browser that is there already gets its page first.
+await Promise.race([served.value.taken, new Promise((resolve) => setTimeout(resolve, PAGE_MS))])
+const { openHost } = await import('#electron/host/host.ts')
+const opened = await openHost({
+  shell: 'browser',
+  historyFile,
+  ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
+})
+if (!opened.ok) {
+  opening.reject(new Error(opened.error.what))
+  stop(opened.error)
+}
+up.host = opened.value
+if (closing) await up.host.close()
+else opening.resolve(up.host)

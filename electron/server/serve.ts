@@ -3,6 +3,7 @@
  * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin. /metrics, where it is on, has a token of its own.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { extname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { AnyRouter } from '@orpc/server'
 import { fail, invariant, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -14,8 +15,11 @@ import { MAX_WINDOWS, rpcSockets, type RpcSockets } from './rpc.ts'
 
 /** What to serve and where. */
 export interface ServeOptions {
-  /** The contract, implemented; every call has the context { peer }. */
-  readonly router: AnyRouter
+  /**
+   * The contract, implemented; every call has the context { peer }. It may still be on its way: the page is served meanwhile, and
+   * a window that asks waits for it.
+   */
+  readonly router: AnyRouter | Promise<AnyRouter>
   /** Folder with the built window. */
   readonly webRoot: string
   /** 0 = any free port. */
@@ -34,6 +38,8 @@ export interface Served {
   /** Address to open, with a token that works once. */
   readonly url: string
   readonly port: number
+  /** Settles once a browser has fetched the page, its program and its style. */
+  readonly taken: Promise<void>
   /** Another such address; the token of the one before stops working unless it was used. */
   freshUrl(): string
   /** Ends every connection and frees the port. */
@@ -62,17 +68,60 @@ export async function serveConsole({
 
   const origin = `http://${host}:${at.port}`
   const authority = `${host}:${at.port}`
-  const site: Site = { access, webRoot, origin, authority, cookie: cookieName(at.port), metrics }
-  const sockets = rpcSockets(router, onUnknown)
+  const taken = Promise.withResolvers<void>()
+  const missing = new Set(['.js', '.css'])
+  const onSent = (path: string): void => {
+    if (missing.delete(extname(path)) && missing.size === 0) taken.resolve()
+  }
+  const site: Site = {
+    access,
+    webRoot,
+    origin,
+    authority,
+    cookie: cookieName(at.port),
+    metrics,
+    onSent,
+  }
+  const sockets = new Sockets(router, onUnknown)
   const urlOf = (fresh: string): string => `${origin}/?token=${fresh}`
   server.on('request', (request, response) => void answer(site, request, response))
-  server.on('upgrade', (request, socket, head) => upgrade(site, sockets, request, socket, head))
+  server.on('upgrade', (request, socket, head) => void upgrade(site, sockets, request, socket, head))
   return ok({
     url: urlOf(access.issue(token)),
     port: at.port,
+    taken: taken.promise,
     freshUrl: () => urlOf(access.issue()),
     close: () => close(server, sockets),
   })
+}
+
+/** The WebSockets of a contract that may still be on its way. */
+class Sockets {
+  readonly #ready: Promise<RpcSockets | undefined>
+  #open: RpcSockets | undefined
+  #asking = 0
+
+  constructor(router: AnyRouter | Promise<AnyRouter>, onUnknown: UnknownVerb | undefined) {
+    const begin = (now: AnyRouter): RpcSockets => (this.#open = rpcSockets(now, onUnknown))
+    // One that never comes is told of by who promised it.
+    this.#ready = router instanceof Promise ? router.then(begin, () => undefined) : Promise.resolve(begin(router))
+  }
+
+  /** Windows that are connected or wait for it. */
+  get size(): number {
+    return this.#asking + (this.#open?.server.clients.size ?? 0)
+  }
+
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#asking++
+    const rpc = await this.#ready.finally(() => this.#asking--)
+    if (rpc === undefined || socket.destroyed) socket.destroy()
+    else rpc.server.handleUpgrade(request, socket, head, (open) => rpc.serve(open))
+  }
+
+  terminate(): void {
+    for (const socket of this.#open?.server.clients ?? []) socket.terminate()
+  }
 }
 
 interface Site {
@@ -82,6 +131,7 @@ interface Site {
   readonly authority: string
   readonly cookie: string
   readonly metrics: Metrics | undefined
+  readonly onSent: (path: string) => void
 }
 
 const admitted = (site: Site, request: IncomingMessage): boolean =>
@@ -125,20 +175,27 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
 
   const found = await findFile(site.webRoot, url.pathname)
   if (found.status !== 200) return say(found.status, found.status === 403 ? 'Not served.' : 'Not found.')
+  response.once('finish', () => site.onSent(url.pathname))
   response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.body)
 }
 
 const HOW =
   'In the terminal where Sluice runs, press u and Enter for a fresh address, or start Sluice again and open the one it prints.'
 
-function upgrade(site: Site, sockets: RpcSockets, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+async function upgrade(
+  site: Site,
+  sockets: Sockets,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
   const refuse = (status: string): void => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
   socket.on('error', () => undefined) // a peer that hangs up during the handshake is no fault of this program
   if (request.headers.host !== site.authority || request.headers.origin !== site.origin) return refuse('403 Forbidden')
   if (!admitted(site, request)) return refuse('401 Unauthorized')
   if (request.url !== '/rpc') return refuse('404 Not Found')
-  if (sockets.server.clients.size >= MAX_WINDOWS) return refuse('503 Service Unavailable')
-  sockets.server.handleUpgrade(request, socket, head, (open) => sockets.serve(open))
+  if (sockets.size >= MAX_WINDOWS) return refuse('503 Service Unavailable')
+  await sockets.accept(request, socket, head)
 }
 
 function listen(server: Server, port: number, host: string): Promise<Failure | undefined> {
@@ -156,8 +213,8 @@ function listenFailure(error: NodeJS.ErrnoException, port: number): Failure {
   return { code: 'LISTEN_FAILED', what, why: error.message, next }
 }
 
-async function close(server: Server, sockets: RpcSockets): Promise<void> {
-  for (const socket of sockets.server.clients) socket.terminate()
+async function close(server: Server, sockets: Sockets): Promise<void> {
+  sockets.terminate()
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
     server.closeAllConnections()

@@ -9,7 +9,9 @@ import { useConnectionStore } from '../stores/connection.ts'
 import { useConnectionsStore } from '../stores/connections.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useJobsTableStore } from '../stores/jobs-table.ts'
+import { whyOff } from '../commands/availability.ts'
 import { useLocksStore } from '../stores/locks.ts'
+import { useOutageStore } from '../stores/outage.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
 import { useRulesViewStore } from '../stores/rules-view.ts'
 import { useSelectionStore } from '../stores/selection.ts'
@@ -26,6 +28,7 @@ import {
   type SampleHost,
 } from '../views/connections/sample-connections.ts'
 import ClusterMenu from './ClusterMenu.vue'
+import { useCatalogueItems } from './palette/catalogue-items.ts'
 import PassphraseDialog from './PassphraseDialog.vue'
 import StaleBar from './StaleBar.vue'
 import StopDialog from './StopDialog.vue'
@@ -245,6 +248,75 @@ describe('a passphrase', () => {
     expect(document.querySelector('img')).toBeNull()
     await click(find('passphrase-skip'))
     expect(host.calls).toEqual([{ verb: 'passphrase', input: { id: 'a1', passphrase: null } }])
+  })
+})
+
+describe('without a connection to the cluster', () => {
+  const away = (): Partial<SampleHost> => {
+    const servers = prod().servers.map((s) => ({
+      ...s,
+      state: 'refused' as const,
+      level: 'bad' as const,
+      text: 'gone',
+    }))
+    return { frame: connectionsFrame({ clusters: [prod({ onScreen: true, servers })] }) }
+  }
+  const openMenu = async (): Promise<void> => {
+    find('cluster').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
+    await vi.waitFor(() => expect(has('mode-enforce')).toBe(true))
+  }
+  const isOff = (id: string): boolean => find(id).hasAttribute('data-disabled')
+
+  it('nothing that writes can be chosen, and each says why; Observe stays', async () => {
+    await show(ClusterMenu, status({ mode: 'enforce' }), away())
+    await openMenu()
+    const why = useOutageStore().off
+    expect(why).toContain('There is no connection to altair')
+    for (const id of ['mode-advise', 'mode-enforce', 'menu-unlock', 'controller-adaptbf', 'controller-none']) {
+      expect([id, isOff(id), find(id).title]).toEqual([id, true, why])
+      const said = find(id).getAttribute('aria-describedby') ?? ''
+      expect([id, document.getElementById(said)?.textContent]).toEqual([id, why])
+    }
+    expect(isOff('mode-observe')).toBe(false)
+    await click(find('mode-enforce'))
+    expect(verbs()).toEqual([])
+  })
+
+  it('a name that was typed unlocks nothing, and stays', async () => {
+    await show(UnlockDialog, status(), away())
+    useEnforcementStore().openUnlock()
+    await flushPromises()
+    await type('unlock-typed', 'altair')
+    const button = find<HTMLButtonElement>('unlock')
+    expect([button.disabled, button.title]).toEqual([true, useOutageStore().off])
+    document.querySelector('form')?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
+    await flushPromises()
+    expect(verbs()).toEqual([])
+    expect(find<HTMLInputElement>('unlock-typed').value).toBe('altair')
+  })
+
+  it('the palette offers what cannot be done as unavailable, with the reason', async () => {
+    await show(ClusterMenu, status(), away())
+    const offs = (): [string | undefined, string | undefined, string | undefined] => [
+      whyOff('rules.stage') ?? undefined,
+      whyOff('frame.stop-all') ?? undefined,
+      whyOff('theme.next') ?? undefined,
+    ]
+    const { off } = useOutageStore()
+    const verb = {
+      id: 'mode-enforce',
+      group: 'Commands',
+      title: 'Mode: Enforce',
+      needs: 'servers',
+      run: () => undefined,
+    } as const
+    const items = useCatalogueItems()
+    expect(items([verb]).find((i) => i.id === verb.id)?.why).toBe(off)
+    expect(offs()).toEqual([off, undefined, undefined])
+    useConnectionStore().lost(1000)
+    const lost = useOutageStore().hostOff
+    expect(lost).toContain('There is no connection to the host')
+    expect(offs()).toEqual([lost, lost, undefined])
   })
 })
 

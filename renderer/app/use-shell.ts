@@ -2,6 +2,7 @@
 import { computed, onScopeDispose, watch } from 'vue'
 import { useRoute, useRouter } from 'vue-router'
 import type { ShellEvent } from '#core/api/shell.ts'
+import { whyOff } from '../commands/availability.ts'
 import { catalogue, type CommandId } from '../commands/catalogue.ts'
 import { formatKeys, platform } from '../commands/keys.ts'
 import { useKeymapStore } from '../commands/keymap.ts'
@@ -30,6 +31,7 @@ export function useShell(): void {
       keysOf: (id) => keymap.byId.get(id) ?? [],
       view: { scope, title },
       text: (keys) => formatKeys(keys, platform),
+      whyOff,
     })
   })
   watch([menu, () => shell.about, () => connection.host], ([model, about, host]) => {

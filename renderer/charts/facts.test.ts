@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { factTable, factWords, figureWords, overTime } from './facts.ts'
+import { courseWords, factTable, factWords, figureWords, inWords, overTime } from './facts.ts'
 
 const t = [0, 1000, 2000, 3000, 4000, 5000]
 
@@ -40,4 +40,18 @@ it('keeps the tenths of instants that are closer than a second', () => {
 
 it('writes a small share as more than nought', () => {
   expect([figureWords(0.004), figureWords(2.34), figureWords(12), figureWords(0)]).toEqual(['0.004', '2.3', '12', '0'])
+})
+
+it('has words where a column has no figures', () => {
+  const facts = { ...overTime('Events', [0, 1000], []), series: [inWords('Event', ['start'])] }
+  expect(factTable(facts, null)).toMatchObject({
+    heads: ['Time', 'Event'],
+    rows: [{ values: ['start'] }, { values: [''] }],
+  })
+})
+
+it('tells a course without figures, and a gap in it', () => {
+  expect(courseWords([10, 12, 11, 20, 25, 40])).toMatch(/^lowest 25.% of the highest, rising$/)
+  expect(courseWords([0, 0])).toBe('nothing all the time')
+  expect(courseWords([null, null])).toBe('nothing measured')
 })

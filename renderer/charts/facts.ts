@@ -2,7 +2,7 @@
  * What a chart draws, as words and as a table: every chart has a name with its main figures, and its values can be read under
  * the cursor without seeing it.
  */
-import { formatClock, formatDate, formatNumber } from '../widgets/units.ts'
+import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../widgets/units.ts'
 import { nearest } from './scale.ts'
 
 type Values = readonly (number | null | undefined)[]
@@ -10,7 +10,11 @@ type Values = readonly (number | null | undefined)[]
 export interface FactSeries {
   readonly name: string
   readonly values: Values
+  /** What stands there in words, where that is no figure: a message, an event. */
+  readonly texts?: readonly string[]
 }
+/** A column of words. */
+export const inWords = (name: string, texts: readonly string[]): FactSeries => ({ name, values: [], texts })
 export interface ChartFacts {
   readonly title: string
   /** Name of what runs across, and its values; the same number of them as of each series. */
@@ -67,6 +71,16 @@ function trend(values: readonly number[]): string {
   return change > 0 ? ', rising' : ', falling'
 }
 
+/** The course of a small series without its figures, which stand beside it: where it goes, how far it falls, what is missing. */
+export function courseWords(values: Values): string {
+  const all = known(values)
+  if (all.length === 0) return 'nothing measured'
+  const [least, most] = [Math.min(...all), Math.max(...all)]
+  const depth = most <= 0 ? 'nothing all the time' : `lowest ${formatPercent(least / most)} of the highest`
+  const gaps = values.length - all.length
+  return `${depth}${trend(all)}${gaps > 0 ? `, ${plural(gaps, 'value')} not measured` : ''}`
+}
+
 function lineWords({ name, values }: FactSeries, words: (v: number) => string, isAlone: boolean): string {
   const all = known(values)
   const head = isAlone ? '' : `${name} `
@@ -119,8 +133,9 @@ export function factTable(facts: ChartFacts, cursor: number | null): FactTable {
     heads: [facts.across, ...series.map(({ name }) => name)],
     rows: at.map((value, index) => ({
       ...{ index, at: facts.atWords(value) },
-      values: series.map(({ values }) => {
+      values: series.map(({ values, texts }) => {
         const v = values[index]
+        if (texts !== undefined) return texts[index] ?? ''
         return typeof v === 'number' && !Number.isNaN(v) ? facts.valueWords(v) : 'not measured'
       }),
     })),

@@ -1,6 +1,8 @@
 /** Shapes of events, about 8 px high around the origin: kinds are told apart without their inks. */
 import type { Mark } from '#core/api/history.ts'
 import type { Token } from '../theme/palette.ts'
+import { plainText } from '../widgets/plain-text.ts'
+import { formatClock, plural } from '../widgets/units.ts'
 
 export interface MarkShape {
   /** Path data, for SVG and for Path2D. */
@@ -49,4 +51,14 @@ export function groupMarks(marks: readonly Mark[], xOf: (atMs: number) => number
     const first = of.reduce((best, m) => (RANK.indexOf(m.kind) < RANK.indexOf(best.kind) ? m : best))
     return { x: xOf(first.atMs), kind: first.kind, marks: of }
   })
+}
+
+const drawnOf = (group: MarkGroup): Mark | undefined => group.marks.findLast((m) => m.kind === group.kind)
+/** A group is gone to at its newest mark of the kind that it is drawn as. */
+export const groupInstant = (group: MarkGroup): number => drawnOf(group)?.atMs ?? group.marks.at(-1)?.atMs ?? 0
+/** A group as it is read out: how many, and what the one says that it is drawn as. */
+export function groupName(group: MarkGroup): string {
+  const mark = drawnOf(group)
+  const what = mark ? `${formatClock(mark.atMs)} ${mark.subject}: ${plainText(mark.text)}` : ''
+  return group.marks.length > 1 ? `${plural(group.marks.length, 'event')}, ${what}` : what
 }

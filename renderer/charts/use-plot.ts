@@ -1,6 +1,7 @@
 /** The room that a chart in SVG has, measured as it changes: `ref="box"` of the caller's template names its element. */
-import { useElementSize, type MaybeElement } from '@vueuse/core'
+import { type MaybeElement } from '@vueuse/core'
 import { computed, useTemplateRef, type ComputedRef } from 'vue'
+import { useBoxSize } from '../composables/use-box-size.ts'
 import { plotOf, type Ends, type Plot, type PlotBox } from './plot.ts'
 
 export interface PlotRoom extends Plot, PlotBox {
@@ -17,7 +18,7 @@ export interface PlotWish {
 }
 
 export function usePlot({ margins, first, across, up }: PlotWish): ComputedRef<PlotRoom> {
-  const { width, height } = useElementSize(useTemplateRef<MaybeElement>('box'), first)
+  const { width, height } = useBoxSize(useTemplateRef<MaybeElement>('box'), first)
   return computed(() => {
     const box = { width: width.value, height: height.value, margins }
     const [right, floor] = [Math.max(margins.left, box.width - margins.right), box.height - margins.bottom]

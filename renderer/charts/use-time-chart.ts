@@ -2,8 +2,9 @@
  * A chart over time in one element: its canvas, and a crosshair that all charts of the page share. A change is drawn in the
  * frame of the numbers beside it; the crosshair moves without drawing anything.
  */
-import { useDevicePixelRatio, useElementSize, useEventListener } from '@vueuse/core'
+import { useDevicePixelRatio, useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted, shallowRef, watch, type Ref } from 'vue'
+import { useBoxSize } from '../composables/use-box-size.ts'
 import { palette } from '../theme/palette.ts'
 import { drawSoon, prepareCanvas } from '../widgets/canvas.ts'
 import { boxOf, drawTimePicture, timePlot, type TimePicture } from './time-draw.ts'
@@ -22,7 +23,7 @@ export function useTimeChart(
   picture: () => TimePicture,
   hover?: (atMs: number | null) => void,
 ): void {
-  const { width, height } = useElementSize(element)
+  const { width, height } = useBoxSize(element)
   const { pixelRatio } = useDevicePixelRatio()
   let canvas: HTMLCanvasElement | null = null
   let line: HTMLElement | null = null

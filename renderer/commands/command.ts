@@ -22,6 +22,8 @@ export type CommandScope =
   | 'settings'
   | 'help'
 
+export type Need = 'host' | 'servers'
+
 /** One command. Ids are part of what is kept (changed keys) and do not change. */
 export interface CommandEntry {
   /** `scope.verb`, for example `rules.new`. */
@@ -40,6 +42,11 @@ export interface CommandEntry {
   readonly isFixed?: true
   /** Takes something away or writes to the servers: never done by one key alone, so no single key can be chosen for it. */
   readonly isDangerous?: true
+  /**
+   * What it cannot be done without: the host of this window, or servers of the source on screen, to which it writes or for which it
+   * stages. While there is no way to them it is offered as unavailable, with the reason.
+   */
+  readonly needs?: Need
   /** Shown in the list of keys only: a key inside a field or an editor, which that part handles itself. */
   readonly isLocal?: true
 }

@@ -20,6 +20,7 @@ describe('a line that goes somewhere', () => {
     })
     expect(to('RULES')).toEqual({ kind: 'view', view: 'rules', filter: '' })
     expect(to('conn')).toEqual({ kind: 'view', view: 'connections', filter: '' })
+    expect(to('rules owner=operator hog')).toEqual({ kind: 'view', view: 'rules', filter: 'owner:operator hog' })
     expect(to('locks  a b ')).toEqual({ kind: 'view', view: 'locks', filter: 'a b' })
   })
 
@@ -40,13 +41,13 @@ describe('a line that goes somewhere', () => {
 
   it('says what is wrong, and where', () => {
     expect(to('nowhere')).toBe('1: there is no nowhere to go to')
-    expect(to('rules x')).toBe('7: nothing comes behind rules')
+    expect(to('history x')).toBe('9: nothing comes behind history')
     expect(to('set colour blue')).toBe('5: there is no setting colour')
     expect(to('set theme pink')).toBe('11: theme is one of dark, light, system')
     expect(to('set theme dark now')).toBe('16: nothing comes behind the value')
     expect(to('s')).toContain('it could be sandbox, settings')
     expect(readGoTo('job ', settings)).toMatchObject({ ok: false, column: 5, why: 'which job', isUnfinished: true })
-    expect(readGoTo('rules x', settings)).toMatchObject({ isUnfinished: false })
+    expect(readGoTo('history x', settings)).toMatchObject({ isUnfinished: false })
     expect(to('constructor')).toBe('1: there is no constructor to go to')
   })
 

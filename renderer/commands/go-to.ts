@@ -4,11 +4,8 @@
  */
 
 /** Views that a text behind them filters, and the others. */
-export const filteredViews = ['jobs', 'locks', 'settings'] as const
-export const plainViews = [
-  ...(['overview', 'rules', 'metadata', 'tokens', 'sandbox', 'history', 'incidents', 'connections'] as const),
-  'papers',
-] as const
+export const filteredViews = ['jobs', 'locks', 'settings', 'rules', 'metadata', 'tokens', 'incidents'] as const
+export const plainViews = ['overview', 'sandbox', 'history', 'connections', 'papers'] as const
 type FilteredView = (typeof filteredViews)[number]
 
 /** Things with a name; several words may mean the same kind. */

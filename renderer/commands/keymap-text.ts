@@ -19,9 +19,22 @@ export type Imported =
       readonly chosen: ChosenKeys
       /** Commands that this version does not have. */ readonly unknown: string[]
     }
-  | { readonly ok: false; readonly why: string }
+  | {
+      readonly ok: false
+      readonly why: string
+      /** Commands whose keys stand in each other's way, or are none; empty where the text is no keymap. */
+      readonly faults: readonly ImportFault[]
+    }
+/** What stands against the keys of one command. */
+export interface ImportFault {
+  readonly id: string
+  readonly title: string
+  readonly keys: readonly string[]
+  readonly why: string
+}
 
 const titles = new Map<string, string>(catalogue.map((c) => [c.id, c.title]))
+const entryKeys = (id: string): readonly string[] => catalogue.find((c) => c.id === id)?.keys ?? []
 function split(keys: ChosenKeys): { chosen: ChosenKeys; unknown: string[] } {
   const entries = Object.entries(keys)
   return {
@@ -33,21 +46,26 @@ function faults(chosen: ChosenKeys): Map<string, KeyFault> {
   return faultsOf(catalogue, new Map(catalogue.map((c) => [c.id, chosen[c.id] ?? c.keys])))
 }
 
+const refuse = (why: string, of: readonly ImportFault[] = []): Imported => ({ ok: false, why, faults: of })
+
 export function importKeymap(text: string): Imported {
-  if (text.length > CHARS_MOST) return { ok: false, why: 'the text is longer than a keymap' }
+  if (text.length > CHARS_MOST) return refuse('the text is longer than a keymap')
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    return { ok: false, why: 'the text is not JSON' }
+    return refuse('the text is not JSON')
   }
   const read = exported.safeParse(json)
-  if (!read.success) return { ok: false, why: 'it is no keymap of Sluice' }
+  if (!read.success) return refuse('it is no keymap of Sluice')
   const { chosen, unknown } = split(read.data.keys)
-  const [first] = faults(chosen)
-  return first
-    ? { ok: false, why: `"${titles.get(first[0]) ?? first[0]}": ${first[1].why}` }
-    : { ok: true, chosen, unknown }
+  const against = Array.from(faults(chosen), ([id, fault]) => ({
+    ...{ id, title: titles.get(id) ?? id, keys: chosen[id] ?? entryKeys(id), why: fault.why },
+  }))
+  // What the text itself chooses comes first: a command that it does not name is only in the way.
+  against.sort((a, b) => Number(chosen[b.id] !== undefined) - Number(chosen[a.id] !== undefined))
+  const [first] = against
+  return first ? refuse(`"${first.title}": ${first.why}`, against) : { ok: true, chosen, unknown }
 }
 
 /** What of kept keys still holds: another version may have other commands, and other keys by default. */
@@ -59,4 +77,15 @@ export function soundKeys(kept: ChosenKeys): ChosenKeys {
     if (Object.keys(next).length === Object.keys(chosen).length) return chosen
     chosen = next
   }
+}
+
+/** What of a text can be taken over where not all of it can, as a text of its own; null where it is no keymap. */
+export function soundPart(text: string): { readonly text: string; readonly commands: number } | null {
+  const whole = importKeymap(text)
+  if (whole.ok) return { text, commands: Object.keys(whole.chosen).length }
+  if (whole.faults.length === 0) return null
+  const read = exported.safeParse(JSON.parse(text))
+  if (!read.success) return null
+  const sound = soundKeys(read.data.keys)
+  return { text: exportKeymap(sound), commands: Object.keys(sound).length }
 }

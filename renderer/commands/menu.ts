@@ -39,11 +39,13 @@ export interface MenuQuery {
   readonly keysOf: (id: string) => readonly string[]
   /** The view on screen, as scopes name it, and its title. */
   readonly view: { readonly scope: string; readonly title: string }
+  /** Why a command cannot be done now; null: it can. */
+  readonly whyOff?: (id: string) => string | null
   /** Writes keys as people read them. */
   readonly text: (keys: string) => string
 }
 
-export function menuOf({ catalogue, keysOf, view, text }: MenuQuery): MenuModel {
+export function menuOf({ catalogue, keysOf, view, text, whyOff }: MenuQuery): MenuModel {
   const groups = new Map<string, MenuModel['menus'][number]['entries']>()
   for (const { id, title, scope, group, isLocal } of catalogue) {
     if (isLocal || (scope !== 'everywhere' && scope !== view.scope)) continue
@@ -52,7 +54,10 @@ export function menuOf({ catalogue, keysOf, view, text }: MenuQuery): MenuModel 
     const accelerator = keys.map(acceleratorOf).find((a) => a !== null) ?? null
     const hint = accelerator === null && keys[0] !== undefined ? ` (${text(keys[0])})` : ''
     const entries = groups.get(name) ?? []
-    entries.push({ id, title: `${shortened(title, TITLE_MOST - hint.length)}${hint}`, accelerator, enabled: true })
+    entries.push({
+      ...{ id, title: `${shortened(title, TITLE_MOST - hint.length)}${hint}`, accelerator },
+      enabled: (whyOff?.(id) ?? null) === null,
+    })
     groups.set(name, entries)
   }
   const menus = [...groups].map(([title, entries]) => ({ title, entries: entries.slice(0, ENTRIES_MOST) }))

@@ -2,15 +2,24 @@
  * What commands do while a part of the window is there. Their keys are those of the keymap; a view's commands come before those
  * of every view, and of two parts that handle the same key the one that came last comes first. Single keys act only when no text
  * is being typed and nothing floats above the view; combinations with Ctrl or Cmd always act. A handler that returns false
- * leaves the key to others.
+ * leaves the key to others. What cannot be done now says why in the place of doing it.
  */
 import { onScopeDispose, shallowRef } from 'vue'
+import { say } from '../reach/said.ts'
+import { whyOff } from './availability.ts'
 import { catalogue, type CommandId } from './catalogue.ts'
 import { isModifier, isPressable, isTyping, keyName, somethingFloats } from './key-press.ts'
 import { useKeymapStore } from './keymap.ts'
 
 export type Handler = (event?: KeyboardEvent) => unknown
 export type Handlers = Partial<Record<CommandId, Handler>>
+
+/** Says why a command cannot be done now. @returns whether that is so */
+function isHeldBack(id: CommandId): boolean {
+  const why = whyOff(id)
+  if (why !== null) say(why)
+  return why !== null
+}
 
 /** Time in which the next press of a sequence must come, ms. */
 const SEQUENCE_MS = 1500
@@ -45,7 +54,7 @@ function candidates(presses: string): readonly [Candidates, Candidates, Candidat
     for (const [id, handler] of Object.entries(part) as [CommandId, Handler][]) {
       const side = levels[levelOf(id)]
       for (const keys of keymap.keysOf(id)) {
-        if (keys === presses) side.handlers.push(handler)
+        if (keys === presses) side.handlers.push((event) => isHeldBack(id) || handler(event))
         else if (keys.startsWith(`${presses} `)) side.isPrefix = true
       }
     }
@@ -98,7 +107,7 @@ export function useCommands(handlers: Handlers): void {
 
 /** Does a command as its key would, for the palette and the menu. @returns whether anything on screen took it */
 export function runCommand(id: CommandId): boolean {
-  return parts.toReversed().some((part) => part[id] !== undefined && part[id]() !== false)
+  return parts.toReversed().some((part) => part[id] !== undefined && (isHeldBack(id) || part[id]() !== false))
 }
 
 /** What may follow `presses`, with the commands that each next press leads to. */

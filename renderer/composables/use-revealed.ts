@@ -1,27 +1,35 @@
-/** How many of several costly things are on the page: one more a task, so that none of them makes a task long. */
-import { onScopeDispose, ref, watch, type Ref } from 'vue'
+/**
+ * How many of several costly things are on the page: one more after each picture, so that the first of them is seen at once and
+ * none of them holds up a key.
+ */
+import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
+import { afterPicture } from './after-picture.ts'
+
+/** For those who look at a view and not at how it comes. */
+export const revealing = { atOnce: false }
 
 /**
  * @param what   another value begins anew; the same one keeps what is shown.
  * @param count  of the things.
  */
 export function useRevealed(what: () => unknown, count: () => number): Readonly<Ref<number>> {
+  if (revealing.atOnce) return computed(count)
   const shown = ref(0)
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stop: (() => void) | undefined
   function more(): void {
-    timer = undefined
+    stop = undefined
     if (shown.value >= count()) return
     shown.value++
-    timer = setTimeout(more)
+    stop = afterPicture(more)
   }
   watch(
     [what, count],
     ([next], before) => {
       if (next !== before[0]) shown.value = 0
-      timer ??= setTimeout(more)
+      stop ??= afterPicture(more)
     },
     { immediate: true },
   )
-  onScopeDispose(() => clearTimeout(timer))
+  onScopeDispose(() => stop?.())
   return shown
 }

@@ -84,3 +84,33 @@ it('explains nothing that is not on screen, and marks nothing without a meaning'
       .filter((id) => meaningOf(id) === undefined),
   ).toEqual([])
 })
+
+it('explains the legend of every chart, the columns of claims, and what a review says of its reach', () => {
+  const legends = sources
+    .filter(({ file }) => /^views\/(?!incidents)/.test(file) && file.endsWith('.vue'))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/<(?:Legend|LookLegend|PlotLegend|\w+[^>]*\sclass="legend(?: \w+)?")[^>]*>/g)].map((m) => ({
+        file,
+        tag: m[0],
+      })),
+    )
+  expect(legends.length).toBeGreaterThan(15)
+  // Of these the parts are explained one by one, or the words in the legend say all of it.
+  const inParts = [
+    'views/metadata/ChannelsTable.vue',
+    'views/metadata/JobsPanel.vue',
+    'views/overview/ThroughputPanel.vue',
+  ]
+  const bare = legends.filter(
+    ({ file, tag }) => !tag.includes('data-explain=') && !/PlotLegend\.vue|LookLegend\.vue/.test(file),
+  )
+  expect(bare.filter(({ file }) => !inParts.includes(file))).toEqual([])
+  const idsIn = (file: string): string[] =>
+    [...textOf(file).matchAll(/data-explain="([\w.]+)"/g)].map((m) => m[1] ?? '')
+  expect(idsIn('views/papers/ClaimsTable.vue')).toHaveLength(5)
+  expect(idsIn('views/rules/review/ReviewSummary.vue')).toHaveLength(4)
+  for (const id of [...idsIn('views/papers/ClaimsTable.vue'), ...idsIn('views/rules/review/ReviewSummary.vue')]) {
+    expect(meaningOf(id)?.formula, id).toBeDefined()
+    expect(meaningOf(id)?.source, id).not.toBe('')
+  }
+})

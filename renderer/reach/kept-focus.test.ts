@@ -1,5 +1,5 @@
 import { mount } from '@vue/test-utils'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { defineComponent, h, nextTick, ref } from 'vue'
 import { leaveFull, turnFull } from './full.ts'
 import { recoverFocus, useKeptFocus } from './kept-focus.ts'
@@ -45,16 +45,29 @@ it('goes to the table of a row that has left the page', async () => {
 it('goes to the heading of the view that has come, and is not taken from where it is', async () => {
   open()
   view.value = 'incidents'
-  await nextTick()
-  await nextTick()
-  expect(focused()).toBe('H1')
+  await vi.waitFor(() => expect(focused()).toBe('H1'))
   const elsewhere = document.body.appendChild(document.createElement('button'))
   elsewhere.id = 'sidebar'
   elsewhere.focus()
   view.value = 'overview'
-  await nextTick()
-  await nextTick()
+  // Longer than the view takes to be on the page.
+  await new Promise((resolve) => setTimeout(resolve, 100))
   expect(focused()).toBe('sidebar')
+})
+
+it('goes on to the main table that comes after the heading, unless somebody moved it', async () => {
+  open()
+  view.value = 'incidents'
+  await vi.waitFor(() => expect(focused()).toBe('H1'))
+  const late = document.createElement('div')
+  late.id = 'late'
+  late.tabIndex = 0
+  late.dataset['mainTable'] = ''
+  document.querySelector('main')?.append(late)
+  await vi.waitFor(() => expect(focused()).toBe('late'))
+  late.remove()
+  view.value = 'overview'
+  await vi.waitFor(() => expect(focused()).toBe('movers'))
 })
 
 it('comes back from a full panel to where it was', () => {

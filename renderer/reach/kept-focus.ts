@@ -5,6 +5,7 @@
 import { useEventListener } from '@vueuse/core'
 import { nextTick, onBeforeUnmount, onMounted, watch } from 'vue'
 import { somethingFloats } from '../commands/key-press.ts'
+import { afterPicture } from '../composables/after-picture.ts'
 import { focusedElement } from './pointed.ts'
 
 const AROUND =
@@ -12,6 +13,8 @@ const AROUND =
 const STARTS = ['[data-main-table]', '[role="table"][tabindex]', 'h1', 'main'] as const
 /** Time that a view may take until there is something of it, ms. */
 const PATIENCE_MS = 3000
+/** Time in which all parts of a view have come, ms. */
+const PARTS_MS = 1000
 
 /** Elements around the one that had the focus last, the nearest first. */
 let around: readonly Element[] = []
@@ -56,33 +59,54 @@ export function recoverFocus(): boolean {
 
 /** @param view  changes with the view on screen. */
 export function useKeptFocus(view: () => unknown): void {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let callOff = (): void => undefined
+  /** Giving the focus makes the browser lay the page out: after the picture of what has come, not before. */
+  const soon = (act: () => void): void => {
+    callOff()
+    callOff = afterPicture(act)
+  }
+  const later = (act: () => void): void => {
+    const timer = setTimeout(act, 50)
+    callOff = () => clearTimeout(timer)
+  }
+  /** A view is on its way to the page; it takes the focus itself. */
+  let isComing = false
   let watcher: MutationObserver | undefined
   useEventListener(document, 'focusin', ({ target }) => remember(target))
   onMounted(() => {
     watcher = new MutationObserver(() => {
-      if (last === null || last.isConnected || focusedElement() !== null) return
-      clearTimeout(timer)
+      if (isComing || last === null || last.isConnected || focusedElement() !== null) return
       // What closes gives the focus back itself, a task later.
-      timer = setTimeout(recoverFocus)
+      soon(recoverFocus)
     })
     watcher.observe(document.body, { childList: true, subtree: true })
   })
   watch(view, async (_now, before) => {
     // The first view takes none: a window that just opened has no ring in it.
     if (before === undefined || before === null) return
-    const until = performance.now() + PATIENCE_MS
+    const began = performance.now()
+    const until = began + PATIENCE_MS
+    isComing = true
     await nextTick()
     const begin = (): void => {
-      clearTimeout(timer)
+      isComing = false
       if (focusedElement() !== null || somethingFloats()) return
       last = null
-      if (!focusOn(viewStart()) && performance.now() < until) timer = setTimeout(begin, 50)
+      const start = viewStart()
+      if (focusOn(start)) settle(start)
+      else if (performance.now() < until) later(begin)
     }
-    begin()
+    /** A view comes in parts: from its heading the focus goes on to its main table, unless somebody moved it. */
+    const settle = (start: Element | null): void => {
+      const now = viewStart()
+      if (document.activeElement !== start || performance.now() > began + PARTS_MS) return
+      if (now !== start && focusOn(now)) return
+      later(() => settle(start))
+    }
+    soon(begin)
   })
   onBeforeUnmount(() => {
-    clearTimeout(timer)
+    callOff()
     watcher?.disconnect()
   })
 }

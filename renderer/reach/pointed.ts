@@ -33,6 +33,12 @@ export function focusedElement(): Element | null {
 export const aims = (): Element[] =>
   (isPointer ? [pointedElement(), focusedElement()] : [focusedElement(), pointedElement()]).filter((e) => e !== null)
 
+/** A chart is meant other than those that their view tells as a table of its own (`data-own-values`). */
+export function isOtherChartMeant(): boolean {
+  const chart = aimedAt('[data-chart]')
+  return chart !== null && chart.closest('[data-own-values]') === null
+}
+
 /** The nearest part of a kind around what was moved last, else around the other. */
 export function aimedAt(selector: string): HTMLElement | null {
   for (const element of aims()) {

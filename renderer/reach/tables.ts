@@ -73,10 +73,17 @@ export function sortByKey(table: Element, key: string): boolean {
   return head !== null
 }
 
-/** Moves the mark of a table that has no selection of its own, and presses the row where that chooses it. */
+/**
+ * Moves the mark of a table that has no selection of its own, and presses the row where that chooses it. A grid has a cursor of its
+ * own, which arrows move.
+ */
 export function stepRow(table: Element, by: 1 | -1): boolean {
   const rows = rowsOf(table)
   if (rows.length === 0) return false
+  if (table.getAttribute('role') === 'grid') {
+    const key = by === 1 ? 'ArrowDown' : 'ArrowUp'
+    return !table.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }))
+  }
   const meant = rowMeant(table)
   const at = meant === null ? -1 : rows.indexOf(meant)
   const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))]

@@ -66,6 +66,8 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   const checks = shallowRef<ReadonlyMap<string, ServerCheck>>(new Map())
   const notice = shallowRef<Notice | null>(null)
   const isSaving = ref(false)
+  /** All checks were ended by the operator, and none was begun since. */
+  const wasCancelled = ref(false)
   /** Name under which it was saved from here. */
   const saved = ref('')
   let inputs: readonly ServerInput[] = []
@@ -91,7 +93,10 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   function edit(patch: Partial<ClusterFields>): void {
     typed.value = new Map(typed.value).set(replaces.value, { ...fields.value, ...patch })
   }
+  /** Counted up by whoever ends all checks: servers that wait for their turn then have none. */
+  let round = 0
   function stop(): void {
+    round++
     for (const abort of aborts.values()) abort.abort()
     aborts.clear()
   }
@@ -126,6 +131,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   /** Runs the checklist of one server anew; what it found before stays on screen until the first answer. */
   async function check(input: ServerInput): Promise<void> {
     const host = labelOf(input)
+    wasCancelled.value = false
     aborts.get(host)?.abort()
     const abort = new AbortController()
     aborts.set(host, abort)
@@ -154,8 +160,13 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   }
   async function checkAll(those: readonly ServerInput[]): Promise<void> {
     const queue = [...those]
+    const mine = round
     const worker = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await check(next)
+      while (round === mine) {
+        const next = queue.shift()
+        if (next === undefined) return
+        await check(next)
+      }
     }
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, queue.length) }, worker))
   }
@@ -190,6 +201,13 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     aborts.delete(host)
     const now = checks.value.get(host)
     if (now?.state === 'running') put({ ...now, state: 'ended', steps: now.steps.map(ended) })
+  }
+  /** Ends the checks of all servers; what they found so far stays, and those whose turn had not come are left. */
+  function cancelAll(): void {
+    stop()
+    for (const one of list.value)
+      if (one.state === 'running') put({ ...one, state: 'ended', steps: one.steps.map(ended) })
+    wasCancelled.value = true
   }
   const again = async (host: string): Promise<void> => {
     const input = inputs.find((i) => labelOf(i) === host)
@@ -235,6 +253,6 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
 
   return {
     ...{ fields, faults, servers, step, wasTried, checks, list, first, waiting, notice, isSaving, saved, replaces },
-    ...{ edit, begin, discard, stop, start, startRest, test, again, cancel, trust, save },
+    ...{ edit, begin, discard, stop, start, startRest, test, again, cancel, cancelAll, wasCancelled, trust, save },
   }
 })

@@ -18,6 +18,8 @@ export interface ExportProgress {
   readonly file: string
   readonly rows: number
   readonly bytes: number
+  /** Part of the stretch, 0..1; null: not known. */
+  readonly share: number | null
 }
 export type ExportEnd =
   | (ExportProgress & { readonly kind: 'done' })
@@ -68,27 +70,30 @@ export const useHistoryExportStore = defineStore('history-export', () => {
     if (connection.host === null) return { kind: 'failed', notice: noHost(NOT_WRITTEN) }
     const text = new BlobText()
     let rows = 0
+    let share: number | null = null
     for await (const part of await connection.host.api.history.csv(query, { signal })) {
       if (signal.aborted) break
       text.push(part.text)
       rows += part.rows
-      progress.value = { file, rows, bytes: text.size }
+      share = part.done ?? share
+      progress.value = { file, rows, bytes: text.size, share }
       if (!part.isLast) continue
       const blob = text.end('text/csv;charset=utf-8')
       const saved = await shell.save(file, blob)
       if (saved.kind === 'failed') return saved
-      return { kind: saved.kind === 'cancelled' ? 'cancelled' : 'done', file, rows, bytes: blob.size }
+      return { kind: saved.kind === 'cancelled' ? 'cancelled' : 'done', file, rows, bytes: blob.size, share }
     }
-    if (signal.aborted) return { kind: 'cancelled', file, rows, bytes: text.size }
+    if (signal.aborted) return { kind: 'cancelled', file, rows, bytes: text.size, share }
     const why = 'the host ended it before its last part'
-    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: 'what is kept' } }
+    const next = 'Export it again; no half file was written.'
+    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: 'what is kept', next } }
   }
 
   /** One at a time; what is half written is no file. */
   async function run(file: string, query: CsvQuery): Promise<void> {
     if (progress.value !== null) return
     const { signal } = (abort = new AbortController())
-    progress.value = { file, rows: 0, bytes: 0 }
+    progress.value = { file, rows: 0, bytes: 0, share: null }
     end.value = null
     try {
       end.value = await follow(file, query, signal)

@@ -19,11 +19,9 @@ export const OPENED = 'opened'
 export const NO_NOTEBOOK = 'none'
 
 /** What was taken out last, and can be put back. */
-export interface Removal {
-  readonly kind: 'cell' | 'incident'
-  readonly id: string
-  readonly words: string
-}
+export type Removal = { readonly id: string; readonly words: string } & (
+  { readonly kind: 'cell'; readonly cell: string } | { readonly kind: 'incident' }
+)
 /** What was opened or added from another view, so that it can be gone to. */
 export interface Filed {
   readonly id: string
@@ -47,6 +45,9 @@ export const useIncidentsStore = defineStore('incidents', () => {
   /** Id that was chosen, or OPENED; null: the first of the list. */
   const chosen = ref<string | null>(null)
   const { notice, busy, ask } = useAsking((api) => api.incidents)
+  /** Of the list; and what the host found by it: other streams of notebooks ask without one. */
+  const filter = ref('')
+  const found = shallowRef<Pick<IncidentsFrame, 'filtered' | 'filterError'>>({})
   const removed = shallowRef<Removal | null>(null)
   const filed = shallowRef<Filed | null>(null)
   /** Cell that has come in by this window, to be brought into view once. */
@@ -55,6 +56,16 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const [isBundleOpen, isBundleHere] = [ref(false), ref(false)]
 
   const rows = computed(() => frame.value?.incidents ?? [])
+  /** What the filter leaves; undefined: everything. */
+  const filtered = computed(() => (filter.value === '' ? undefined : found.value.filtered))
+  const inList = computed(() => {
+    const ids = filtered.value && new Set(filtered.value.found.map(({ id }) => id))
+    return ids ? rows.value.filter(({ id }) => ids.has(id)) : rows.value
+  })
+  /** Entries in which words of the filter stand, by notebook. */
+  const marked = computed<ReadonlyMap<string, ReadonlySet<string>>>(
+    () => new Map((filtered.value?.found ?? []).map(({ id, cells }) => [id, new Set(cells)])),
+  )
   const opened = computed(() => frame.value?.opened ?? null)
   const shown = computed<string | null>(
     () => chosen.value ?? (opened.value?.incident ? OPENED : (rows.value[0]?.id ?? null)),
@@ -79,11 +90,16 @@ export const useIncidentsStore = defineStore('incidents', () => {
       (isReadOnly.value ? opened.value?.incident == null : rows.value.every((row) => row.id !== shown.value)),
   )
 
+  /** Notebooks that were listed in this window: one that is asked for by name may never have been. */
+  const listed = new Set<string>()
+  const wasListed = computed(() => isGone.value && (isReadOnly.value || listed.has(shown.value ?? '')))
+
   /** @param of  what the stream was asked for. A frame that was not asked for a notebook says nothing of one. */
   function apply(next: IncidentsFrame, of: string | null = next.selected?.id ?? null): void {
     const before = frame.value
     const keeps = of === null && next.selected === null
     frame.value = keeps ? { ...next, selected: before?.selected ?? null, integrity: before?.integrity ?? null } : next
+    for (const row of next.incidents) listed.add(row.id)
     if (next.selected !== null) {
       const others = [...kept.value].filter(([id]) => id !== next.selected?.id).slice(1 - KEPT_MOST)
       kept.value = new Map([...others, [next.selected.id, next.selected]])
@@ -105,7 +121,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
   /** The next or the one before in the list. */
   function step(by: number): void {
-    const ids = [...(opened.value?.incident ? [OPENED] : []), ...rows.value.map((row) => row.id)]
+    const ids = [...(opened.value?.incident ? [OPENED] : []), ...inList.value.map((row) => row.id)]
     const at = ids.indexOf(shown.value ?? '')
     const next = ids[Math.max(0, Math.min(ids.length - 1, at < 0 ? 0 : at + by))]
     if (next !== undefined) choose(next)
@@ -156,22 +172,29 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
 
   const titleOf = (id: string): string => rows.value.find((row) => row.id === id)?.title ?? ''
-  async function remove(id: string): Promise<boolean> {
+  /** Without an edit; null where it was refused. */
+  async function takeOut(id: string): Promise<Removal | null> {
     const words = `${id} ${titleOf(id)}`.trim()
     const at = rows.value.findIndex((row) => row.id === id)
     const isDone = await done(
       ask(`remove ${id}`, 'The incident was not removed', (api) => api.remove({ id }).then(yes)),
     )
-    if (!isDone) return false
-    removed.value = { kind: 'incident', id, words }
-    edits.push({
-      ...{ room: 'incidents', words: `removal of ${words}` },
-      undo: () => takeBack({ kind: 'incident', id, words }),
-      redo: () => edits.quietly(() => remove(id)),
-    })
-    if (chosen.value !== id && chosen.value !== null) return true
+    if (!isDone) return null
+    const removal: Removal = { kind: 'incident', id, words }
+    removed.value = removal
+    if (chosen.value !== id && chosen.value !== null) return removal
     const next = rows.value.filter((row) => row.id !== id)
     chosen.value = next[Math.min(Math.max(0, at), next.length - 1)]?.id ?? null
+    return removal
+  }
+  async function remove(id: string): Promise<boolean> {
+    const removal = await takeOut(id)
+    if (removal === null) return false
+    edits.push({
+      ...{ room: 'incidents', words: `removal of ${removal.words}` },
+      undo: () => takeBack(removal),
+      redo: async () => (await takeOut(id)) !== null,
+    })
     return true
   }
 
@@ -187,7 +210,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
     edits.push({
       ...{ room: 'incidents', words: `${cell.kind} added to ${id}` },
       undo: () => sendRemoval(id, answer.cell),
-      redo: () => putBack(id),
+      redo: () => putBack(id, answer.cell),
     })
     return answer.cell
   }
@@ -209,28 +232,36 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
   const sendMove = (id: string, cell: string, by: number): Promise<boolean> =>
     done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
+  /** How far a cell can go of what was asked for: at either end it stays. */
+  function movable(id: string, cell: string, by: number): number {
+    const cells = kept.value.get(id)?.cells
+    const at = cells?.findIndex((c) => c.id === cell) ?? -1
+    return cells === undefined || at < 0 ? by : Math.max(0, Math.min(cells.length - 1, at + by)) - at
+  }
   async function moveCell(id: string, cell: string, by: number): Promise<boolean> {
+    const far = movable(id, cell, by)
     const isDone = await sendMove(id, cell, by)
-    if (isDone)
+    if (isDone && far !== 0)
       edits.push({
         ...{ room: 'incidents', words: `place of a cell of ${id}` },
-        undo: () => sendMove(id, cell, -by),
-        redo: () => sendMove(id, cell, by),
+        undo: () => sendMove(id, cell, -far),
+        redo: () => sendMove(id, cell, far),
       })
     return isDone
   }
   const sendRemoval = (id: string, cell: string): Promise<boolean> =>
     done(ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)))
-  /** The cell that was removed last, where it was. */
-  const putBack = (id: string): Promise<boolean> =>
-    done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id }).then(yes)))
+  /** A cell that was removed, where it was. */
+  const putBack = (id: string, cell: string): Promise<boolean> =>
+    done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id, cell }).then(yes)))
   async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
     const isDone = await sendRemoval(id, cell)
     if (!isDone) return false
-    removed.value = { kind: 'cell', id, words }
+    const removal: Removal = { kind: 'cell', id, words, cell }
+    removed.value = removal
     edits.push({
       ...{ room: 'incidents', words: `removal of ${words}` },
-      undo: () => takeBack({ kind: 'cell', id, words }),
+      undo: () => takeBack(removal),
       redo: () => sendRemoval(id, cell),
     })
     return true
@@ -238,10 +269,10 @@ export const useIncidentsStore = defineStore('incidents', () => {
   async function takeBack(removal: Removal): Promise<boolean> {
     const isDone =
       removal.kind === 'cell'
-        ? await putBack(removal.id)
+        ? await putBack(removal.id, removal.cell)
         : await done(ask('undo', 'The incident was not put back', (api) => api.restore({ id: removal.id }).then(yes)))
     if (!isDone) return false
-    if (removed.value?.id === removal.id) removed.value = null
+    if (removed.value?.id === removal.id && removed.value.words === removal.words) removed.value = null
     if (removal.kind === 'incident') chosen.value = removal.id
     return true
   }
@@ -277,7 +308,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
 
   return {
-    ...{ frame, chosen, shown, wanted, incident, isReadOnly, isGone, rows, opened, current },
+    ...{ frame, chosen, shown, wanted, incident, isReadOnly, isGone, wasListed, rows, opened, current },
+    ...{ filter, found, filtered, inList, marked },
     ...{ notice, busy, removed, filed, fresh, isBundleOpen, isBundleHere },
     ...{ apply, choose, step, create, change, remove, addCell, editCell, moveCell, removeCell, undo, file, fileInto },
   }

@@ -35,6 +35,8 @@ export const useMetadataStore = defineStore('metadata', () => {
   const plane = ref<PadllPlane | null>(null)
   /** Empty: the first that has a limit or a policy. */
   const scope = ref('')
+  /** Of stages, channels and jobs. */
+  const filter = ref('')
   /** Key of the row of the hierarchy whose channels are shown; empty: those of the selected job, else all. */
   const row = ref('')
   /** Keys of rows whose children are put away. */
@@ -105,7 +107,7 @@ export const useMetadataStore = defineStore('metadata', () => {
     agreed.value === null ? frame : withAgreed(frame, agreed.value.plane, agreed.value.settings)
 
   return {
-    ...{ plane, scope, row, closed, isEditorOpen, side, notice, selected },
+    ...{ plane, scope, filter, row, closed, isEditorOpen, side, notice, selected },
     ...{ selectRow, selectJob, clear, setOpen, show, change, arrived, settled },
   }
 })

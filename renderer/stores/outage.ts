@@ -36,6 +36,9 @@ const nextOf = (servers: readonly ServerCard[]): ServerCard | undefined =>
     undefined,
   )
 
+/** Of what is not reached, and that nothing is lost by it. */
+const offWords = (name: string): string => `There is no connection to ${name}. What is typed and staged stays.`
+
 export const useOutageStore = defineStore('outage', () => {
   const [connection, connections, source] = [useConnectionStore(), useConnectionsStore(), useSourceStore()]
   const isAway = ref(false)
@@ -82,9 +85,13 @@ export const useOutageStore = defineStore('outage', () => {
     if (now?.of === 'host') connection.retryNow()
     else if (now) void connections.connect(now.name)
   }
+  /** Why the host cannot be asked for anything; null: it can. */
+  const hostOff = computed(() => (connection.isLost ? offWords('the host') : null))
   /** Why nothing can be sent to a server now; null: it can. */
-  const off = computed(() => (outage.value === null ? null : `There is no connection to ${outage.value.name}`))
+  const off = computed(() => hostOff.value ?? (outage.value === null ? null : offWords(outage.value.name)))
+  /** Why nothing of what is on screen can be changed or staged; null: it can. What was typed or drafted stays. */
+  const changeOff = computed(() => source.off ?? off.value)
   const workOffline = (): void => void (isAway.value = true)
   const tell = (): void => void (isAway.value = false)
-  return { outage, isAway, off, retryNow, workOffline, tell }
+  return { outage, isAway, hostOff, off, changeOff, retryNow, workOffline, tell }
 })

@@ -142,6 +142,13 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
   }
   function discard(): void {
     if (draft.value === null) return
+    const { plane, text: written, isTouched } = draft.value
+    if (isTouched) {
+      undo.push({
+        ...{ room: 'policies', words: 'discarding of the policies that were written' },
+        ...{ undo: () => put(plane, written), redo: () => draft.value?.plane === plane && (discard(), true) },
+      })
+    }
     const text = inForce.value ?? draft.value.base
     begin({ plane: draft.value.plane, text, base: text, isTouched: false })
   }

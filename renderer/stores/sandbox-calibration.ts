@@ -9,6 +9,7 @@ import { noHost, refusal } from './refusal.ts'
 import type { Workload } from './sandbox.ts'
 
 const NOT_DONE = 'The model was not compared with what was recorded'
+const UNAFFECTED = 'the record, the cluster and the scenario'
 
 export const useSandboxCalibrationStore = defineStore('sandbox-calibration', () => {
   const connection = useConnectionStore()
@@ -16,24 +17,44 @@ export const useSandboxCalibrationStore = defineStore('sandbox-calibration', () 
   const notice = shallowRef<Notice | null>(null)
   /** Wall ms at which the one that runs began. */
   const since = ref<number | null>(null)
+  /** Seeds that were run; null before the host has said. */
+  const progress = shallowRef<{ readonly done: number; readonly of: number } | null>(null)
+  const wasCancelled = ref(false)
   let abort: AbortController | null = null
+
+  async function follow(
+    input: { readonly span: Span; readonly workload: Workload; readonly seeds: number },
+    signal: AbortSignal,
+  ): Promise<Notice | null> {
+    if (connection.host === null) return noHost(NOT_DONE)
+    for await (const event of await connection.host.api.sandbox.calibrate(input, { signal })) {
+      if (signal.aborted) return null
+      if (event.kind === 'failed') return event.notice
+      if (event.kind === 'result') {
+        result.value = event.calibration
+        return null
+      }
+      progress.value = { done: event.done, of: event.of }
+    }
+    if (signal.aborted) return null
+    const why = 'the host ended it without a result'
+    return { code: 'NOT_DONE', what: NOT_DONE, why, unaffected: UNAFFECTED, next: 'Compare again.' }
+  }
 
   async function run(span: Span, workload: Workload, seeds = 5): Promise<void> {
     if (since.value !== null) return
-    if (connection.host === null) {
-      notice.value = noHost(NOT_DONE)
-      return
-    }
     const { signal } = (abort = new AbortController())
     since.value = Date.now()
-    notice.value = null
+    progress.value = notice.value = null
+    wasCancelled.value = false
     try {
-      result.value = await connection.host.api.sandbox.calibrate({ span, workload, seeds }, { signal })
+      notice.value = await follow({ span, workload, seeds }, signal)
     } catch (error) {
-      if (!signal.aborted) notice.value = refusal(NOT_DONE, error)
+      if (!signal.aborted) notice.value = { unaffected: UNAFFECTED, ...refusal(NOT_DONE, error) }
     }
+    wasCancelled.value = signal.aborted
     since.value = null
   }
   const cancel = (): void => abort?.abort()
-  return { result, notice, since, run, cancel }
+  return { result, notice, since, progress, wasCancelled, run, cancel }
 })

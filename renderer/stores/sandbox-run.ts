@@ -7,6 +7,7 @@ import { computed, reactive, ref, shallowRef, watch } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
 import { SEEDS_MAX, type RunEvent, type RunResult } from '#core/api/sandbox.ts'
 import { useConnectionStore } from './connection.ts'
+import { useOutageStore } from './outage.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useSandboxStore, type Workload } from './sandbox.ts'
 import { useSandboxVariantsStore, type VariantEntry } from './sandbox-variants.ts'
@@ -33,7 +34,7 @@ const VERDICT_MAX = 500
 export const sentence = ({ verdict }: RunResult): string => verdict.parts.map((part) => part.text).join('')
 
 export const useSandboxRunStore = defineStore('sandbox-run', () => {
-  const [connection, source] = [useConnectionStore(), useSourceStore()]
+  const [connection, source, outages] = [useConnectionStore(), useSourceStore(), useOutageStore()]
   const [sandbox, variants] = [useSandboxStore(), useSandboxVariantsStore()]
   const asked = reactive({ seconds: 60, seeds: 20, firstSeed: 1, sloWaitMs: 500 })
   const running = shallowRef<{ readonly progress: Progress | null; readonly of: number } | null>(null)
@@ -136,6 +137,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
     const { origin } = sandbox
     const cluster = source.frame?.source.cluster
     if (connection.host === null) return 'The host is not connected'
+    if (outages.outage !== null) return `There is no connection to ${outages.outage.name}`
     if (source.frame?.playback) return 'What is on screen is recorded: nothing can be staged for it'
     if (origin?.kind !== 'fork') return 'The scenario is no fork of a cluster'
     if (origin.cluster !== cluster) return `The fork is of ${origin.cluster}; ${cluster ?? 'no cluster'} is on screen`

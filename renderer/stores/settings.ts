@@ -41,13 +41,21 @@ export const useSettingsStore = defineStore('settings', () => {
   const systemLight = mediaRef('(prefers-color-scheme: light)')
   const systemContrast = mediaRef('(prefers-contrast: more)')
   const systemStill = mediaRef('(prefers-reduced-motion: reduce)')
+  /** Grounds are the system's then, so the inks that stand on them are, too. */
+  const hasForcedColours = mediaRef('(forced-colors: active)')
+  /** Paper is light. */
+  const isPrinted = mediaRef('print')
   /** What is on screen once `system` is resolved. */
-  const shownTheme = computed(() => (all.theme === 'system' ? (systemLight.value ? 'light' : 'dark') : all.theme))
+  const shownTheme = computed(() => {
+    if (isPrinted.value) return 'light'
+    if (all.theme !== 'system' && !hasForcedColours.value) return all.theme
+    return systemLight.value ? 'light' : 'dark'
+  })
   const isHighContrast = computed(() => (all.contrast === 'system' ? systemContrast.value : all.contrast === 'high'))
   const isStill = computed(() => (all.motion === 'system' ? systemStill.value : all.motion === 'reduced'))
 
   watch(
-    () => [shownTheme.value, isHighContrast.value, isStill.value, { ...all }] as const,
+    () => [shownTheme.value, isHighContrast.value, isStill.value, { ...all }, hasForcedColours.value] as const,
     ([theme, isHigh, still]) => {
       const { dataset } = document.documentElement
       dataset['theme'] = theme

@@ -35,13 +35,13 @@ function letGo(): void {
   jobs.filter = jobs.target = ''
 
   const [rules, draft] = [useRulesViewStore(), useRuleDraftStore()]
-  rules.node = ''
+  rules.node = rules.sought = rules.filter = ''
   rules.isReviewOpen = rules.isUndoOpen = rules.isDrawerOver = false
   draft.cancel()
 
   const [metadata, policies] = [useMetadataStore(), usePolicyDraftStore()]
   metadata.plane = null
-  metadata.scope = metadata.row = ''
+  metadata.scope = metadata.row = metadata.filter = ''
   metadata.closed = new Set()
   metadata.isEditorOpen = false
   policies.reset()
@@ -56,7 +56,7 @@ function letGo(): void {
 
   const tokens = useTokensStore()
   tokens.show('')
-  tokens.client = ''
+  tokens.client = tokens.filter = ''
   tokens.inspector = null
   tokens.editing = null
 }

@@ -8,7 +8,7 @@ export type TagTable = (typeof tagTables)[number]
 /** As many as the host keeps before the other rows. */
 export const TAGS_MAX = 100
 
-type Tags = Readonly<Record<TagTable, ReadonlySet<string>>>
+export type Tags = Readonly<Record<TagTable, ReadonlySet<string>>>
 const none = (): Tags => Object.fromEntries(tagTables.map((table) => [table, new Set<string>()])) as unknown as Tags
 
 export const useTagsStore = defineStore('tags', () => {

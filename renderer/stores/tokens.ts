@@ -49,6 +49,8 @@ export const useTokensStore = defineStore('tokens', () => {
   /** Empty: the first that the source has. */
   const node = ref('')
   const span = ref<TokensSpan>('period')
+  /** Of the clients that are listed. */
+  const filter = ref('')
   /** Key of the selected client; empty = none. */
   const client = ref('')
   const sort = ref<TokensSort>('name')
@@ -142,7 +144,7 @@ export const useTokensStore = defineStore('tokens', () => {
   }
 
   return {
-    ...{ node, span, client, sort, descending, inspector, editing, drafts, notice },
+    ...{ node, span, filter, client, sort, descending, inspector, editing, drafts, notice },
     ...{ select, sortBy, show, draftOf, keep, change, arrived, settled, check, reserve },
   }
 })

@@ -2,16 +2,21 @@
 import { watch } from 'vue'
 import type { ChosenKeys } from '../commands/keymap-text.ts'
 import { useKeymapStore } from '../commands/keymap.ts'
-import type { JobColumn } from '#core/api/frames.ts'
+import type { JobColumn, JobGroupBy } from '#core/api/frames.ts'
 import type { PadllPlane } from '#core/api/padll.ts'
 import { useJobsTableStore } from './jobs-table.ts'
+import { useIncidentsStore } from './incidents.ts'
 import { useLocksStore } from './locks.ts'
+import { useMetadataStore } from './metadata.ts'
 import { usePolicyDraftStore } from './policy-draft.ts'
+import { useRulesViewStore } from './rules-view.ts'
 import { useSandboxVariantsStore, type VariantEntry } from './sandbox-variants.ts'
 import { useSandboxStore } from './sandbox.ts'
 import { settingTitles } from './setting-titles.ts'
 import { settingNames, type SettingName, type Settings } from './settings-schema.ts'
 import { useSettingsStore } from './settings.ts'
+import { tagTables, useTagsStore, type Tags } from './tags.ts'
+import { useTokensStore } from './tokens.ts'
 import { useUndoStore, type EditRoom } from './undo.ts'
 
 interface Noticed<T> {
@@ -56,11 +61,29 @@ interface JobsView {
   readonly sort: JobColumn
   readonly descending: boolean
   readonly target: string
+  readonly groupBy: JobGroupBy | null
 }
 function jobsWords(now: JobsView, before: JobsView): string {
+  if (now.groupBy !== before.groupBy) return now.groupBy === null ? 'jobs one by one' : `jobs by ${now.groupBy}`
   if (now.filter !== before.filter) return now.filter === '' ? 'filter of jobs taken away' : `filter ${now.filter}`
   if (now.target !== before.target) return now.target === '' ? 'records of all targets' : `records of ${now.target}`
   return `order of jobs by ${now.sort}`
+}
+
+const jobsView = ({ filter, sort, descending, target, groupBy }: JobsView): JobsView => ({
+  ...{ filter, sort, descending, target, groupBy },
+})
+
+const tagChange = (now: Tags, before: Tags) =>
+  tagTables.map((table) => ({
+    put: [...now[table]].filter((id) => !before[table].has(id)),
+    taken: [...before[table]].filter((id) => !now[table].has(id)),
+  }))
+function tagWords(now: Tags, before: Tags): string {
+  const all = tagChange(now, before)
+  const [put, taken] = [all.flatMap((c) => c.put), all.flatMap((c) => c.taken)]
+  if (put.length + taken.length > 1) return `${put.length + taken.length} tags cleared`
+  return put[0] === undefined ? `tag taken from ${taken[0] ?? ''}` : `tag of ${put[0]}`
 }
 
 function variantWords(now: readonly VariantEntry[], before: readonly VariantEntry[]): string {
@@ -72,11 +95,18 @@ function variantWords(now: readonly VariantEntry[], before: readonly VariantEntr
   return changed ? `variant ${changed.variant.name}` : 'order of the variants'
 }
 
+const filters = (): readonly { readonly of: string; readonly store: { filter: string } }[] => [
+  { of: 'rules', store: useRulesViewStore() },
+  { of: 'metadata', store: useMetadataStore() },
+  { of: 'clients', store: useTokensStore() },
+  { of: 'notebooks', store: useIncidentsStore() },
+]
+
 /** Called once, by the frame: from then on edits are noticed. */
 export function noticeEdits(): void {
   const [settings, jobs, locks] = [useSettingsStore(), useJobsTableStore(), useLocksStore()]
   const [sandbox, variants, policies] = [useSandboxStore(), useSandboxVariantsStore(), usePolicyDraftStore()]
-  const [undo, keymap] = [useUndoStore(), useKeymapStore()]
+  const [undo, keymap, tags] = [useUndoStore(), useKeymapStore(), useTagsStore()]
 
   notice<Settings>({
     room: 'settings',
@@ -94,10 +124,24 @@ export function noticeEdits(): void {
   })
   notice<JobsView>({
     room: 'jobs',
-    of: () => ({ filter: jobs.filter, sort: jobs.sort, descending: jobs.descending, target: jobs.target }),
+    of: () => jobsView(jobs),
     put: (value) => jobs.$patch(value),
     words: jobsWords,
-    joins: (now, before) => (now.filter === before.filter ? `jobs order ${now.sort}` : 'jobs filter'),
+    joins: (now, before) =>
+      now.filter !== before.filter
+        ? 'jobs filter'
+        : now.groupBy !== before.groupBy
+          ? 'jobs grouping'
+          : now.target !== before.target
+            ? 'jobs target'
+            : `jobs order ${now.sort}`,
+  })
+  notice<Tags>({
+    room: 'views',
+    of: () => tags.tags,
+    put: (value) => (tags.tags = value),
+    words: tagWords,
+    isOther: (now, before) => tagChange(now, before).every(({ put, taken }) => put.length + taken.length === 0),
   })
   notice<string>({
     room: 'views',
@@ -106,6 +150,15 @@ export function noticeEdits(): void {
     words: (now) => (now === '' ? 'filter of locks taken away' : `filter of locks ${now}`),
     joins: () => 'locks filter',
   })
+  for (const { of, store } of filters()) {
+    notice<string>({
+      room: 'views',
+      of: () => store.filter,
+      put: (value) => (store.filter = value),
+      words: (now) => (now === '' ? `filter of ${of} taken away` : `filter of ${of} ${now}`),
+      joins: () => `${of} filter`,
+    })
+  }
   notice<readonly VariantEntry[]>({
     room: 'sandbox',
     of: () => variants.entries,

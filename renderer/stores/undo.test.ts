@@ -8,6 +8,7 @@ import { useSettingsStore } from './settings.ts'
 import { resetForSource } from './source-switch.ts'
 import { useSourceStore } from './source.ts'
 import { useStagedEditsStore } from './staged-edits.ts'
+import { useTagsStore } from './tags.ts'
 import { noticeEdits } from './undo-watch.ts'
 import { useUndoStore } from './undo.ts'
 
@@ -66,6 +67,52 @@ describe('edits of the window', () => {
     expect(undo.past).toHaveLength(0)
     await undo.redo()
     expect(jobs.filter).toBe('user:ana')
+  })
+
+  it('of the jobs table are also how it is grouped, a group that is opened, and whose records are shown', async () => {
+    scope.run(noticeEdits)
+    const [undo, jobs] = [useUndoStore(), useJobsTableStore()]
+    const shown = () => [jobs.groupBy, jobs.filter, jobs.target]
+    jobs.groupBy = 'user'
+    jobs.groupBy = 'account'
+    later()
+    jobs.openGroup('phys', 'account:phys')
+    jobs.target = 'demo-OST0001'
+    expect(undo.past.map((e) => e.words)).toEqual([
+      ...['jobs by account', 'opening of phys', 'records of demo-OST0001'],
+    ])
+    await undo.undo()
+    expect(shown()).toEqual([null, 'account:phys', ''])
+    await undo.undo()
+    expect(shown()).toEqual(['account', '', ''])
+    await undo.undo()
+    expect(shown()).toEqual([null, '', ''])
+    for (let i = 0; i < 3; i++) await undo.redo()
+    expect(shown()).toEqual([null, 'account:phys', 'demo-OST0001'])
+  })
+
+  it('of tags are one a row, and clearing all of them is one', async () => {
+    scope.run(noticeEdits)
+    const [undo, tags] = [useUndoStore(), useTagsStore()]
+    tags.clear()
+    expect(undo.past).toEqual([])
+    tags.toggle('jobs', '4655.vasp')
+    tags.toggle('rules', 'hog_cap')
+    tags.toggle('jobs', '4655.vasp')
+    tags.toggle('jobs', '4690.python')
+    tags.clear()
+    expect(undo.past.map((e) => e.words)).toEqual([
+      ...['tag of 4655.vasp', 'tag of hog_cap', 'tag taken from 4655.vasp', 'tag of 4690.python', '2 tags cleared'],
+    ])
+    await undo.undo()
+    expect([[...tags.of('jobs')], [...tags.of('rules')]]).toEqual([['4690.python'], ['hog_cap']])
+    await undo.undo()
+    await undo.undo()
+    expect([...tags.of('jobs')]).toEqual(['4655.vasp'])
+    await undo.redo()
+    expect(tags.count).toBe(1)
+    resetForSource()
+    expect([undo.past, undo.future]).toEqual([[], []])
   })
 
   it('of variants bring back the one that was removed, under its place and id', async () => {

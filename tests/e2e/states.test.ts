@@ -51,8 +51,15 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     host.calls.length = 0
     host.play(scene)
   }
-  const theme = (name: 'dark' | 'light'): Promise<void> =>
-    page.evaluate((t) => void (document.documentElement.dataset['theme'] = t), name)
+  /** As an operator sets it: charts are drawn in the colours of the setting. */
+  async function theme(name: 'dark' | 'light'): Promise<void> {
+    await page.keyboard.press('Control+k')
+    await by('palette').waitFor()
+    await page.keyboard.type(`:set theme ${name}`)
+    await page.keyboard.press('Enter')
+    await by('palette').waitFor({ state: 'detached' })
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe(name)
+  }
   async function looks(name: string): Promise<void> {
     await page.mouse.move(0, 0)
     expect(await seen(page, viewer, name)).toBe('')

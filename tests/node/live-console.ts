@@ -1,7 +1,6 @@
 /** For tests: a console with a cluster over SSH, as a user would have it, and what it says of its servers. */
 import { createRouterClient } from '@orpc/server'
 import { clusterInput, type ClusterCard, type ClusterInput } from '#core/api/clusters.ts'
-import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
 import { openHost } from '#electron/host/host.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
@@ -108,4 +107,5 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
 
 export type LiveConsole = Awaited<ReturnType<typeof liveConsole>>
 
-export const endsOf = (nodes: readonly NodeEnd[]): string[] => nodes.map((n) => `${n.host} ${n.state}`)
+export const endsOf = (nodes: readonly { readonly host: string; readonly state: string }[]): string[] =>
+  nodes.map((n) => `${n.host} ${n.state}`)

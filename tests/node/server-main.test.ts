@@ -56,18 +56,22 @@ function start(...args: string[]): Server {
   return { child, ended, said, url }
 }
 
+/** Opens the printed address as a browser does; what it asks is answered once the host is there. */
+async function windowOf(url: URL): Promise<{ client: ContractRouterClient<Contract>; ws: WebSocket }> {
+  const login = await fetch(url, { redirect: 'manual' })
+  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+  expect((await fetch(new URL('/', url), { headers: { cookie } })).status).toBe(200)
+  const ws = new WebSocket(`ws://${url.host}/rpc`, { headers: { cookie, origin: url.origin } })
+  const link = new RPCLink({ websocket: ws as unknown as globalThis.WebSocket })
+  return { client: createORPCClient(link), ws }
+}
+
 describe.skipIf(!built)('the browser shell', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('serves the console and closes on %s within two seconds', async (signal) => {
     const server = start('--port', '0', '--history', ':memory:')
     const url = await server.url()
     expect(url.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/)
-    const login = await fetch(url, { redirect: 'manual' })
-    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
-    expect((await fetch(new URL('/', url), { headers: { cookie } })).status).toBe(200)
-
-    const ws = new WebSocket(`ws://${url.host}/rpc`, { headers: { cookie, origin: url.origin } })
-    const link = new RPCLink({ websocket: ws as unknown as globalThis.WebSocket })
-    const client: ContractRouterClient<Contract> = createORPCClient(link)
+    const { client, ws } = await windowOf(url)
     expect(await client.host.info()).toMatchObject({ name: 'sluice', shell: 'browser' })
     const frames = await client.source.status({ stream: 's' })
     expect((await frames.next()).value).toMatchObject({ source: { kind: 'EMULATED' } })
@@ -123,7 +127,9 @@ describe.skipIf(!built)('the browser shell', () => {
 
   it('does not open a history that a running console holds', async () => {
     const first = start('--port', '0')
-    await first.url()
+    const { client, ws } = await windowOf(await first.url())
+    await client.host.info()
+    ws.terminate()
     expect(existsSync(join(folder, 'data/history.sqlite'))).toBe(true)
     const second = await start('--port', '0').ended
     expect(second.code).toBe(1)

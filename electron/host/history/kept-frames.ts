@@ -8,11 +8,13 @@ import type { Notice } from '#core/api/parts.ts'
 import { tokensFrame as tokensShape, type TokensFrame } from '#core/api/tokens.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { HistoryReader } from '../../history/reader.ts'
+import type { KeptLinks } from '../views/linked.ts'
 import { emptyLocks } from '../views/locks-empty.ts'
 import { lockPlanesOf, locksFrame } from '../views/locks.ts'
 import { emptyMetadata } from '../views/metadata-empty.ts'
 import { metadataFrame, planesOf } from '../views/metadata.ts'
 import { noDataNode } from '../views/tokens-empty.ts'
+import { withClientFilter } from '../views/tokens-filter.ts'
 import { tokensFrame } from '../views/tokens.ts'
 
 const KEEP_MS = 5_000
@@ -107,9 +109,24 @@ export function recordedMetadata(
 export function recordedTokens(
   reader: HistoryReader,
   head: Head,
-  query: { readonly windowMs: number; readonly span: Parameters<typeof noDataNode>[0] },
+  query: {
+    readonly windowMs: number
+    readonly span: Parameters<typeof noDataNode>[0]
+    readonly filter?: string | undefined
+  },
 ): TokensFrame {
   const { frame, notice } = keptAt<TokensFrame>(reader, 'tokens', head.atMs, (v) => tokensShape.safeParse(v))
   const base = frame ?? { ...head, windowMs: query.windowMs, nodes: [], node: '', ...noDataNode(query.span) }
-  return { ...base, ...head, notices: noted(base.notices, notice) }
+  // All clients are in a kept frame, so it can be filtered like a new one.
+  return withClientFilter({ ...base, ...head, notices: noted(base.notices, notice) }, query.filter)
+}
+
+/** Who had to do with locks and data nodes at an instant, as the kept frames tell it: of locks, the one resource that each shows. */
+export function keptLinks(reader: HistoryReader, head: Head): KeptLinks {
+  const { resource } = recordedLocks(reader, head, plain.windowMs)
+  const { clients } = recordedTokens(reader, head, { windowMs: plain.windowMs, span: 'period' })
+  return {
+    clients: clients.name.map((name, i) => ({ name, jobId: clients.jobId[i] ?? '' })),
+    locks: resource === null ? [] : [{ key: resource.key, clients: resource.clients }],
+  }
 }

@@ -16,7 +16,7 @@ import { stand } from '../views/position.ts'
 import { recordedRulesFrame } from '../views/rules-recorded.ts'
 import { stripFrame } from '../views/strip.ts'
 import type { PlayedBundle } from './played-bundle.ts'
-import { recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
+import { keptLinks, recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
 import { recordedStatus } from './recorded-status.ts'
 
 /** Nothing is staged on what was recorded, and nothing committed. */
@@ -77,7 +77,7 @@ export class Playback implements OnPlayback {
       // What a job did on one target is not kept: all of it is shown.
       jobs: (q, seq) => jobsFrame(viewed, { ...q, target: '' }, seq, find),
       job: (q, seq) => jobFrame(viewed, { ...q, target: '' }, seq, find),
-      linked: (q, seq) => linkedFrame(viewed, q, seq),
+      linked: (q, seq) => linkedFrame(viewed, q, seq, keptLinks(reader, head(q, seq))),
       rules: (q, seq) => recordedRulesFrame(viewed, q, seq, find),
       locks: (q, seq) => recordedLocks(reader, head(q, seq), q.windowMs),
       metadata: (q, seq) => recordedMetadata(reader, head(q, seq), q),

@@ -10,6 +10,7 @@ import type { KeptRun } from '../sandbox/run.ts'
 import { AlertDesk } from './alert-desk.ts'
 import { BundleDesk } from './bundle-desk.ts'
 import { NotebookDesk } from './notebook-desk.ts'
+import { NotebookFilter } from './notebook-filter.ts'
 
 export interface IncidentDeskParts {
   readonly onScreen: OnScreen
@@ -25,6 +26,7 @@ export class IncidentDesk implements Changing {
   readonly alerts: AlertDesk
   readonly bundles: BundleDesk
   readonly #onScreen: OnScreen
+  readonly #filter: NotebookFilter
   readonly #listeners = new Set<() => void>()
   #turn: number
 
@@ -37,6 +39,7 @@ export class IncidentDesk implements Changing {
       ...{ onScreen, dataDir, changed, run: parts.run },
       thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
     })
+    this.#filter = new NotebookFilter((id) => this.notebooks.find(id), changed)
     this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks })
     this.bundles = new BundleDesk({ ...parts, changed, notebooks: this.notebooks })
     // What is open comes and goes with what is on screen; samples alone change nothing here.
@@ -70,9 +73,11 @@ export class IncidentDesk implements Changing {
     const selected = query.selected === null ? undefined : this.notebooks.find(query.selected)
     const { views } = this.#onScreen
     const { sample, atMs } = views.status({ at: null }, seq)
+    const incidents = this.notebooks.list()
     return {
       ...{ seq, sample, atMs },
-      incidents: this.notebooks.list(),
+      incidents,
+      ...this.#filter.told(incidents, query.filter),
       selected: selected ?? null,
       integrity: selected ? this.notebooks.integrityOf(selected) : null,
       alerts: this.alerts.list().slice(0, 100),
@@ -83,6 +88,7 @@ export class IncidentDesk implements Changing {
   }
 
   close(): void {
+    this.#filter.close()
     this.notebooks.close()
     this.bundles.close()
   }

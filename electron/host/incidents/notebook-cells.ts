@@ -11,9 +11,14 @@ export interface TakenCell {
 
 const numberOf = (id: string): number => Number(/^c(\d{1,9})$/.exec(id)?.[1] ?? 0)
 
-/** Gives new cells their ids: none is given twice, also not that of the cell that could still come back. */
-export function placed(cells: readonly NewCell[], atMs: number, present: readonly Cell[], taken?: Cell): Cell[] {
-  let last = [...present, ...(taken ? [taken] : [])].reduce((n, c) => Math.max(n, numberOf(c.id)), 0)
+/** Gives new cells their ids: none is given twice, also not that of a cell that could still come back. */
+export function placed(
+  cells: readonly NewCell[],
+  atMs: number,
+  present: readonly Cell[],
+  taken: readonly Cell[] = [],
+): Cell[] {
+  let last = [...present, ...taken].reduce((n, c) => Math.max(n, numberOf(c.id)), 0)
   return cells.map((c): Cell => ({ ...c, id: `c${++last}`, atMs }))
 }
 

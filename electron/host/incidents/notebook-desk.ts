@@ -23,7 +23,7 @@ import { ReadingsKeeper } from './readings-keeper.ts'
 import { readingsOf } from './readings.ts'
 
 const TITLE_MOST = 200
-/** Incidents whose last removed cell can come back. */
+/** Removed cells that can come back, of all incidents. */
 const UNDO_MOST = 100
 
 const NOT_OPENED = 'The incident was not opened'
@@ -59,8 +59,10 @@ export class NotebookDesk {
   readonly #readings: ReadingsKeeper
   /** Sources that run, by cluster. */
   readonly #consoles = new Map<string, Console>()
-  readonly #taken = new Map<string, TakenCell>()
+  /** Cells that were removed, the newest last. */
+  #taken: readonly (TakenCell & { readonly of: string })[] = []
   readonly #hashes = new WeakMap<Incident, string>()
+  readonly #faces = new WeakMap<NotebookRow, IncidentsFrame['incidents'][number]>()
 
   constructor(parts: NotebookDeskParts) {
     this.parts = parts
@@ -77,8 +79,13 @@ export class NotebookDesk {
     }
   }
 
+  /** Newest first; the same object while a notebook is as it was. */
   list(): IncidentsFrame['incidents'] {
-    return this.#store.list().map(faceOf)
+    return this.#store.list().map((row) => {
+      const face = this.#faces.get(row) ?? faceOf(row)
+      this.#faces.set(row, face)
+      return face
+    })
   }
 
   find(id: string): Incident | undefined {
@@ -197,7 +204,8 @@ export class NotebookDesk {
       const span = isWithin ? { fromMs: of.fromMs, toMs: of.toMs } : around(stand.atMs, stand.firstMs, stand.newestMs)
       const made = newCells(stand, span, input, this.parts.run)
       if (!made.ok) return made
-      const cells = placed(made.value, stand.atMs, of.cells, this.#taken.get(id)?.cell)
+      const gone = this.#taken.flatMap((t) => (t.of === id ? [t.cell] : []))
+      const cells = placed(made.value, stand.atMs, of.cells, gone)
       added = cells[0]?.id ?? ''
       return withCells(of, cells, behind, NOT_ADDED)
     })
@@ -228,24 +236,24 @@ export class NotebookDesk {
       taken = without.value.taken
       return ok(without.value.of)
     })
-    if (changed.ok && taken) {
-      this.#taken.delete(id)
-      this.#taken.set(id, taken)
-      if (this.#taken.size > UNDO_MOST) this.#taken.delete(this.#taken.keys().next().value as string)
-    }
+    if (changed.ok && taken) this.#taken = [...this.#taken, { ...taken, of: id }].slice(-UNDO_MOST)
     return this.#told(changed)
   }
 
-  /** Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NOTHING_REMOVED, INCIDENT_FULL, INCIDENT_NOT_WRITTEN. */
-  restoreCell(id: string): Result<undefined> {
+  /**
+   * @param cell  null: the one that was removed last.
+   *
+   * Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NOTHING_REMOVED, INCIDENT_FULL, INCIDENT_NOT_WRITTEN.
+   */
+  restoreCell(id: string, cell: string | null): Result<undefined> {
     const what = 'The cell was not restored'
-    const taken = this.#taken.get(id)
+    const taken = this.#taken.findLast((t) => t.of === id && (cell === null || t.cell.id === cell))
     if (!taken) {
       const why = 'no cell was removed since the console began, or it is back already'
       return fail({ code: 'NOTHING_REMOVED', what, why, unaffected: AS_IT_WAS })
     }
     const changed = this.#replace(id, what, (of) => ok(withRestored(of, taken)))
-    if (changed.ok) this.#taken.delete(id)
+    if (changed.ok) this.#taken = this.#taken.filter((t) => t !== taken)
     return this.#told(changed)
   }
 

@@ -8,6 +8,9 @@ import { storeFile } from '../../enforce/store.ts'
 export interface MachineParts {
   readonly dataDir: string | undefined
   readonly historyFile: string
+  /** Folders that stand beside the history, wherever that lies; null where nothing is kept. */
+  readonly bundles: string | null
+  readonly recordings: string | null
   readonly access: Pick<SshAccess, 'files'>
   readonly version: string
   readonly runtime: string
@@ -20,7 +23,8 @@ const place = (what: string, path: string | undefined): Place => ({
   isThere: path !== undefined && path !== '' && existsSync(path),
 })
 
-export function machineFacts({ dataDir, historyFile, access, version, runtime }: MachineParts): MachineFacts {
+export function machineFacts(parts: MachineParts): MachineFacts {
+  const { dataDir, historyFile, bundles, recordings, access, version, runtime } = parts
   const own = (what: string, name: string): Place =>
     place(what, dataDir === undefined ? undefined : join(dataDir, name))
   const { config, knownHosts, agentSocket, trustStore } = access.files
@@ -31,8 +35,8 @@ export function machineFacts({ dataDir, historyFile, access, version, runtime }:
       place('Record of changes', dataDir === undefined ? undefined : storeFile(dataDir)),
       own('Clusters', 'clusters.yaml'),
       own('Notebooks', 'incidents'),
-      own('Bundles', 'bundles'),
-      own('Recordings', 'recordings'),
+      place('Bundles', bundles ?? undefined),
+      place('Recordings', recordings ?? undefined),
       own('Scenarios', 'scenarios'),
       own('Rules of alerts', 'alerts.json'),
       own('Key of pseudonyms', 'pseudonym.key'),

@@ -1,39 +1,35 @@
 /**
- * Where rules are edited: drafts are checked, changes staged, planned for every server and committed after review. One desk a
- * cluster, shared by all of its windows.
+ * Where rules are edited: drafts are checked, changes staged and planned for every server; a commit desk sends them after review. One
+ * desk a cluster, shared by all of its windows.
  */
 import { randomBytes } from 'node:crypto'
-import type { CommitProgress, NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
+import type { CommitProgress, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { SERVICES } from '../../cluster/service.ts'
-import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
-import { lockCommits } from '../../enforce/commit-lock.ts'
-import { CommitRun } from './commit-run.ts'
-import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
+import type { CommitParts } from '../../enforce/change.ts'
+import { CommitDesk, type Committed } from './commit-desk.ts'
+import type { CommitRun } from './commit-run.ts'
+import { planStaged, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
 import { DeskRecord } from './desk-record.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
-import { SampleGuard } from './guard-watch.ts'
 import { KeptPlans } from './kept-plans.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
-import { pastChange, whyOf, type PastChange } from './past-change.ts'
+import type { PastChange } from './past-change.ts'
 import { PolicyDesk } from './policy-desk.ts'
 import { PendingUndos } from './pending-undo.ts'
-import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
+import { failure, planRefusal } from './refusal.ts'
 import { readNow } from './read-now.ts'
 import { presentServers } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
 import { undoEdits } from './undo.ts'
 import { Upkeep } from './upkeep.ts'
 
-/** Committed changes that are remembered. */
-const CHANGES_KEPT = 20
 /** Longest time that a rule may stand without a second confirmation, s. */
 const LONG_S = 86_400
 
@@ -46,11 +42,9 @@ export class RuleDesk implements DeskCore {
   readonly rules: OperatorRules
   readonly pending = new PendingUndos()
   readonly options: DeskOptions
-  #changes: readonly PastChange[] = []
   readonly #kept = new KeptPlans()
   readonly #upkeep: Upkeep
-  readonly #record: DeskRecord | undefined
-  #run: CommitRun | undefined
+  readonly #commits: CommitDesk
   /** Staged changes of policy. */
   readonly policies: PolicyDesk
   readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = {
@@ -58,16 +52,14 @@ export class RuleDesk implements DeskCore {
     mdt: new Paced(100),
     mdt_readpage: new Paced(100),
   }
-  /** Commits so far: after one, plans are made anew. */
-  #sent = 0
 
   constructor(monitor: ClusterMonitor, options: DeskOptions = {}) {
     this.monitor = monitor
     this.options = options
-    this.#record = options.store && new DeskRecord(options.store, monitor.source.cluster)
-    this.rules = new OperatorRules(this.#record)
-    this.#record?.refresh(this.rules)
-    this.#changes = this.#record?.load(this.pending) ?? []
+    const record = options.store && new DeskRecord(options.store, monitor.source.cluster)
+    this.rules = new OperatorRules(record)
+    record?.refresh(this.rules)
+    this.#commits = new CommitDesk(this, { kept: this.#kept, record })
     this.policies = new PolicyDesk(this)
     this.#upkeep = new Upkeep(this)
     monitor.onChange(() => this.#upkeep.look())
@@ -76,31 +68,28 @@ export class RuleDesk implements DeskCore {
   /** What is being sent is cancelled and waited for. Rules that only this console would stop are stopped; others have their timers. */
   async close(): Promise<void> {
     this.cancel()
-    await this.#run?.over
+    await this.#commits.over()
     await this.#upkeep.stopBound(Infinity)
   }
 
-  /** Changes that were committed, newest first. */
   get changes(): readonly PastChange[] {
-    return this.#changes
+    return this.#commits.changes
   }
 
-  /** The commit that is sent now, or was sent last. */
   progressOf(service: ServiceName): CommitProgress | null {
-    return this.#run?.service === service ? this.#run.progress : null
+    return this.#commits.progressOf(service)
   }
 
   get isCommitting(): boolean {
-    return this.#run !== undefined && !this.#run.isOver
+    return this.#commits.isCommitting
   }
 
-  /** Cancels what is being sent: the first server is brought back while it is watched, the rest get nothing. */
   cancel(): void {
-    if (this.isCommitting) this.#run?.cancel()
+    this.#commits.cancel()
   }
 
   changesOf(service: ServiceName): readonly PastChange[] {
-    return this.#changes.filter((c) => c.service === service)
+    return this.changes.filter((c) => c.service === service)
   }
 
   /** Servers of a service as they stand at the newest sample. */
@@ -110,8 +99,9 @@ export class RuleDesk implements DeskCore {
 
   /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
   plan(service: ServiceName): DeskPlan {
-    return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
-      const plan = this.#planOn(service, this.servers(service), (host) => this.serverFacts(host))
+    return this.#plans[service].get(`${this.staged.version} ${this.#commits.sent}`, () => {
+      const facts = (host: string): DeskServer => this.serverFacts(host)
+      const plan = planStaged(service, this.staged.of(service), this.servers(service), this.rules, facts)
       if (plan.staged.length > 0) this.#kept.keep(plan)
       return plan
     })
@@ -121,10 +111,6 @@ export class RuleDesk implements DeskCore {
   serverFacts(host: string): DeskServer {
     const { monitor } = this
     return { version: monitor.reading(host)?.version, keeps: monitor.node(host)?.timers ?? 'systemd' }
-  }
-
-  #planOn(service: ServiceName, servers: readonly ServerRules[], factsOf: (host: string) => DeskServer): DeskPlan {
-    return planStaged(service, this.staged.of(service), servers, this.rules, factsOf)
   }
 
   /** What is different since a plan was shown; empty while it is the plan. */
@@ -229,44 +215,9 @@ export class RuleDesk implements DeskCore {
     return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
   }
 
-  /**
-   * Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD.
-   *
-   * @param canaryS  seconds that the first server is watched.
-   */
-  async commit(
-    service: ServiceName,
-    planId: string,
-    typed: string,
-    canaryS = this.options.canaryS ?? CANARY_S,
-  ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const policy = this.policies.plan(service)
-    const refused = policy ? this.policies.refusal(service, policy) : this.refusal(service, this.plan(service))
-    if (refused) return fail(refused)
-    if (typed !== this.typedTarget(service)) {
-      const why = 'what was typed is not the target'
-      return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
-    }
-    // Another console, or a command, may be at work on the same cluster.
-    const locked = lockCommits(this.options.store, this.monitor.source.cluster)
-    if (!locked.ok) return locked
-    const run = (this.#run = new CommitRun(service, planId, () => this.monitor.changed()))
-    try {
-      return policy ? await this.policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
-    } catch (e) {
-      const why = e instanceof Error ? e.message : String(e)
-      return fail({
-        code: 'NOT_ON_RECORD',
-        what: 'The change was not sent everywhere',
-        why,
-        next: 'Free space for the history; look at the rules before trying again.',
-      })
-    } finally {
-      locked.value()
-      run.end()
-      this.#sent++
-      this.monitor.changed()
-    }
+  /** Sends the reviewed plan; see `CommitDesk.commit`. */
+  commit(service: ServiceName, planId: string, typed: string, canaryS?: number): Promise<Committed> {
+    return this.#commits.commit(service, planId, typed, canaryS)
   }
 
   /** The servers of a service as they are read right now; those that do not answer are not among them. */
@@ -274,122 +225,29 @@ export class RuleDesk implements DeskCore {
     return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs)
   }
 
-  /** How a commit of this desk is sent. */
-  sendingParts(canaryS: number, run?: CommitRun, changes: readonly DeskChange[] = []): CommitParts {
-    const { monitor } = this
-    return {
-      nodeOf: (h) => monitor.node(h),
-      audit: monitor.audit,
-      nowMs: () => monitor.nowMs(),
-      stop: () => this.guard()?.why,
-      canaryS,
-      ...this.options.sending,
-      ...(run && {
-        guard: (host) => {
-          const change = changes.find((c) => c.plan.server === host)
-          return change && new SampleGuard(monitor, run.service, change)
-        },
-        signal: run.signal,
-        onServer: run.onServer,
-        onWatch: run.onWatch,
-      }),
-    }
+  sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts {
+    return this.#commits.sendingParts(canaryS, run, changes)
   }
 
-  async #commitFresh(run: CommitRun, canaryS: number): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const { monitor } = this
-    const { service, planId } = run
-    const { now, factsOf } = await this.readNow(service)
-    const plan = this.#planOn(service, now, factsOf)
-    if (plan.planId !== planId) {
-      const differs = this.#kept.since(planId, plan) ?? ['the servers, or what is staged, changed since the review']
-      const next = 'Look at the review again; it shows the new commands.'
-      return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
-    }
-    const late = planRefusal(monitor, service, plan, this.guard())
-    if (late) return fail(late)
-    const changes = plan.changes.filter(isWork)
-    const waiting = isUndo(plan) ? missingFor(monitor, service, plan) : []
-    const atMs = monitor.nowMs()
-    const changeId = randomBytes(4).toString('hex')
-    const why = whyOf(plan)
-    // Why is on record, too, before anything is sent.
-    const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
-    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
-    this.#record?.before(plan, atMs)
-    const ends = await commitChange(SERVICES[service], changes, this.sendingParts(canaryS, run, changes))
-    const nodes: NodeEnd[] = [
-      ...ends,
-      ...waiting.map((host) => ({ host, state: 'pending' as const, detail: 'sent when the server answers again' })),
-    ]
-    const past = pastChange(service, plan, this.rules, { id: changeId, atMs, ...why, nodes })
-    for (const end of nodes) settleTerms(plan, end, this.rules, atMs)
-    this.#record?.after(plan, nodes, this.rules)
-    for (const host of waiting) this.#wait(plan, host, changeId)
-    const done = nodes.filter((n) => n.state === 'done' || n.state === 'pending').map((n) => n.host)
-    const isDone = done.length === nodes.length
-    this.remember(past)
-    if (isDone) this.#end(service, plan, waiting.length > 0)
-    else this.staged.sent(new Set(plan.staged.map((s) => s.id)), done)
-    const where = `${ends.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
-    const level = isDone ? 'ok' : 'bad'
-    monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: why.title, where })
-    return ok({ changeId, nodes })
-  }
-
-  /** What undoes on a server that does not answer waits for it. */
-  #wait({ staged }: DeskPlan, host: string, changeId: string): void {
-    const edits = staged.filter((s) => s.hosts?.includes(host) ?? true)
-    const [first] = edits
-    if (!first) return
-    const { service, undoes = '' } = first
-    this.pending.put({ service, host, changeId, undoes, edits, why: 'the server does not answer' })
-  }
-
-  /** What is through leaves the staged changes; what was staged meanwhile stays. */
-  #end(service: ServiceName, { staged }: DeskPlan, isWaiting: boolean): void {
-    for (const { id, undoes } of staged) {
-      this.staged.remove(service, id)
-      const past = this.#changes.find((c) => c.id === undoes)
-      if (past && !isWaiting) past.undone = true
-      if (past) this.noteChange(past)
-    }
-  }
-
-  /** A server of a commit turned out to be done after all: what is done everywhere is staged no longer. */
-  doneLate({ service, stagedIds }: PastChange, host: string): void {
-    const ids = new Set(stagedIds)
-    this.staged.sent(ids, [host])
-    const hosts = this.monitor.serversOf(service)
-    for (const s of this.staged.of(service)) {
-      if (ids.has(s.id) && (s.hosts ?? hosts).every((h) => s.doneOn.includes(h))) this.staged.remove(service, s.id)
-    }
-  }
-
-  /** Puts a committed change on the undo list. */
   remember(past: PastChange): void {
-    this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
-    this.noteChange(past)
+    this.#commits.remember(past)
   }
 
-  /** Keeps what is different about a change of the undo list. */
   noteChange(past: PastChange): void {
-    this.#record?.keep(past, this.pending)
+    this.#commits.noteChange(past)
   }
 
-  /** Takes over what commands of the same data folder have noted meanwhile. */
+  doneLate(past: PastChange, host: string): void {
+    this.#commits.doneLate(past, host)
+  }
+
   refresh(): void {
-    if (!this.#record) return
-    this.#record.refresh(this.rules)
-    const known = new Set(this.#changes.map((c) => c.id))
-    const others = this.#record.others(known)
-    if (others.length === 0) return
-    this.#changes = [...others, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_KEPT)
+    this.#commits.refresh()
   }
 
   /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
-    const past = this.#changes.find((c) => c.id === changeId)
+    const past = this.changes.find((c) => c.id === changeId)
     if (past?.policy) return this.policies.undo(past, past.policy)
     const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
     const refuse = (code: string, why: string): Result<undefined> =>

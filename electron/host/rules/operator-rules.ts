@@ -72,13 +72,13 @@ export class OperatorRules {
     )
   }
 
-  /** The rule that a timer stops next, and on how many servers it does; undefined without one. */
+  /** The rule that a timer stops next, on how many servers it does, and how many timers run in all; undefined without one. */
   nextStop(
     nowMs: number,
   ): { name: string; createdMs: number; expiresMs: number; servers: number; running: number } | undefined {
     const timed = [...this.#rules.values()].flatMap(({ place, rule: { createdMs, timer } }) =>
       timer && timer.expiresMs > nowMs
-        ? [{ name: place.name, host: place.host, createdMs, expiresMs: timer.expiresMs }]
+        ? [{ name: place.name, host: place.host, createdMs, expiresMs: timer.expiresMs, unit: timer.unit }]
         : [],
     )
     const first = timed.reduce<(typeof timed)[number] | undefined>(
@@ -92,7 +92,8 @@ export class OperatorRules {
       createdMs,
       expiresMs,
       servers: new Set(timed.filter((t) => t.name === name).map((t) => t.host)).size,
-      running: timed.length,
+      // The rules of both queues may end by one timer.
+      running: new Set(timed.map((t) => `${t.host} ${t.unit}`)).size,
     }
   }
 

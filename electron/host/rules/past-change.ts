@@ -40,7 +40,6 @@ export const whyOf = ({ staged }: DeskPlan): Pick<PastChange, 'title' | 'reason'
   reason: [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; '),
 })
 
-/** @param rules  as they were before the change was settled. */
 /** What takes a change back on one server. @param rules  as they were before the change was settled. */
 export function wayBackOf({ plan, found, terms }: DeskChange, rules: OperatorRules): WayBack {
   const expiries = terms.flatMap(({ place, start }) => {

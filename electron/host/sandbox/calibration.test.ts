@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
+import type { CalibrateEvent } from '#core/api/sandbox.ts'
+import { calibrationEvents } from './calibration-events.ts'
 import { calibrateOver } from './calibration.ts'
 
 const EPOCH = 1_767_225_600_000
@@ -58,6 +60,29 @@ describe('calibration', () => {
     expect(r.value.isInRange).toBe(false)
     expect(r.value.sentence).toContain('out of range')
     expect(r.value.knowledge.map((k) => k.text).join('\n')).toContain('small-OST0001')
+  })
+
+  it('is followed seed by seed to its result, and ends with whoever stops following', async () => {
+    const input = { span: { fromMs: at(2), toMs: at(24) }, atMs: null, workload: 'closed', seeds: 2 } as const
+    const seen: CalibrateEvent[] = []
+    for await (const event of calibrationEvents(c.monitor, input)) seen.push(event)
+    expect(seen[0]).toEqual({ kind: 'progress', done: 0, of: 2 })
+    expect(seen.at(-1)?.kind).toBe('result')
+    const done = seen.flatMap((e) => (e.kind === 'progress' ? [e.done] : []))
+    expect(done).toEqual(done.toSorted((a, b) => a - b))
+    expect(done.at(-1)).toBeGreaterThan(0)
+
+    const abort = new AbortController()
+    const rest: CalibrateEvent[] = []
+    for await (const event of calibrationEvents(c.monitor, input, { signal: abort.signal })) {
+      rest.push(event)
+      abort.abort()
+    }
+    expect(rest).toEqual([{ kind: 'progress', done: 0, of: 2 }])
+    const long = { ...input, span: { fromMs: at(0), toMs: at(0) + 7 * 3_600_000 } }
+    const refused: CalibrateEvent[] = []
+    for await (const event of calibrationEvents(c.monitor, long)) refused.push(event)
+    expect(refused.at(-1)).toMatchObject({ kind: 'failed', notice: { code: 'CALIBRATION_TOO_LONG' } })
   })
 
   it('can be cancelled', async () => {

@@ -25,6 +25,8 @@ export interface CalibrationOptions {
   readonly program?: string | undefined
   /** What is played back from a file in the place of the source. */
   readonly played?: RecordedCluster | undefined
+  /** Told after every seed that was run. */
+  readonly onSeed?: ((done: number) => void) | undefined
 }
 
 /**
@@ -85,7 +87,7 @@ function runSeeds(
   scenario: Scenario,
   seconds: number,
   seeds: number,
-  { signal, program }: CalibrationOptions,
+  { signal, program, onSeed }: CalibrationOptions,
 ): Promise<Result<RunReport[]>> {
   if (signal?.aborted) return Promise.resolve(fail(CANCELLED))
   const reports: RunReport[] = []
@@ -97,6 +99,7 @@ function runSeeds(
       })),
       onRun: (_, ran) => {
         if ('report' in ran) reports.push(ran.report)
+        onSeed?.(reports.length)
       },
       onEnd: (failure) => {
         signal?.removeEventListener('abort', cancel)

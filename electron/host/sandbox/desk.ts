@@ -3,7 +3,7 @@
  * what the contract calls.
  */
 import type {
-  Calibration,
+  CalibrateEvent,
   Forked,
   ForkInput,
   GalleryEntry,
@@ -18,7 +18,7 @@ import { Playback } from '../history/playback.ts'
 import type { OnScreen } from '../on-screen.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import { exportResult, type Exported, type ExportFormat } from './export.ts'
-import { calibrateOver } from './calibration.ts'
+import { calibrationEvents } from './calibration-events.ts'
 import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
 import { RunDesk, type KeptRun } from './run.ts'
@@ -94,11 +94,14 @@ export class SandboxDesk {
     return forkOf(this.parts.onScreen.monitor, input, this.#played)
   }
 
-  calibrate(input: ForkInput & { span: Span; seeds: number }, signal?: AbortSignal): Promise<Result<Calibration>> {
+  calibrate(
+    input: ForkInput & { span: Span; seeds: number },
+    signal?: AbortSignal,
+  ): AsyncGenerator<CalibrateEvent, void, void> {
     const { onScreen, program } = this.parts
     const { signal: closing } = this.#closing
     const either = signal ? AbortSignal.any([signal, closing]) : closing
-    return calibrateOver(onScreen.monitor, input, { signal: either, program, played: this.#played })
+    return calibrationEvents(onScreen.monitor, input, { signal: either, program, played: this.#played })
   }
 
   /** What is played back from a file of its own: it is forked in the place of the source. */

@@ -1,23 +1,43 @@
-/** Inputs outside the range of the model, in words with their units. */
+/** Inputs outside the range of the model, in words with their units, each with why it matters. */
 import type { OutsideInput } from '#core/api/sandbox.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
-import { outsideOf } from '#core/sandbox/model-range.ts'
+import { limitsOf } from '#core/sandbox/model-limits.ts'
+import { outsideOf, type Outside } from '#core/sandbox/model-range.ts'
+import { limitWords, size } from './limit-words.ts'
 
 /** More are not told one by one. */
 const MOST = 100
+const KIB = 1024
 
-const size = (kib: number): string =>
-  kib >= 1024
-    ? `${(kib / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`
-    : `${kib.toLocaleString('en')} KiB`
+function sizeInput({ jobId, value, least, most, side, times, bound }: Outside): OutsideInput {
+  const isFitted = bound === 'fitted' && least !== null
+  return {
+    ...{ jobId, of: jobId, side, times, input: `RPC size ${size(value * KIB)}` },
+    range: isFitted
+      ? `the fitted range of ${size(least * KIB)} to ${size(most * KIB)}`
+      : `what a Lustre RPC carries, ${size(most * KIB)}`,
+    why: isFitted
+      ? 'How service time splits into operation and bytes is assumed, so other sizes are off by that.'
+      : 'Clients cut it into several; the model sends it as one.',
+  }
+}
 
-export const outsideInputs = (scenario: Scenario): OutsideInput[] =>
-  outsideOf(scenario)
-    .slice(0, MOST)
-    .map(({ jobId, value, least, most, side, times, bound }) => ({
-      ...{ jobId, side, times, input: `RPC size ${size(value)}` },
-      range:
-        bound === 'fitted' && least !== null
-          ? `the fitted range of ${size(least)} to ${size(most)}`
-          : `what a Lustre RPC carries, ${size(most)}`,
-    }))
+/**
+ * All of them, those of jobs first.
+ *
+ * @param planes  Whether those of the planes beside Lustre are told, too: its jobs do not depend on them.
+ */
+export function outsideInputs(
+  scenario: Scenario,
+  { planes = true }: { readonly planes?: boolean } = {},
+): OutsideInput[] {
+  const limits = limitsOf(scenario).filter(({ plane }) => planes || plane === 'lustre' || plane === 'padll')
+  return [
+    ...outsideOf(scenario).map(sizeInput),
+    ...limits.map((limit): OutsideInput => ({ jobId: limit.jobId, of: limit.of, ...limitWords(limit) })),
+  ].slice(0, MOST)
+}
+
+/** One as a sentence. */
+export const outsideSentence = ({ of, input, side, range, why }: OutsideInput): string =>
+  `${input}${of === '' ? '' : ` of ${of}`} is ${side === 'apart' ? 'not among' : side} ${range}. ${why}`

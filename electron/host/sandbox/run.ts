@@ -1,6 +1,6 @@
 /** Runs of the sandbox at the host: one at a time, and the results that can still be exported. */
 import { randomBytes } from 'node:crypto'
-import type { KnowledgeLine, RunEvent, RunInput, RunResult } from '#core/api/sandbox.ts'
+import type { KnowledgeLine, OutsideInput, RunEvent, RunInput, RunResult } from '#core/api/sandbox.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { Comparison } from '#core/sandbox/comparison.ts'
@@ -83,7 +83,8 @@ export class RunDesk {
       if (event.kind === 'progress') return event
       if (event.kind === 'failed') return { kind: 'failed', notice: toNotice(event.failure) }
       const { comparison, cost } = event
-      return { kind: 'result', result: this.#keep(scenario, { comparison, cost, seeds, seconds, sloWaitMs }, left) }
+      const ended = { comparison, cost, seeds, seconds, sloWaitMs }
+      return { kind: 'result', result: this.#keep(scenario, ended, left, outsideInputs(played)) }
     }
     return ok(mapped(run.events(), of))
   }
@@ -92,10 +93,10 @@ export class RunDesk {
     scenario: Scenario,
     of: { comparison: Comparison; cost: Cost } & Pick<RunResult, 'seeds' | 'seconds' | 'sloWaitMs'>,
     left: WithoutIdle['left'],
+    outside: OutsideInput[],
   ): RunResult {
     const { comparison, cost, seeds, seconds, sloWaitMs } = of
     const knowledge: KnowledgeLine[] = [...runKnowledge(comparison, seeds.length, left), ...knowledgeOf(scenario)]
-    const outside = outsideInputs(scenario)
     const result: RunResult = {
       ...(outside.length > 0 ? { outside } : {}),
       id: randomBytes(6).toString('hex'),

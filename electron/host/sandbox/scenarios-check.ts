@@ -4,7 +4,7 @@ import { TEXT_MAX, type knowledgeLine, type ScenarioCheck } from '#core/api/sand
 import { readScenarioText, type Scenario } from '#core/emulator/scenario.ts'
 import { leaveOut } from '#core/sandbox/model-range.ts'
 import { suggestedVariants } from './scenarios-variants.ts'
-import { outsideInputs } from './outside-inputs.ts'
+import { outsideInputs, outsideSentence } from './outside-inputs.ts'
 import { topologyOf } from './topology.ts'
 
 type KnowledgeLine = z.infer<typeof knowledgeLine>
@@ -22,9 +22,7 @@ export function knowledgeOf(s: Scenario): KnowledgeLine[] {
     ...(fork?.unknown ?? []).map((t) => line('unknown', t)),
     ...outsideInputs(s)
       .slice(0, GUESSES_MAX)
-      .map(({ jobId, input, side, range }) =>
-        line('watch', `${input} of ${jobId} is ${side} ${range}: what is said of that job is a guess.`),
-      ),
+      .map((one) => line('watch', `${outsideSentence(one)} What is said of it is a guess.`)),
     ...(fork ? [] : [line('watch', 'A scenario that was written, not observed: its figures are of no cluster.')]),
     ...(thinning > 1
       ? [
@@ -62,7 +60,8 @@ export function checkScenario(text: string): ScenarioCheck {
 
 /** The same of a scenario that was read. */
 export function checkOf(s: Scenario): ScenarioCheck {
-  const outside = outsideInputs(s)
+  // A fork takes the planes beside Lustre as they are: they are said among what is not known, and stop no run of it.
+  const outside = outsideInputs(s, { planes: s.fork === undefined })
   return {
     faults: [],
     title: s.title,

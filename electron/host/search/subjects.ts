@@ -1,15 +1,15 @@
 /** What a search goes through of the source on screen: its jobs, users, accounts, rules, targets and nodes. */
 import type { Found } from '#core/api/search.ts'
-import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
+import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { Cheapest, matchCost } from '#core/search/match.ts'
 import { jobColumn } from '../../cluster/recent.ts'
 import { placeOf } from '../../cluster/service.ts'
-import type { JobRead, Viewed } from '../../cluster/viewed.ts'
+import type { JobRead, RulesRead, Viewed } from '../../cluster/viewed.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { rulesIn } from '../rules/servers.ts'
 import { rateSamples } from '../views/position.ts'
-import { mergeRules } from '../views/rule-rows.ts'
+import { mergeRules, type MergedRule } from '../views/rule-rows.ts'
 
 export interface Search {
   readonly words: readonly string[]
@@ -53,11 +53,11 @@ export function jobHits(search: Search, viewed: Viewed, reader: HistoryReader | 
   const running = hitsOf(search, viewed.jobs.all, fields, (job) => runningJob(viewed, job))
   const room = search.limit - running.found.length
   if (room <= 0 || !reader) return running
-  // The jobs of what is on screen may know those of its past, too.
-  const known = viewed.live?.jobs ?? viewed.jobs
+  // There is room left, so all that match of those on screen are among these. A recording would call any of its jobs one of them.
+  const shown = new Set(running.found.map((job) => job.kind === 'job' && job.id))
   const kept = reader
     .findJobs(search.words, search.limit + running.found.length)
-    .filter(({ jobId }) => known.find(jobId) === undefined)
+    .filter(({ jobId }) => !shown.has(cut(jobId)) && viewed.live?.jobs.find(jobId) === undefined)
   const ended = hitsOf({ ...search, limit: room }, kept, fields, ({ jobId, user, account, firstMs }) => ({
     kind: 'job',
     ...{ id: cut(jobId), user: cut(user), account: cut(account), rpcs: null, firstMs },
@@ -66,20 +66,34 @@ export function jobHits(search: Search, viewed: Viewed, reader: HistoryReader | 
   return { found: [...running.found, ...ended.found], total: running.total + ended.total }
 }
 
+/** How many jobs each owner has. Counted once a sample: a text is typed quicker than that. */
+type Owners = Readonly<Record<'user' | 'account', ReadonlyMap<string, number>>>
+const counted = new WeakMap<Viewed['jobs'], { readonly of: string; readonly owners: Owners }>()
+
+function ownersOf({ jobs, sample }: Viewed): Owners {
+  const of = `${sample} ${jobs.size}`
+  const known = counted.get(jobs)
+  if (known?.of === of) return known.owners
+  const owners = { user: new Map<string, number>(), account: new Map<string, number>() }
+  for (const { user, account } of jobs.all) {
+    if (user !== '') owners.user.set(user, (owners.user.get(user) ?? 0) + 1)
+    if (account !== '') owners.account.set(account, (owners.account.get(account) ?? 0) + 1)
+  }
+  counted.set(jobs, { of, owners })
+  return owners
+}
+
 /** Whoever owns jobs, by one of their facts. */
 export function ownerHits(search: Search, viewed: Viewed, kind: 'user' | 'account'): Hits {
-  const jobs = new Map<string, number>()
-  for (const job of viewed.jobs.all) if (job[kind] !== '') jobs.set(job[kind], (jobs.get(job[kind]) ?? 0) + 1)
   return hitsOf(
     search,
-    jobs,
+    ownersOf(viewed)[kind],
     ([name]) => [name],
     ([name, count]) => ({ kind, name: cut(name), jobs: count }),
   )
 }
 
-function linesOf(viewed: Viewed, place: string): readonly RuleLine[] {
-  const read = viewed.recent.rulesAt(place, viewed.sample)
+function linesOf(viewed: Viewed, place: string, read: RulesRead | undefined): readonly RuleLine[] {
   if (!read) return []
   const { live } = viewed
   if (read.lines) return read.lines
@@ -87,17 +101,42 @@ function linesOf(viewed: Viewed, place: string): readonly RuleLine[] {
   return live && kept ? rulesIn(live, place, kept) : parseNrsTbfRule(read.text).rules
 }
 
-export function ruleHits(search: Search, viewed: Viewed): Hits {
+interface Placed {
+  readonly service: ServiceName
+  readonly queue: 'reg' | 'hp'
+  readonly rule: MergedRule
+}
+/** The rules of all servers, merged anew only where a server's list was read anew. */
+const merged = new WeakMap<
+  Viewed['jobs'],
+  { readonly reads: readonly (RulesRead | undefined)[]; readonly rules: readonly Placed[] }
+>()
+
+function rulesOf(viewed: Viewed): readonly Placed[] {
+  const lists = SERVICE_NAMES.flatMap((service) =>
+    (viewed.live?.serversOf(service) ?? (service === 'ost_io' ? viewed.servers : [])).map((host) => {
+      const place = placeOf(host, service)
+      return { service, host, place, read: viewed.recent.rulesAt(place, viewed.sample) }
+    }),
+  )
+  const known = merged.get(viewed.jobs)
+  if (known?.reads.length === lists.length && lists.every(({ read }, i) => read === known.reads[i])) return known.rules
   const rules = SERVICE_NAMES.flatMap((service) => {
-    const hosts = viewed.live?.serversOf(service) ?? (service === 'ost_io' ? viewed.servers : [])
-    const servers = hosts.map((host) => ({ host, rules: linesOf(viewed, placeOf(host, service)) }))
+    const servers = lists
+      .filter((list) => list.service === service)
+      .map(({ host, place, read }) => ({ host, rules: linesOf(viewed, place, read) }))
     return (['reg', 'hp'] as const).flatMap((queue) =>
       mergeRules(servers, queue).map((rule) => ({ service, queue, rule })),
     )
   })
+  merged.set(viewed.jobs, { reads: lists.map(({ read }) => read), rules })
+  return rules
+}
+
+export function ruleHits(search: Search, viewed: Viewed): Hits {
   return hitsOf(
     search,
-    rules,
+    rulesOf(viewed),
     ({ rule }) => [rule.name, rule.conditions],
     ({ service, queue, rule }) => ({
       kind: 'rule',

@@ -40,8 +40,10 @@ function stateOf({ cluster, console }: LiveConsole): CardState {
   const has = (kind: LiveServer['state']['kind']): number => servers.filter((s) => s.state.kind === kind).length
   const card = (state: ClusterCard['state'], text: string, level: Level): CardState => ({ state, text, level })
   if (!cluster.isWanted) return card('idle', 'not connected', 'idle')
-  const silent = console?.monitor.missing.size ?? 0
-  const ready = servers.filter((s) => s.isReady).length - silent
+  const missing = [...(console?.monitor.missing.keys() ?? [])]
+  // One that is lost is silent, too: it is one server. A server of two roles answers where it does in both.
+  const isSilent = ({ host }: LiveServer): boolean => missing.some((m) => m === host || m.startsWith(`${host}+`))
+  const ready = servers.filter((s) => s.isReady && !isSilent(s)).length
   if (ready === servers.length && console) return card('connected', 'live', 'ok')
   if (console && ready > 0) return card('partial', `${ready} of ${servers.length} servers answer`, 'bad')
   if (has('connecting') > 0 || (has('connected') > 0 && ready > 0)) return card('connecting', 'connecting', 'watch')

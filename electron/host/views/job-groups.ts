@@ -77,15 +77,13 @@ export function groupsOf(
   { table, shown, sample }: { readonly table: JobTable; readonly shown: Uint32Array; readonly sample: number },
   by: JobGroupBy,
 ): Groups {
-  const nodeOf = new Map(viewed.targets.map((t) => [t.target, t.node]))
   const keysOf = (i: number): readonly string[] => {
     const job = table.jobs[i]!
     if (by === 'user') return [job.user]
     if (by === 'account') return [job.account]
     if (by === 'exe') return [programOf(job.jobId)]
-    const nodes = new Set([...job.targets].flatMap((target) => nodeOf.get(target) ?? []))
-    // Seen on metadata targets only: on no server of those that are shown.
-    return nodes.size === 0 ? [''] : [...nodes]
+    const nodes = table.servers(i)
+    return nodes.length === 0 ? [''] : nodes
   }
   const sums = sumsOf(table, shown, keysOf)
   if (by === 'node') onServers(viewed, sample, sums)

@@ -48,6 +48,7 @@ export class JobTable {
   readonly #isNow: boolean
   #ioBytes: Float64Array | undefined
   readonly #rules: RuleLookup
+  readonly #nodeOf: ReadonlyMap<string, string>
   /** Index of the rule's name in `ruleNames`; -1 without one. */
   readonly ruleAt: Int32Array
   /** What a job without a rule falls under; empty where rules of long ago have left memory while rates are still there. */
@@ -83,6 +84,7 @@ export class JobTable {
         : Float64Array.from(names, (id) => shares.value(shareName(id, target), shareColumn('record'), sample))
     this.#atMs = atMs
     this.#isNow = isPresent(viewed, sample)
+    this.#nodeOf = new Map(viewed.targets.map((t) => [t.target, t.node]))
     this.#rules = ruleLookup(rulesAt(viewed, sample))
     this.ruleAt = this.#rules.column(names)
     this.noRule = viewed.servers.some((host) => viewed.recent.rulesAt(host, sample)) ? 'default' : ''
@@ -95,6 +97,11 @@ export class JobTable {
   ioBytes(i: number): number {
     const rpcs = this.rpcs[i] as number
     return rpcs > 0 ? ((this.readBps[i] as number) + (this.writeBps[i] as number)) / rpcs : NaN
+  }
+
+  /** Servers of the targets that it is seen on; none where it is seen on metadata targets only. */
+  servers(i: number): readonly string[] {
+    return [...new Set([...this.jobs[i]!.targets].flatMap((target) => this.#nodeOf.get(target) ?? []))]
   }
 
   topOp(i: number): string {
@@ -131,6 +138,7 @@ export class JobTable {
       colour: job.colour,
       topOp: this.topOp(i),
       targets: [...job.targets],
+      servers: this.servers(i),
       rpcs: this.rpcs[i] as number,
       readBps: this.readBps[i] as number,
       writeBps: this.writeBps[i] as number,
@@ -228,6 +236,9 @@ class RowCursor implements FilterRow {
   }
   get targets(): readonly string[] {
     return [...this.#job.targets]
+  }
+  get servers(): readonly string[] {
+    return this.#table.servers(this.at)
   }
   get topOp(): string {
     return this.#table.topOp(this.at)

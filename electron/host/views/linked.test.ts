@@ -27,6 +27,30 @@ it('ties a job to the targets it is on, their nodes and its user', () => {
   expect(linked('user', user).job).toContain(id)
 })
 
+it('ties a job to the MDTs that its metadata operations go to, and to their server', () => {
+  const [place] = c.monitor.metadataTargets
+  const mdt = place?.target ?? ''
+  const onMdt = linked('target', mdt)
+  expect(onMdt).toMatchObject({ isHere: true, node: [place?.node] })
+  const { rows } = jobs()
+  const busy = rows.jobId.filter((_, i) => (rows.mdops[i] ?? 0) > 0)
+  expect(busy.length).toBeGreaterThan(0)
+  expect(busy.some((id) => onMdt.job.includes(id) && linked('job', id).target.includes(mdt))).toBe(true)
+  expect(onMdt.job.length).toBeLessThan(rows.jobId.length)
+})
+
+it('takes locks and clients of a past from what was kept of it', () => {
+  // A job of another file system is known of its locks alone.
+  const jobId = '9001.other.u9'
+  const clients = [{ name: 'c900', jobId }]
+  const kept = { clients: [], locks: [{ key: '77', clients }] }
+  const found = linkedFrame(c.monitor, { at: null, windowMs: 10_000, kind: 'resource', id: '77' }, 1, kept)
+  expect(found).toMatchObject({ isHere: true, job: [jobId], client: ['c900'], resource: ['77'] })
+  expect(linkedFrame(c.monitor, { at: null, windowMs: 10_000, kind: 'job', id: jobId }, 1, kept).resource).toEqual([
+    '77',
+  ])
+})
+
 it('says of what is not there that it is not', () => {
   for (const kind of ['job', 'target', 'rule', 'user', 'node', 'client', 'resource'] as const) {
     expect(linked(kind, 'nobody'), kind).toMatchObject({ isHere: false, jobs: 0 })

@@ -4,7 +4,7 @@
  */
 import { LINKED_MAX, type LinkedFrame, type LinkedKind } from '#core/api/linked.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
-import { shareColumn, shareName } from '../../cluster/recent.ts'
+import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
 import type { JobRead, Viewed } from '../../cluster/viewed.ts'
 import { liveOf, rateSamples, stand } from './position.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
@@ -21,6 +21,21 @@ const RESOURCES = 120
 const LIVES = 64
 const LOCKS_NS = NS_PER_S
 const RPCS = shareColumn('rpcs')
+const MDOPS = jobColumn('mdops')
+
+interface Client {
+  readonly name: string
+  readonly jobId: string
+}
+interface Locked {
+  readonly key: string
+  readonly clients: readonly Client[]
+}
+/** Who has to do with locks and data nodes, where that was kept of a past and is not asked of a source. */
+export interface KeptLinks {
+  readonly clients: readonly Client[]
+  readonly locks: readonly Locked[]
+}
 
 type Names = Record<LinkedKind, Set<string>>
 
@@ -32,8 +47,22 @@ class Links {
   readonly #spanSamples: number
   readonly #rules: RuleLookup
   readonly #lines: ReturnType<typeof rulesAt>
+  readonly #kept: KeptLinks | undefined
+  /** OSTs and MDTs, each with its server. */
+  readonly #places: Viewed['targets']
+  readonly #mdts: ReadonlySet<string>
 
-  constructor(viewed: Viewed, sample: number, atMs: number, windowMs: number) {
+  constructor(
+    viewed: Viewed,
+    at: { readonly sample: number; readonly atMs: number },
+    windowMs: number,
+    kept?: KeptLinks,
+  ) {
+    const { sample, atMs } = at
+    const mdts = viewed.metadataTargets ?? []
+    this.#places = [...viewed.targets, ...mdts]
+    this.#mdts = new Set(mdts.map(({ target }) => target))
+    this.#kept = kept
     this.#viewed = viewed
     this.#sample = sample
     this.#atMs = atMs
@@ -53,17 +82,22 @@ class Links {
   /** Whether a job did I/O on a target of late; where that is not kept, whether it was ever seen there. */
   touches(job: JobRead, target: string): boolean {
     if (!job.targets.has(target)) return false
-    const mean = this.#viewed.recent.shares.mean(shareName(job.jobId, target), RPCS, this.#sample, this.#spanSamples)
+    const { shares, raw } = this.#viewed.recent
+    const of = [this.#sample, this.#spanSamples] as const
+    // Of MDTs there is no share of each: a job that does metadata operations does them where it was ever seen.
+    const mean = this.#mdts.has(target)
+      ? raw.jobs.mean(job.jobId, MDOPS, ...of)
+      : shares.mean(shareName(job.jobId, target), RPCS, ...of)
     return Number.isNaN(mean) || mean > 0
   }
   targetsOf(job: JobRead): string[] {
-    return this.#viewed.targets.flatMap(({ target }) => (this.touches(job, target) ? [target] : []))
+    return this.#places.flatMap(({ target }) => (this.touches(job, target) ? [target] : []))
   }
   targetsOn(node: string): string[] {
-    return this.#viewed.targets.flatMap((t) => (t.node === node ? [t.target] : []))
+    return this.#places.flatMap((t) => (t.node === node ? [t.target] : []))
   }
   nodeOf(target: string): string | undefined {
-    return this.#viewed.targets.find((t) => t.target === target)?.node
+    return this.#places.find((t) => t.target === target)?.node
   }
   ruleOf(job: JobRead): string | undefined {
     return this.#rules.of(job.jobId)?.name
@@ -73,7 +107,8 @@ class Links {
   }
 
   /** Clients of the data nodes, each with its job. */
-  get clients(): { readonly name: string; readonly jobId: string }[] {
+  get clients(): readonly Client[] {
+    if (this.#kept) return this.#kept.clients
     const live = liveOf(this.#viewed)
     if (!live) return []
     const atNs = Math.round((this.#atMs - live.source.toUnixMs(0)) * NS_PER_MS)
@@ -82,7 +117,8 @@ class Links {
     )
   }
   /** Resources whose locks were held or asked for in the last second, and by the clients of which jobs. */
-  get locks(): { readonly key: string; readonly clients: { readonly name: string; readonly jobId: string }[] }[] {
+  get locks(): readonly Locked[] {
+    if (this.#kept) return this.#kept.locks
     const live = liveOf(this.#viewed)
     if (!live?.locks) return []
     const { world } = live.locks
@@ -103,47 +139,70 @@ class Links {
   }
 }
 
+interface Chosen {
+  readonly jobs: readonly JobRead[]
+  /** Ids of those, and of jobs that are known of their locks or of a data node alone. */
+  readonly ids: ReadonlySet<string>
+  readonly isHere: boolean
+}
+
 /** The jobs of what is chosen, and whether it is there itself. */
-function jobsOf(links: Links, kind: LinkedKind, id: string): { jobs: JobRead[]; isHere: boolean } {
+function chosenOf(links: Links, kind: LinkedKind, id: string): Chosen {
   const where = (test: (job: JobRead) => boolean): JobRead[] => links.jobs.filter(test)
-  const named = (ids: readonly string[]): JobRead[] => where((job) => ids.includes(job.jobId))
+  const clients = (): Client[] => [...links.clients, ...links.locks.flatMap((lock) => lock.clients)]
+  const of = (jobs: readonly JobRead[], isHere: boolean): Chosen => {
+    return { jobs, ids: new Set(jobs.map((job) => job.jobId)), isHere }
+  }
+  const named = (found: readonly Client[], isHere: boolean): Chosen => {
+    const ids = new Set(found.map((client) => client.jobId).filter((jobId) => jobId !== ''))
+    return { jobs: where((job) => ids.has(job.jobId)), ids, isHere }
+  }
   switch (kind) {
     case 'job': {
       const jobs = where((job) => job.jobId === id)
-      return { jobs, isHere: jobs.length > 0 }
+      if (jobs.length > 0) return of(jobs, true)
+      const own = clients().filter((client) => client.jobId === id)
+      return named(own, own.length > 0)
     }
     case 'user': {
       const jobs = where((job) => job.user === id)
-      return { jobs, isHere: jobs.length > 0 }
+      return of(jobs, jobs.length > 0)
     }
     case 'target':
-      return { jobs: where((job) => links.touches(job, id)), isHere: links.nodeOf(id) !== undefined }
+      return of(
+        where((job) => links.touches(job, id)),
+        links.nodeOf(id) !== undefined,
+      )
     case 'node': {
       const on = links.targetsOn(id)
-      return { jobs: where((job) => on.some((target) => links.touches(job, target))), isHere: on.length > 0 }
+      return of(
+        where((job) => on.some((target) => links.touches(job, target))),
+        on.length > 0,
+      )
     }
     case 'rule':
-      return { jobs: where((job) => links.ruleOf(job) === id), isHere: links.hasRule(id) }
+      return of(
+        where((job) => links.ruleOf(job) === id),
+        links.hasRule(id),
+      )
     case 'client': {
-      const all = [...links.clients, ...links.locks.flatMap((lock) => lock.clients)]
-      const clients = all.filter((client) => client.name === id)
-      return { jobs: named(clients.map((client) => client.jobId)), isHere: clients.length > 0 }
+      const found = clients().filter((client) => client.name === id)
+      return named(found, found.length > 0)
     }
     case 'resource': {
       const found = links.locks.find((lock) => lock.key === id)
-      return { jobs: named((found?.clients ?? []).map((client) => client.jobId)), isHere: found !== undefined }
+      return named(found?.clients ?? [], found !== undefined)
     }
   }
 }
 
-function namesOf(links: Links, kind: LinkedKind, id: string, jobs: readonly JobRead[]): Names {
+function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }: Chosen): Names {
   const names: Names = {
     ...{ job: new Set(), target: new Set(), rule: new Set(), user: new Set() },
     ...{ node: new Set(), client: new Set(), resource: new Set() },
   }
-  const all = new Set(jobs.map((job) => job.jobId))
+  for (const jobId of all) names.job.add(jobId)
   for (const job of jobs.slice(0, LINKED_MAX)) {
-    names.job.add(job.jobId)
     if (job.user !== '') names.user.add(job.user)
     const rule = links.ruleOf(job)
     if (rule !== undefined) names.rule.add(rule)
@@ -165,7 +224,8 @@ function namesOf(links: Links, kind: LinkedKind, id: string, jobs: readonly JobR
   return names
 }
 
-export function linkedFrame(viewed: Viewed, query: LinkedQuery, seq: number): LinkedFrame {
+/** @param kept  of a recorded past: what its frames of locks and tokens tell. */
+export function linkedFrame(viewed: Viewed, query: LinkedQuery, seq: number, kept?: KeptLinks): LinkedFrame {
   const { sample, atMs } = stand(viewed, query.at)
   const { kind, id } = query
   const head = { seq, sample, atMs, kind, id }
@@ -173,14 +233,14 @@ export function linkedFrame(viewed: Viewed, query: LinkedQuery, seq: number): Li
     const none = { job: [], target: [], rule: [], user: [], node: [], client: [], resource: [] }
     return { ...head, ...none, isHere: false, jobs: 0 }
   }
-  const links = new Links(viewed, sample, atMs, query.windowMs)
-  const { jobs, isHere } = jobsOf(links, kind, id)
-  const names = namesOf(links, kind, id, jobs)
+  const links = new Links(viewed, { sample, atMs }, query.windowMs, kept)
+  const chosen = chosenOf(links, kind, id)
+  const names = namesOf(links, kind, id, chosen)
   const list = (of: LinkedKind): string[] => [...names[of]].slice(0, LINKED_MAX)
   return {
     ...head,
-    isHere,
-    jobs: jobs.length,
+    isHere: chosen.isHere,
+    jobs: chosen.ids.size,
     ...{ job: list('job'), target: list('target'), rule: list('rule'), user: list('user') },
     ...{ node: list('node'), client: list('client'), resource: list('resource') },
   }

@@ -3,6 +3,7 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import { channelSeries, type PadllSeries } from '../../cluster/padll-series.ts'
 import { emptyChannels } from './metadata-empty.ts'
+import type { StagesFound } from './metadata-filter.ts'
 import { operationsOf } from './metadata-scope.ts'
 import { localKey, stageKey, sumOfLimits, type Stage } from './metadata-tree.ts'
 
@@ -76,12 +77,19 @@ export function upTo(
   return table.atMs(at) > atMs ? at - 1 : at
 }
 
-export function stageChannels(status: PadllStatus, series: PadllSeries, selected: string, atMs: number): Channels {
+/** @param found  channels that are added up, where a filter leaves others out. */
+export function stageChannels(
+  status: PadllStatus,
+  series: PadllSeries,
+  { selected, found }: { readonly selected: string; readonly found?: StagesFound | undefined },
+  atMs: number,
+): Channels {
   const { of, stages } = select(status, selected)
   const out = emptyChannels(of)
   const groups = new Map<string, { channels: Channel[]; names: string[] }>()
   for (const { local, stage } of stages) {
     for (const c of stage.channels) {
+      if (found && !found.channels.has(c)) continue
       const key = `${c.channel}.${c.object} ${c.scope}`
       let group = groups.get(key)
       if (!group) {

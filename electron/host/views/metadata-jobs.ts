@@ -55,6 +55,7 @@ function throttled({ table, from, to }: Spans, name: string, now: number): numbe
   return 0
 }
 
+/** @param named  jobs that may be named, where a filter leaves others out: those are in what all others together did. */
 export function jobsOf(
   status: PadllStatus,
   scope: string,
@@ -62,14 +63,15 @@ export function jobsOf(
   totals: { readonly asked: Values; readonly measured: Values },
   registry: JobRegistry,
   series: PadllSeries,
+  named?: ReadonlySet<string>,
 ): Jobs {
   const out = emptyJobs()
   const all = status.jobs
     .filter((j) => j.scope === scope)
     .sort((a, b) => b.asked - a.asked || b.measured - a.measured || (a.job < b.job ? -1 : 1))
   const isFrozen = isOverruled(status)
-  const top = all.slice(0, TOP)
-  const rest = all.slice(TOP)
+  const top = (named ? all.filter((j) => named.has(j.job)) : all).slice(0, TOP)
+  const rest = all.filter((j) => !top.includes(j))
   // Jobs that have left fill the places that are free: without them the stack would show capacity that nobody had left over.
   const there = new Set(all.map((j) => j.job))
   const of = (job: string, m: (typeof PADLL_JOB_COLUMNS)[number]): Values =>
@@ -78,7 +80,7 @@ export function jobsOf(
   const gone = (spans ? series.jobsSince(scope, spans.from) : [])
     .filter((job) => !there.has(job) && of(job, 'measured').some((v) => v !== null && !Number.isNaN(v)))
     .reverse()
-  const left = gone.slice(0, Math.max(0, TOP - top.length))
+  const left = named ? [] : gone.slice(0, Math.max(0, TOP - top.length))
   registry.colour([...top.map((j) => j.job), ...left])
   const add = (jobId: string, jobs: readonly JobNow[], series: readonly [Values, Values, Values]): void => {
     out.jobId.push(jobId)

@@ -14,6 +14,7 @@ import {
   type MetadataState,
 } from '../../cluster/metadata-state.ts'
 import { emptyChannels, emptyJobs, emptyMetadata, emptyTree, type MetadataHead } from './metadata-empty.ts'
+import { rulesFound, type RulesFound } from './metadata-filter.ts'
 import { chosenScope } from './metadata-scope.ts'
 import { toNotice } from './status.ts'
 
@@ -52,6 +53,7 @@ function treeOf(
   state: MetadataState,
   scope: string,
   limit: number | null,
+  found: RulesFound | undefined,
 ): MetadataFrame['tree'] {
   const tree = emptyTree()
   const add = (
@@ -80,11 +82,13 @@ function treeOf(
   for (const s of state.servers) {
     if (tree.key.length >= ROWS_MAX) break
     const rules = s.rules.filter((r) => isOf(r, scope))
-    const shown = rules.slice(0, Math.min(RULES_MAX, ROWS_MAX - tree.key.length - 1))
+    const passing = found ? rules.filter((r) => found.rules.has(r)) : rules
+    if (found && passing.length === 0) continue
+    const shown = passing.slice(0, Math.min(RULES_MAX, ROWS_MAX - tree.key.length - 1))
     const bound = rules.length === 0 ? null : rules.reduce((n, r) => n + r.limit, 0)
     const health = s.state === 'silent' ? (['bad', s.why] as const) : (['ok', ''] as const)
     const measured = jobs.length > 0 ? sumOf(rules.map((r) => r.measured)) : s.measured
-    add('local', [serverKey(s), s.host, ''], [measured, bound], health, rules.length - shown.length)
+    add('local', [serverKey(s), s.host, ''], [measured, bound], health, passing.length - shown.length)
     for (const r of shown) add('stage', [ruleKey(r), r.name, r.job], [r.measured, r.limit], ruleHealth(r, s))
   }
   return tree
@@ -121,12 +125,20 @@ function falseAllocation(past: Past, jobs: readonly string[]): Values {
   })
 }
 
-function jobsOf(monitor: ClusterMonitor, state: MetadataState, scope: string, past: Past): MetadataFrame['jobs'] {
+/** @param named  jobs that may be named, where a filter leaves others out: those are in what all others together did. */
+function jobsOf(
+  monitor: ClusterMonitor,
+  state: MetadataState,
+  scope: string,
+  past: Past,
+  named: ReadonlySet<string> | undefined,
+): MetadataFrame['jobs'] {
   const out = emptyJobs()
   const all = state.jobs
     .filter((j) => j.scope === scope)
     .sort((a, b) => (b.measured ?? 0) - (a.measured ?? 0) || (a.job < b.job ? -1 : 1))
-  const top = all.slice(0, TOP)
+  const top = (named ? all.filter((j) => named.has(j.job)) : all).slice(0, TOP)
+  const rest = all.filter((j) => !top.includes(j))
   monitor.jobs.colour(top.map((j) => j.job))
   const none: Values = past.t.map(() => null)
   const add = (jobId: string, jobs: typeof all, measured: Values, allocated: Values): void => {
@@ -145,7 +157,14 @@ function jobsOf(monitor: ClusterMonitor, state: MetadataState, scope: string, pa
     out.allocatedSeries.push(allocated)
   }
   for (const j of top) add(j.job, [j], past.of(j.job, 'measured'), past.of(j.job, 'allocated'))
-  if (all.length > TOP) add('', all.slice(TOP), none, none)
+  if (rest.length > 0) {
+    // The stack shows what all of them did: those that a filter leaves unnamed are part of it.
+    const added = (m: 'measured' | 'allocated'): Values => {
+      const series = rest.map((j) => past.of(j.job, m))
+      return past.t.map((_, k) => sumOf(series.map((s) => s[k] ?? null)))
+    }
+    add('', rest, named ? added('measured') : none, named ? added('allocated') : none)
+  }
   return out
 }
 
@@ -153,7 +172,7 @@ function channelsOf(
   monitor: ClusterMonitor,
   state: MetadataState,
   scope: string,
-  selected: string,
+  { selected, found }: { readonly selected: string; readonly found: RulesFound | undefined },
   sample: number,
 ): MetadataFrame['channels'] {
   const all = state.servers.flatMap((s) => s.rules)
@@ -163,8 +182,9 @@ function channelsOf(
   )
   const isChosen = chosen.length > 0
   const out = emptyChannels(isChosen ? (job ?? selected.slice(selected.indexOf(':') + 1)) : '')
+  const shown = (isChosen ? chosen : all.filter((x) => isOf(x, scope))).filter((r) => found?.rules.has(r) ?? true)
   const past = pastOf(monitor, sample, scope, SPARK_MS, SPARK_POINTS)
-  for (const r of (isChosen ? chosen : all.filter((x) => isOf(x, scope))).slice(0, CHANNELS_MAX)) {
+  for (const r of shown.slice(0, CHANNELS_MAX)) {
     out.key.push(r.key)
     out.channel.push(r.name)
     out.scope.push(r.scopes.join(', '))
@@ -204,7 +224,7 @@ function leaseWords(state: MetadataState): string {
 export function mdsFrame(
   monitor: ClusterMonitor,
   head: MetadataHead,
-  query: { readonly scope: string; readonly selected: string },
+  query: { readonly scope: string; readonly selected: string; readonly filter?: string | undefined },
 ): MetadataFrame {
   const { sample, atMs, windowMs } = head
   const state = sample === 0 ? undefined : monitor.metadata.stateAt(sample)
@@ -214,10 +234,12 @@ export function mdsFrame(
   const scope = chosenScope(scopes, query.scope)
   const limit = settings.limits.find((l) => l.scope === scope)?.rate ?? null
   const past = pastOf(monitor, sample, scope, windowMs)
-  const jobs = jobsOf(monitor, state, scope, past)
+  const { found, told } = rulesFound(state, scope, query.filter)
+  const jobs = jobsOf(monitor, state, scope, past, found?.jobs)
   const inScope = state.jobs.filter((j) => j.scope === scope).map((j) => j.job)
   return {
     ...emptyMetadata(head, scope),
+    ...told,
     scopes,
     controller: {
       name: 'Sluice',
@@ -233,7 +255,7 @@ export function mdsFrame(
       seenMs: state.atMs,
     },
     limit,
-    tree: treeOf(monitor, state, scope, limit),
+    tree: treeOf(monitor, state, scope, limit, found),
     jobs,
     t: past.t,
     asked: past.t.map(() => null),
@@ -243,7 +265,7 @@ export function mdsFrame(
       .filter((e) => e.atMs > atMs - windowMs && e.atMs <= atMs)
       .slice(-MARKS_MAX)
       .map(({ atMs: at, kind, text }) => ({ atMs: at, kind, text, level: kind === 'lost' ? 'bad' : 'idle' })),
-    channels: channelsOf(monitor, state, scope, query.selected, sample),
+    channels: channelsOf(monitor, state, scope, { selected: query.selected, found }, sample),
     policies: {
       text: settings.policies,
       steps: [...state.steps],

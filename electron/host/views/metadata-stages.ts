@@ -5,6 +5,7 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { levelOf, type PadllReader } from '../../cluster/padll-reader.ts'
 import { stageChannels } from './metadata-channels.ts'
 import { emptyMetadata, type MetadataHead } from './metadata-empty.ts'
+import { stagesFound } from './metadata-filter.ts'
 import { jobsOf, spansOf, totalsOf } from './metadata-jobs.ts'
 import { chosenScope, scopesOf } from './metadata-scope.ts'
 import { stageTree } from './metadata-tree.ts'
@@ -40,7 +41,7 @@ export function stagesFrame(
   monitor: ClusterMonitor,
   padll: PadllReader,
   head: MetadataHead,
-  query: { readonly scope: string; readonly selected: string },
+  query: { readonly scope: string; readonly selected: string; readonly filter?: string | undefined },
 ): MetadataFrame {
   const { atMs, windowMs } = head
   const kept = atMs === null ? undefined : padll.documents.at(atMs)
@@ -60,10 +61,13 @@ export function stagesFrame(
   const scope = chosenScope(scopes, query.scope)
   const limit = status.limits.find((l) => l.scope === scope)?.rate ?? null
   const { measured, ...totals } = totalsOf(padll.series, scope, atMs, windowMs)
+  const { found, told } = stagesFound(status, query.filter)
   const spans = spansOf(padll.series.jobs, atMs, windowMs)
-  const jobs = jobsOf(status, scope, spans, { asked: totals.asked, measured }, monitor.jobs, padll.series)
+  const sums = { asked: totals.asked, measured }
+  const jobs = jobsOf(status, scope, spans, sums, monitor.jobs, padll.series, found?.jobs)
   return {
     ...emptyMetadata(head, scope),
+    ...told,
     scopes,
     controller: {
       name: status.controller,
@@ -80,14 +84,18 @@ export function stagesFrame(
     },
     limit,
     // After the jobs: they have been given their inks by now.
-    tree: stageTree(status, { scope, limit, failure: isSilent ? 'it does not answer' : undefined }, monitor.jobs),
+    tree: stageTree(
+      status,
+      { scope, limit, failure: isSilent ? 'it does not answer' : undefined, found },
+      monitor.jobs,
+    ),
     jobs,
     ...totals,
     marks: padll
       .events(atMs - windowMs, atMs)
       .slice(-MARKS_MAX)
       .map((e) => ({ atMs: e.atMs, kind: e.kind, text: e.text, level: levelOf(e.kind) })),
-    channels: stageChannels(status, padll.series, query.selected, atMs),
+    channels: stageChannels(status, padll.series, { selected: query.selected, found }, atMs),
     policies: policiesOf(status, atMs, kept.atMs - status.atMs),
     notices: [
       ...(isNewest && failure ? [failure] : []),

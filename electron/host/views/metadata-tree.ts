@@ -3,6 +3,7 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
 import type { JobRegistry } from '../../cluster/job-registry.ts'
 import { emptyTree } from './metadata-empty.ts'
+import type { StagesFound } from './metadata-filter.ts'
 import { about } from './metadata-scope.ts'
 
 type Local = PadllStatus['locals'][number]
@@ -70,10 +71,16 @@ interface Row {
 
 /**
  * @param failure  why the global controller does not answer, at the present.
+ * @param found    stages that are shown, where a filter hides others; what stands for all of them stays that of all.
  */
 export function stageTree(
   status: PadllStatus,
-  { scope, limit, failure }: { scope: string; limit: number | null; failure: string | undefined },
+  {
+    scope,
+    limit,
+    failure,
+    found,
+  }: { scope: string; limit: number | null; failure: string | undefined; found?: StagesFound | undefined },
   jobs: JobRegistry,
 ): Tree {
   const tree = emptyTree()
@@ -109,7 +116,9 @@ export function stageTree(
   })
   for (const { l, stages, channels, isKnown, measured } of locals) {
     if (tree.key.length >= ROWS_MAX) break
-    const shown = stages.slice(0, Math.min(STAGES_MAX, ROWS_MAX - tree.key.length - 1))
+    const passing = found ? stages.filter(({ s }) => found.stages.has(s)) : stages
+    if (found && passing.length === 0) continue
+    const shown = passing.slice(0, Math.min(STAGES_MAX, ROWS_MAX - tree.key.length - 1))
     add({
       key: localKey(l),
       kind: 'local',
@@ -118,7 +127,7 @@ export function stageTree(
       measured,
       limit: sumOfLimits(channels),
       health: isFrozen ? OVERRULED : localHealth(l, status.atMs),
-      more: stages.length - shown.length,
+      more: passing.length - shown.length,
     })
     for (const { s, channels: own } of shown) {
       add({

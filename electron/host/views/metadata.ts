@@ -13,6 +13,7 @@ export interface MetadataQuery {
   readonly plane: PadllPlane | null
   readonly scope: string
   readonly selected: string
+  readonly filter?: string | undefined
 }
 
 /** Planes that a source has: stages first, they see more. */

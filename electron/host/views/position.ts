@@ -15,11 +15,17 @@ export interface Position {
   readonly atMs: number | null
 }
 
-/** The sample asked for, moved into what is still in memory; the newest for null. */
+/** The newest sample, be it a gap. */
+export const newestOf = (viewed: Viewed): Position => stand(viewed, viewed.recent.raw.totals.newest)
+
+/** Where the present is: while no server answers, the last sample that one had part in, so that the last data stays. */
+const presentOf = (viewed: Viewed): number => liveOf(viewed)?.answered ?? viewed.recent.raw.totals.newest
+
+/** The sample asked for, moved into what is still in memory; for null that of the present. */
 export function stand(viewed: Viewed, at: number | null): Position {
   const { totals } = viewed.recent.raw
   if (totals.newest === 0) return { sample: 0, atMs: null }
-  const sample = Math.min(totals.newest, Math.max(totals.oldest, at ?? totals.newest))
+  const sample = Math.min(totals.newest, Math.max(totals.oldest, at ?? presentOf(viewed)))
   return { sample, atMs: totals.atMs(sample) }
 }
 
@@ -40,7 +46,7 @@ export const liveOf = (viewed: Viewed): ClusterMonitor | undefined =>
  * text, timers) is shown there and nowhere else: an old picture never holds a new number.
  */
 export const isPresent = (viewed: Viewed, sample: number): boolean =>
-  liveOf(viewed) !== undefined && viewed.sample - sample <= rateSamples(viewed)
+  liveOf(viewed) !== undefined && presentOf(viewed) - sample <= rateSamples(viewed)
 
 /** null for a gap. */
 export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)

@@ -50,6 +50,13 @@ export function mergeRules(
   return [...all.filter((r) => r.name !== 'default'), ...all.filter((r) => r.name === 'default')]
 }
 
+/** Where a rule that a window asks for by name stands in the whole list. */
+export function soughtIn(rules: readonly MergedRule[], name = ''): Pick<RulesFrame, 'sought'> {
+  if (name === '') return {}
+  const at = rules.findIndex((rule) => rule.name === name)
+  return { sought: { name, at: at < 0 ? null : at } }
+}
+
 /** The only job that a rule names; undefined when it names none, several, or more than a job. */
 export function onlyJob(expressions: readonly { field: string; items: readonly string[] }[]): string | undefined {
   const [first, ...more] = expressions

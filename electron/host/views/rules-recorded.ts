@@ -8,8 +8,9 @@ import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import { againstOf, type FindAgainst } from './against.ts'
 import { stand } from './position.ts'
 import { linesOf } from './rule-lookup.ts'
-import { bound, mergeRules, missingOn, onlyJob, type MergedRule } from './rule-rows.ts'
+import { bound, mergeRules, missingOn, onlyJob, soughtIn, type MergedRule } from './rule-rows.ts'
 import { rulesAgainst } from './rules-against.ts'
+import { filteredRules } from './rules-filter.ts'
 import { serverText, type RulesQuery } from './rules.ts'
 
 /** Servers of a service of which rules stood at a sample; data servers are known by their targets, too. */
@@ -70,7 +71,10 @@ export function recordedRulesFrame(
   const servers = kept.map(({ host, rules }) => ({ host, rules: linesOf(rules) }))
   const merged = mergeRules(servers, query.queue)
   const then = a && rulesAgainst(a, query, hosts)
-  const offset = Math.min(query.offset, Math.max(0, merged.length - 1))
+  const shown = filteredRules(merged, query, {
+    rowOf: (m) => ({ ...rowOf(viewed, m, { sample, service, hosts }), ...then?.of(m) }),
+    ...{ stagedOf: () => '', inOrder: (rules) => rules, lints: [], atMs },
+  })
   const first = kept[0]
   return {
     seq,
@@ -86,11 +90,8 @@ export function recordedRulesFrame(
     // Policies, releases, queues and remarks are read, not kept.
     ...{ policy: '', release: '', queued: 0, drifting: 0, differs: '', lints: [], plans: [] },
     cpts: new Set(servers.flatMap((s) => s.rules.map((r) => r.cpt))).size,
-    known: merged.length,
-    offset,
-    rows: merged
-      .slice(offset, offset + query.limit)
-      .map((m) => ({ ...rowOf(viewed, m, { sample, service, hosts }), ...then?.of(m) })),
+    ...shown,
+    ...soughtIn(merged, query.sought),
     server: serverText(first?.host ?? '', SERVICES[service].rules, first?.rules?.text),
   }
 }

@@ -100,3 +100,21 @@ describe('a line for another service', () => {
     })
   })
 })
+
+describe('a rule that is asked for by its name', () => {
+  it('has its place in the whole list, whatever part of it is sent', async () => {
+    const { c, desk: d } = await ruleDesk()
+    for (const n of [1, 2, 3]) stage(d, `start cap${n} jobid={${n}.app.u1} rate=5`)
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    await c.run(5)
+    const query = { at: null, service: 'ost_io', node: '', queue: 'reg', limit: 1 } as const
+    const names = rows(d).map((r) => r.name)
+    for (const [at, name] of names.entries()) {
+      const frame = rulesFrame(d, { ...query, offset: 0, sought: name }, 1)
+      expect([frame.rows.length, frame.sought]).toEqual([1, { name, at }])
+      expect(rulesFrame(d, { ...query, offset: at }, 1).rows[0]?.name).toBe(name)
+    }
+    expect(rulesFrame(d, { ...query, offset: 0, sought: 'nowhere' }, 1).sought).toEqual({ name: 'nowhere', at: null })
+    expect(rulesFrame(d, { ...query, offset: 0 }, 1).sought).toBeUndefined()
+  })
+})

@@ -17,8 +17,9 @@ import { liveJobs, rulesIn, unreadIn } from '../rules/servers.ts'
 import { againstOf, type FindAgainst } from './against.ts'
 import { isPresent, stand } from './position.ts'
 import { rulesAgainst } from './rules-against.ts'
+import { filteredRules, inStagedPlaces } from './rules-filter.ts'
 import { stagedRows } from './staged-rows.ts'
-import { mergeRules, ruleRow, type MergedRule, type StagedMark } from './rule-rows.ts'
+import { mergeRules, ruleRow, soughtIn, type MergedRule, type StagedMark } from './rule-rows.ts'
 
 /** Lines of a plan, and of a server's answer, that one frame carries; the rest is counted. */
 const PLAN_LINES = 24
@@ -30,6 +31,8 @@ export interface RulesQuery {
   readonly service: ServiceName
   readonly node: string
   readonly queue: 'reg' | 'hp'
+  readonly filter?: string | undefined
+  readonly sought?: string | undefined
   readonly offset: number
   readonly limit: number
 }
@@ -128,16 +131,19 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?
   const staged = isNow
     ? stagedRows(desk, query.service, query.queue, merged)
     : { rows: merged, marks: new Map<MergedRule, StagedMark>() }
-  const offset = Math.min(query.offset, Math.max(0, staged.rows.length - 1))
   const first = texts[0]
   const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
-  const then =
-    a &&
-    rulesAgainst(
-      a,
-      query,
-      texts.map((t) => t.host),
-    )
+  const hosts = texts.map((t) => t.host)
+  const then = a && rulesAgainst(a, query, hosts)
+  const shown = filteredRules(staged.rows, query, {
+    rowOf: (m) => ({
+      ...ruleRow(desk, m, { sample, service: query.service, hosts, mark: staged.marks.get(m) }),
+      ...then?.of(m),
+    }),
+    inOrder: (rules) => (isNow ? inStagedPlaces(rules, desk.staged.of(query.service)) : rules),
+    stagedOf: (m) => staged.marks.get(m)?.kind ?? '',
+    ...{ lints: found.lints, atMs },
+  })
   const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
   return {
     seq,
@@ -154,17 +160,8 @@ export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?
     cpts: new Set(servers.flatMap((s) => s.rules.map((r) => r.cpt))).size,
     release: monitor.reading(first?.host ?? '')?.version?.text ?? '',
     queued: isNow ? policies.filter((p) => p.queue === query.queue).reduce((n, p) => n + p.queued, 0) : 0,
-    known: staged.rows.length,
-    offset,
-    rows: staged.rows.slice(offset, offset + query.limit).map((m) => ({
-      ...ruleRow(desk, m, {
-        sample,
-        service: query.service,
-        hosts: texts.map((t) => t.host),
-        mark: staged.marks.get(m),
-      }),
-      ...then?.of(m),
-    })),
+    ...shown,
+    ...soughtIn(staged.rows, query.sought),
     ...found,
     plans: texts.flatMap(({ host }) => planOf(monitor, host, query.service, atMs)),
     ...(unread.length > 0 ? { unread } : {}),

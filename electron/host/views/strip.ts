@@ -2,7 +2,7 @@
 import type { StripFrame } from '#core/api/frames.ts'
 import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
-import { liveOf, nearestSample, stand, type Position } from './position.ts'
+import { liveOf, nearestSample, newestOf, stand, type Position } from './position.ts'
 
 const POINTS = 480
 const MARKS = 120
@@ -11,7 +11,7 @@ export function stripFrame(viewed: Viewed, query: { at: number | null; windowMs:
   const { sample, atMs } = stand(viewed, query.at)
   // The strip always ends at the newest sample: the cursor moves on it, it does not move the strip. Of the past it is the page that
   // the cursor is on.
-  const newest = liveOf(viewed) ? stand(viewed, null) : pageEnd(viewed, atMs, query.windowMs)
+  const newest = liveOf(viewed) ? newestOf(viewed) : pageEnd(viewed, atMs, query.windowMs)
   const toMs = newest.atMs ?? viewed.nowMs()
   const fromMs = toMs - query.windowMs
   const marks = viewed.events.between(fromMs, toMs, MARKS)

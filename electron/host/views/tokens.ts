@@ -10,6 +10,7 @@ import { stand } from './position.ts'
 import { noDataNode } from './tokens-empty.ts'
 import { clientsOf, footOf } from './tokens-clients.ts'
 import { eventsOf } from './tokens-events.ts'
+import { withClientFilter } from './tokens-filter.ts'
 import { missedIn, periodAt, rowAt, type Place } from './tokens-place.ts'
 import { phasesOf, poolOf, seriesOf } from './tokens-pool.ts'
 
@@ -18,13 +19,17 @@ export interface TokensQuery {
   readonly windowMs: number
   readonly node: string
   readonly span: TokensSpan
+  readonly filter?: string | undefined
 }
 
 /** Epochs on the ruler, and periods of the capacity chart. */
 const EPOCHS = 7
 const PERIODS = 60
 
-export function tokensFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
+export const tokensFrame = (monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame =>
+  withClientFilter(wholeFrame(monitor, query, seq), query.filter)
+
+function wholeFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
   const { sample, atMs } = stand(monitor, query.at)
   const nodes = monitor.source.dataNodes ?? []
   const node = nodes.find((n) => n.name === query.node) ?? nodes[0]

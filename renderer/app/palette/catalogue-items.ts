@@ -19,6 +19,7 @@ import {
   Coins,
 } from '@lucide/vue'
 import type { Component } from 'vue'
+import { whyOff, whyWithout } from '../../commands/availability.ts'
 import { catalogue } from '../../commands/catalogue.ts'
 import type { CommandEntry } from '../../commands/command.ts'
 import { useKeymapStore } from '../../commands/keymap.ts'
@@ -39,6 +40,8 @@ const iconOf = ({ id, scope }: CommandEntry): Component =>
 const wordsOf = ({ scope, group, id }: CommandEntry): string =>
   [scope === 'everywhere' ? '' : scope, group ?? '', id.split('.')[0] === 'frame' ? '' : id.split('.')[0]].join(' ')
 
+const offBy = (why: string | null): { why?: string } => (why === null ? {} : { why })
+
 export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
   const keymap = useKeymapStore()
   return (verbs) => {
@@ -53,6 +56,7 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
         return {
           ...{ id: c.id, group: 'Commands', title: c.title, words: wordsOf(c), icon: iconOf(c) },
           ...(key === undefined ? {} : { key }),
+          ...offBy(whyOff(c.id)),
           run: () => void runCommand(c.id),
         }
       })
@@ -60,7 +64,8 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
       .filter(({ of }) => of === undefined || !now.has(of))
       .map((verb): Item => {
         const [key] = verb.of === undefined ? [] : keymap.keysOf(verb.of)
-        return key === undefined ? verb : { ...verb, key }
+        const off = offBy(verb.of === undefined ? whyWithout(verb.needs) : whyOff(verb.of))
+        return key === undefined ? { ...verb, ...off } : { ...verb, ...off, key }
       })
     // Those of the view on screen first, then what leads elsewhere.
     return [...items(own), ...items(rest), ...beside]

@@ -1,6 +1,7 @@
 /** What the palette offers, whatever it is. */
 import type { Component } from 'vue'
 import type { CommandId } from '../../commands/catalogue.ts'
+import type { Need } from '../../commands/command.ts'
 
 export interface Item {
   /** Stays: what was chosen lately is kept by it. */
@@ -17,8 +18,8 @@ export interface Item {
   readonly icon?: Component
   /** Ink of a job's swatch. */
   readonly colour?: number
-  /** Shown and not chosen: a fault. */
-  readonly isOff?: boolean
+  /** Why it cannot be chosen now: it is shown with that. */
+  readonly why?: string
   /** Text that choosing it puts into the field, where the palette stays. */
   readonly fill?: string
   readonly run: () => void
@@ -26,6 +27,8 @@ export interface Item {
 /** A command of the palette that only sometimes is one of the catalogue: there it is listed by its own title. */
 export interface Verb extends Item {
   readonly of?: CommandId
+  /** What it cannot be done without; where it is of the catalogue, that says so. */
+  readonly needs?: Need
 }
 /** One that was found, with what of its title matched. */
 export interface Ranked {

@@ -6,11 +6,13 @@ import { useConnectionsStore } from '../../stores/connections.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
 import { useJobsTableStore } from '../../stores/jobs-table.ts'
 import { useLocksStore } from '../../stores/locks.ts'
+import { useMetadataStore } from '../../stores/metadata.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { useSandboxStore } from '../../stores/sandbox.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { settingsShape, type SettingName } from '../../stores/settings-schema.ts'
 import { useSettingsStore } from '../../stores/settings.ts'
+import { useTokensStore } from '../../stores/tokens.ts'
 
 /** A value of the filter of jobs; one with a blank is looked for up to it. */
 const term = (text: string): string => text.split(/\s/)[0] ?? ''
@@ -18,7 +20,12 @@ const term = (text: string): string => text.split(/\s/)[0] ?? ''
 export function usePlaces() {
   const [router, selection, jobs, rules] = [useRouter(), useSelectionStore(), useJobsTableStore(), useRulesViewStore()]
   const [incidents, connections, sandbox] = [useIncidentsStore(), useConnectionsStore(), useSandboxStore()]
-  const [locks, settings] = [useLocksStore(), useSettingsStore()]
+  const [locks, settings, metadata, tokens] = [
+    useLocksStore(),
+    useSettingsStore(),
+    useMetadataStore(),
+    useTokensStore(),
+  ]
   const to = (name: string): Promise<unknown> => router.push({ name })
 
   function job(id: string): void {
@@ -52,6 +59,7 @@ export function usePlaces() {
       rules.node = ''
     }
     selection.choose('rule', name)
+    rules.sought = name
     void to('rules')
   }
   /** By its id or the beginning of its title; the list of all where there is none of the name. */
@@ -90,6 +98,10 @@ export function usePlaces() {
     else if (where.kind === 'view') {
       if (where.view === 'jobs') jobs.filter = where.filter
       if (where.view === 'locks') locks.filter = where.filter
+      if (where.view === 'rules') rules.filter = where.filter
+      if (where.view === 'metadata') metadata.filter = where.filter
+      if (where.view === 'tokens') tokens.filter = where.filter
+      if (where.view === 'incidents') incidents.filter = where.filter
       void router.push({
         name: where.view,
         query: where.view === 'settings' && where.filter ? { find: where.filter } : {},

@@ -139,7 +139,7 @@ export function usePalette() {
 
   /** @returns whether the palette has done what it is for */
   function choose(item: Item): boolean {
-    if (item.isOff) return false
+    if (item.why !== undefined) return false
     if (item.fill !== undefined) {
       query.value = item.fill
       return false

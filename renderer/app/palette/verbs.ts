@@ -16,6 +16,7 @@ import {
 import { computed, type Component } from 'vue'
 import { useRouter } from 'vue-router'
 import type { CommandId } from '../../commands/catalogue.ts'
+import type { Need } from '../../commands/command.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
 import { useEnforcementStore } from '../../stores/enforcement.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
@@ -50,6 +51,7 @@ export function usePaletteVerbs() {
       ...{ id, group: 'Commands', title, icon, run },
       ...(of === undefined ? {} : { of }),
     })
+    const needing = (needs: Need, one: Verb): Verb => ({ ...one, needs })
     return [
       ...incidents.rows.slice(0, INCIDENTS_MOST).map(({ id, title }) =>
         verb(`incident-${id}`, `Go to incident ${id} ${plainText(title)}`, NotebookPen, () => {
@@ -117,12 +119,24 @@ export function usePaletteVerbs() {
         'locks.compare',
       ),
       ...(source.off === null ? (['observe', 'advise', 'enforce'] as const) : []).map((m) =>
-        verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
+        // Observe writes nothing: it can be chosen as long as the host answers.
+        needing(
+          m === 'observe' ? 'host' : 'servers',
+          verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
+        ),
       ),
       ...connections.clusters
         .filter((card) => !card.onScreen)
         .map((card) =>
-          verb(`show-${card.name}`, `Show cluster ${card.name} (${card.env})`, Plug, () => void connections.show(card)),
+          needing(
+            'host',
+            verb(
+              `show-${card.name}`,
+              `Show cluster ${card.name} (${card.env})`,
+              Plug,
+              () => void connections.show(card),
+            ),
+          ),
         ),
       verb(
         'cluster-add',
@@ -132,10 +146,26 @@ export function usePaletteVerbs() {
         'connections.add',
       ),
       ...(source.off === null ? (['adaptbf', 'static', 'none'] as const) : []).map((c) =>
-        verb(`controller-${c}`, `Controller: ${controllerNames[c]}`, FlaskConical, () => void source.setController(c)),
+        needing(
+          'servers',
+          verb(
+            `controller-${c}`,
+            `Controller: ${controllerNames[c]}`,
+            FlaskConical,
+            () => void source.setController(c),
+          ),
+        ),
       ),
       ...(source.isEmulated ? speeds : []).map((s) =>
-        verb(`speed-${s}`, s === 0 ? 'Speed: stand still' : `Speed: ${s}\u00D7`, Gauge, () => void source.setSpeed(s)),
+        needing(
+          'host',
+          verb(
+            `speed-${s}`,
+            s === 0 ? 'Speed: stand still' : `Speed: ${s}\u00D7`,
+            Gauge,
+            () => void source.setSpeed(s),
+          ),
+        ),
       ),
       ...themes.map((t) => verb(`theme-${t}`, `Theme: ${t}`, Palette, () => (settings.theme = t))),
       ...densities.map((d) => verb(`density-${d}`, `Density: ${d}`, Rows3, () => (settings.density = d))),

@@ -2,6 +2,7 @@
 import type { CommandEntry } from '../command.ts'
 
 export const incidentsCommands = [
+  { id: 'incidents.filter', title: 'Filter the notebooks', scope: 'incidents', keys: ['/'] },
   { id: 'incidents.next', title: 'Next incident', scope: 'incidents', keys: ['j'] },
   { id: 'incidents.previous', title: 'Incident before', scope: 'incidents', keys: ['k'] },
   { id: 'incidents.open', title: 'Into the notebook', scope: 'incidents', keys: ['Enter'], isFixed: true },
@@ -27,6 +28,13 @@ export const incidentsCommands = [
     title: 'Lines that are pasted become a transcript',
     scope: 'incidents',
     keys: ['mod+v'],
+    isLocal: true,
+  },
+  {
+    id: 'incidents.filter-leave',
+    title: 'In the filter: clear and leave it',
+    scope: 'incidents',
+    keys: ['Escape'],
     isLocal: true,
   },
 ] as const satisfies readonly CommandEntry[]

@@ -15,7 +15,7 @@ export const locksCommands = [
   { id: 'locks.messages', title: 'Messages one by one', scope: 'locks', keys: ['m'] },
   { id: 'locks.play', title: 'Play the messages, or hold them', scope: 'locks', keys: ['Enter'], isFixed: true },
   { id: 'locks.values', title: 'The lanes as a table', scope: 'locks', keys: ['v'] },
-  { id: 'locks.compare', title: 'Compare the lock managers on the model', scope: 'locks', keys: ['r'] },
+  { id: 'locks.compare', title: 'Compare the lock managers on the model', scope: 'locks', keys: ['r'], needs: 'host' },
   {
     id: 'locks.lane-event',
     title: 'In the lanes: event by event; in the overview: the moment',

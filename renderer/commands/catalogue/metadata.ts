@@ -2,6 +2,7 @@
 import type { CommandEntry } from '../command.ts'
 
 export const metadataCommands = [
+  { id: 'metadata.filter', title: 'Filter stages, channels and jobs', scope: 'metadata', keys: ['/'] },
   { id: 'metadata.next', title: 'Next row of the hierarchy', scope: 'metadata', keys: ['j'] },
   { id: 'metadata.previous', title: 'Row of the hierarchy before', scope: 'metadata', keys: ['k'] },
   { id: 'metadata.edit', title: 'Edit the policies, or put them away', scope: 'metadata', keys: ['e'] },
@@ -11,6 +12,7 @@ export const metadataCommands = [
     scope: 'metadata',
     keys: ['mod+Enter'],
     isDangerous: true,
+    needs: 'servers',
   },
   {
     id: 'metadata.row-fold',
@@ -29,6 +31,13 @@ export const metadataCommands = [
   {
     id: 'metadata.editor-leave',
     title: 'In the policies: put them away and keep the draft',
+    scope: 'metadata',
+    keys: ['Escape'],
+    isLocal: true,
+  },
+  {
+    id: 'metadata.filter-leave',
+    title: 'In the filter: clear and leave it',
     scope: 'metadata',
     keys: ['Escape'],
     isLocal: true,

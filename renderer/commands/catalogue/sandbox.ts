@@ -2,7 +2,7 @@
 import type { CommandEntry } from '../command.ts'
 
 export const sandboxCommands = [
-  { id: 'sandbox.run', title: 'Run the variants', scope: 'sandbox', keys: ['r'] },
+  { id: 'sandbox.run', title: 'Run the variants', scope: 'sandbox', keys: ['r'], needs: 'host' },
   { id: 'sandbox.filter', title: 'Filter the jobs', scope: 'sandbox', keys: ['/'] },
   { id: 'sandbox.next', title: 'Next job', scope: 'sandbox', keys: ['j'] },
   { id: 'sandbox.previous', title: 'Job before', scope: 'sandbox', keys: ['k'] },

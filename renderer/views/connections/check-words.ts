@@ -49,6 +49,9 @@ export const isPermission = ({ id, state, detail }: CheckStep): boolean =>
   state === 'bad' &&
   (id === 'sudo' || ((id === 'lctl' || id === 'policy' || id === 'jobs') && /password|permi|sudo|denied/i.test(detail)))
 
+/** Of a step of several commands the one that was refused: the last, because a step ends with it. */
+export const refusedCommand = ({ command }: CheckStep): string => command.split('\n').at(-1) ?? ''
+
 export interface Obstacle {
   readonly host: string
   readonly step: CheckStep

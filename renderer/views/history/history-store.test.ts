@@ -118,7 +118,10 @@ describe('the store', () => {
     expect(find('keep-words').text()).toBe('30 d')
     useConnectionStore().lost(null)
     await find('quota').setValue('8')
-    await find('quota-set').trigger('click')
+    expect(find('quota-set').attributes('disabled')).toBeDefined()
+    expect(find('quota-set').attributes('title')).toContain('There is no connection to the host')
+    // Enter in the field reaches nobody either, and says so.
+    await page.wrapper.find('form.quota').trigger('submit')
     await flushPromises()
     expect(page.wrapper.find('.callout').text()).toContain('NO_HOST')
   })

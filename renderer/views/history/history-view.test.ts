@@ -1,6 +1,7 @@
 import { flushPromises } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import { useHistoryStore } from '../../stores/history.ts'
+import { useJobsTableStore } from '../../stores/jobs-table.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useTimeStore } from '../../stores/time.ts'
 import { resendFrame } from '../../testing/view-page.ts'
@@ -131,6 +132,49 @@ describe('the day', () => {
     expect(rows.some((r) => r.includes('Rule: cap_4601 started by dev, ref 48'))).toBe(true)
   })
 
+  it('goes to a row of that table and to an event under the line by keys', async () => {
+    await open()
+    const marks = all('lane-mark')
+    expect(marks.filter((m) => m.attributes('tabindex') === '0')).toHaveLength(1)
+    const last = marks.at(-1)
+    ;(last?.element as HTMLElement).focus()
+    await last?.trigger('keydown', { key: 'Home' })
+    expect(document.activeElement).toBe(marks[0]?.element)
+    await flushPromises()
+    expect(find('mark-tip').exists()).toBe(true)
+    await marks[0]?.trigger('keydown', { key: 'Enter' })
+    await vi.waitFor(() => expect(called('goTo')).toHaveLength(1))
+    press('v')
+    await vi.waitFor(() => expect(all('day-row').length).toBeGreaterThan(3))
+    const table = find('day-table')
+    await table.trigger('keydown', { key: 'ArrowDown' })
+    await table.trigger('keydown', { key: 'ArrowDown' })
+    const named = document.getElementById(table.attributes('aria-activedescendant') ?? '')
+    expect(named).toBe(all('day-row')[1]?.element)
+    expect(called('goTo')).toHaveLength(1)
+    await table.trigger('keydown', { key: 'Enter' })
+    await vi.waitFor(() => expect(called('goTo')).toHaveLength(2))
+  })
+
+  it('leaves v to another chart that has the focus', async () => {
+    await open(compared())
+    const chart = find('overlay-chart').element
+    if (chart instanceof SVGElement || chart instanceof HTMLElement) chart.focus()
+    expect(document.activeElement).toBe(chart)
+    press('v')
+    await flushPromises()
+    expect(useHistoryStore().isTable).toBe(false)
+  })
+
+  it('marks the events of what is selected', async () => {
+    await open()
+    useSelectionStore().choose('rule', 'cap_4601')
+    await flushPromises()
+    const tied = all('lane-mark').filter((m) => m.classes('tied'))
+    expect(tied.length).toBeGreaterThan(0)
+    expect(tied.length).toBeLessThan(all('lane-mark').length)
+  })
+
   it('shows names of a cluster as text', async () => {
     const text = '<img src=x onerror=alert(1)>\u202Ecap'
     await open(historyFrame({ since: { leftMs: at(1), marks: [mark(at(2), 'start', text)], more: 3 } }))
@@ -190,6 +234,28 @@ describe('A against B', () => {
     press('Enter')
     await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('jobs'))
     expect(useSelectionStore().inspectorOpen).toBe(true)
+  })
+
+  it('is gone through by arrows in its table, whatever it is grouped by', async () => {
+    vi.spyOn(Element.prototype, 'scrollIntoView').mockReturnValue()
+    await open(compared())
+    const named = (): string | undefined =>
+      document.getElementById(find('movers').attributes('aria-activedescendant') ?? '')?.dataset['name']
+    const type = (key: string) => find('movers').trigger('keydown', { key })
+    await type('ArrowDown')
+    await type('ArrowDown')
+    expect([named(), useSelectionStore().jobId]).toEqual(['4599.cfd_solve.u884', '4599.cfd_solve.u884'])
+    press('k')
+    await flushPromises()
+    expect(named()).toBe('4601.hdfwrite.u1102')
+    await find('by-account').trigger('click')
+    const movers = { ...compared().movers, by: 'account' as const, name: ['climate', 'aero'], a: [1, 2], b: [5, 1] }
+    await resendFrame(page.host, compared({ movers }))
+    await type('End')
+    expect(named()).toBe('aero')
+    await type('Enter')
+    await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('jobs'))
+    expect(useJobsTableStore().filter).toBe('account:aero')
   })
 
   it('groups by user, account and executable at the host', async () => {

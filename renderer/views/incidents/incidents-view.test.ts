@@ -119,7 +119,7 @@ describe('the notebook', () => {
     expect(document.activeElement?.getAttribute('data-cell')).toBe('c1')
     await find('undo').trigger('click')
     await flushPromises()
-    expect(called('restoreCell')).toEqual([{ id: 'INC-0042' }])
+    expect(called('restoreCell')).toEqual([{ id: 'INC-0042', cell: 'c2' }])
     expect(find('undo-bar').exists()).toBe(false)
   })
 
@@ -238,6 +238,16 @@ describe('the notebook', () => {
     await send(incidentsFrame({ incidents: ROWS.slice(1), selected: null }))
     expect(find('incident-gone').text()).toContain('INC-0042 is no longer here')
   })
+
+  it('says of one that never was that there is none, and not that it is gone', async () => {
+    await open()
+    useIncidentsStore().choose('INC-0012')
+    await flushPromises()
+    expect(find('incident-gone').exists()).toBe(false)
+    expect(find('incident-unknown').text()).toContain('There is no INC-0012')
+    await find('incident-unknown').find('button').trigger('click')
+    expect(useIncidentsStore().shown).toBe('INC-0042')
+  })
 })
 
 describe('a bundle that is open', () => {
@@ -265,5 +275,58 @@ describe('a bundle that is open', () => {
     expect(page.host.queries.at(-1)?.selected).toBeNull()
     await send(incidentsFrame({ opened: null }))
     expect(useIncidentsStore().shown).toBe('INC-0042')
+  })
+})
+
+describe('the filter', () => {
+  const filtered = (found: { id: string; cells: string[] }[], reading = 0) => ({
+    filtered: { filter: 'ost0003', passing: found.length, of: ROWS.length, found, reading },
+  })
+
+  it('is asked of the host by /, lists what passes and says where in it the words stand', async () => {
+    await open()
+    await press('/')
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
+    await find('filter').setValue('ost0003')
+    await vi.waitFor(() => expect(page.host.queries.at(-1)?.filter).toBe('ost0003'))
+    await send(
+      incidentsFrame(
+        filtered([
+          { id: 'INC-0042', cells: ['c2', 'c6'] },
+          { id: 'INC-0039', cells: [] },
+        ]),
+      ),
+    )
+    expect(all('incident-row').map((r) => r.attributes('data-incident'))).toEqual(['INC-0042', 'INC-0039'])
+    expect(all('found').map((f) => f.text())).toEqual(['2 entries'])
+    expect(find('filter-count').text()).toBe(`2 of ${ROWS.length}`)
+    expect(cell('c2').classes('found')).toBe(true)
+    expect(cell('c1').classes('found')).toBe(false)
+    expect(all('cell')).toHaveLength(incident().cells.length)
+    await press('j')
+    expect(useIncidentsStore().shown).toBe('INC-0039')
+    await press('k')
+    await find('filter').trigger('keydown', { key: 'Enter' })
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('incident-list')
+    await press('Enter')
+    expect(document.activeElement?.getAttribute('data-cell')).toBe('c2')
+    await find('filter').trigger('keydown', { key: 'Escape' })
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('incident-list')
+    expect(all('incident-row')).toHaveLength(ROWS.length)
+  })
+
+  it('says that none passes, once all of them are read; the notebook stays', async () => {
+    await open()
+    useIncidentsStore().filter = 'ost0003'
+    await vi.waitFor(() => expect(page.host.queries.at(-1)?.filter).toBe('ost0003'))
+    await send(incidentsFrame(filtered([], 4)))
+    expect(find('filter-count').text()).toBe('4 to read')
+    expect(find('filtered-out').exists()).toBe(false)
+    await send(incidentsFrame(filtered([])))
+    expect(find('filtered-out').text()).toContain(`None of ${ROWS.length} notebooks passes ost0003.`)
+    expect(find('notebook').exists()).toBe(true)
+    await find('filtered-out-clear').trigger('click')
+    expect(useIncidentsStore().filter).toBe('')
+    expect(all('incident-row')).toHaveLength(ROWS.length)
   })
 })

@@ -145,7 +145,7 @@ export const incidentsFrame = (more: Partial<IncidentsFrame> = {}): IncidentsFra
 export interface IncidentsHost {
   frame: IncidentsFrame
   acks: number
-  readonly queries: { selected?: string | null }[]
+  readonly queries: { selected?: string | null; filter?: string }[]
   readonly calls: { verb: string; input: unknown }[]
   /** The next verb is refused with this. */
   refuse: Notice | null
@@ -176,7 +176,7 @@ export function openIncidentsHost(frame: IncidentsFrame): IncidentsHost {
     host: { ack: async () => void host.acks++ },
     history: { note: note('note', undefined) },
     views: {
-      incidents: async (query: { selected?: string | null }, { signal }: { signal: AbortSignal }) => {
+      incidents: async (query: { selected?: string | null; filter?: string }, { signal }: { signal: AbortSignal }) => {
         host.queries.push(query)
         return (async function* () {
           for (let seq = 1; !signal.aborted; seq++) {

@@ -96,15 +96,17 @@ function drawWords(
   const mode = isPale ? (life.downgradedTo ?? life.mode) : life.mode
   const sn = life.sn === null ? '' : String(life.sn)
   const words = mode === 'PR' ? 'PR' : mode === 'NBW' ? sn : `${mode} ${sn}`
-  c.font = `10px ${p['font-ui']}`
+  // In a low bar the words are no taller than it: dark ink beside the bar would not be seen.
+  const px = Math.min(10, height)
+  c.font = `${px}px ${p['font-ui']}`
   c.textAlign = 'left'
   const needs = c.measureText(words).width
-  const base = y + height / 2 + 3.5
+  const base = y + height / 2 + px * 0.35
   if (isPale && x3 - x2 >= needs + 9) {
     c.fillStyle = p['text-1']
     c.fillText(words, x2 + 5, base)
   } else if (x2 - x1 >= needs + 9) {
-    c.font = `600 10px ${p['font-ui']}`
+    c.font = `600 ${px}px ${p['font-ui']}`
     c.fillStyle = p['bg-chrome']
     c.fillText(words, x1 + 5, base)
   }

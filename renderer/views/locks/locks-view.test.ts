@@ -4,6 +4,8 @@ import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { StatusFrame } from '#core/api/frames.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
+import { factTable } from '../../charts/facts.ts'
+import { factsOf } from '../../charts/use-chart-facts.ts'
 import { useLocksStore } from '../../stores/locks.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
@@ -242,7 +244,32 @@ describe('the replay', () => {
     press(',')
     await flushPromises()
     expect(place()).toBe(before - 1)
-    expect(find('message-lanes').attributes('aria-label')).toMatch(/ms, .* to .*:/)
+    expect(find('message-lanes').attributes('aria-valuetext')).toMatch(/ms, .* to .*:/)
+  })
+
+  it('is gone through by arrows with the focus in the picture, and told as a table of messages', async () => {
+    await open()
+    const lanes = find('message-lanes')
+    expect(lanes.attributes()).toMatchObject({ role: 'slider', tabindex: '0', 'aria-label': 'Message' })
+    const last = all('message-row').length
+    press('Home', lanes.element)
+    await flushPromises()
+    expect([place(), lanes.attributes('aria-valuenow')]).toEqual([1, '1'])
+    press('ArrowRight', lanes.element)
+    press('ArrowRight', lanes.element)
+    press('ArrowLeft', lanes.element)
+    await flushPromises()
+    expect(place()).toBe(2)
+    press('End', lanes.element)
+    await flushPromises()
+    expect(place()).toBeGreaterThanOrEqual(last)
+    const chart = lanes.element.closest('[data-chart]')
+    const facts = chart && factsOf(chart)
+    if (!facts) throw new Error('no facts')
+    const { heads, rows } = factTable(facts, null)
+    expect(heads).toEqual(['Sent', 'From', 'To', 'Message', 'What'])
+    expect(rows[1]?.values.every((text) => text !== '')).toBe(true)
+    expect(chart.getAttribute('aria-label')).toBe(`Messages of the moment: ${rows.length} messages`)
   })
 
   it('plays until it is stopped, at the chosen speed', async () => {
@@ -326,7 +353,7 @@ describe('what is not there is said', () => {
   })
   it('a quiet moment, and locks that were not sent', async () => {
     await show(locksFrame({ resource: resourceOf({ lives: livesOf([]), moreLives: 12 }) }))
-    expect(find('quiet').exists()).toBe(true)
+    await vi.waitFor(() => expect(find('quiet').exists()).toBe(true), SOON)
     expect(find('more-lives').text()).toContain('12 older locks')
     expect(find('callout').text()).toContain('No lock is held')
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { livesOf, modeAt, phaseAt, type Life } from './lives.ts'
 import { clientsOf, livesOf as columnsOf, SCHEDULE, SPAN_MS } from './sample-locks.ts'
-import { countsOf, explain, factsOf, nextStep, peakOf, queueSteps, standingAt, stepsOf } from './standing.ts'
+import { countsOf, explain, factsOf, heldAt, nextStep, peakOf, queueSteps, standingAt, stepsOf } from './standing.ts'
 
 const lives = livesOf({ lives: columnsOf(SCHEDULE), clients: clientsOf(8) })
 const life = (patch: Partial<Life>): Life => ({ ...(lives[0] as Life), behind: [], ...patch })
@@ -177,4 +177,10 @@ describe('steps', () => {
   it('where nobody waits the middle is looked at', () => {
     expect(peakOf(queueSteps([], 60), 60)).toBe(30)
   })
+})
+
+it('counts what is held at instants in their order, as the pictures of each tell it', () => {
+  const at = queueSteps(lives, SPAN_MS).map((step) => step.at)
+  expect(at.length).toBeGreaterThan(3)
+  expect(heldAt(lives, at)).toEqual(at.map((t) => standingAt(lives, t).holders.length))
 })

@@ -183,6 +183,19 @@ export function queueSteps(lives: readonly Life[], spanMs: number): QueueStep[] 
   return [...changes].sort(([a], [b]) => a - b).map(([at, by]) => ({ at, waiting: (waiting += by) }))
 }
 
+/** Locks held at instants, which come in their order: granted by then and not yet ended. */
+export function heldAt(lives: readonly Life[], at: readonly number[]): number[] {
+  const granted = lives.filter((life) => life.granted !== null)
+  const begins = granted.map((life) => life.granted ?? 0).sort((a, b) => a - b)
+  const ends = granted.flatMap((life) => life.ended ?? []).sort((a, b) => a - b)
+  let [begun, ended] = [0, 0]
+  return at.map((t) => {
+    while (begun < begins.length && (begins[begun] ?? 0) <= t) begun++
+    while (ended < ends.length && (ends[ended] ?? 0) <= t) ended++
+    return begun - ended
+  })
+}
+
 /** Where a moment is looked at first: at the first instant of its longest queue, else in its middle. */
 export function peakOf(steps: readonly QueueStep[], spanMs: number): number {
   const top = steps.reduce((most, step) => (step.waiting > most.waiting ? step : most), { at: spanMs / 2, waiting: 0 })

@@ -20,6 +20,7 @@ import {
 let host: MetadataHost
 let wrapper: VueWrapper
 
+vi.setConfig({ testTimeout: 20_000 })
 freshPage(900, () => wrapper.unmount())
 
 async function show(frame: MetadataFrame = metadataFrame(), kind = 'EMULATED'): Promise<void> {
@@ -277,4 +278,37 @@ it('keeps its plane and what is closed while another view is on screen', async (
   wrapper = mount(MetadataView, { attachTo: document.body, global: { stubs: { Sparkline: true } } })
   await vi.waitFor(() => expect(rowNames()).toContain('local-a'))
   expect(rowNames()).not.toContain('train.py \u00B7 0')
+})
+
+describe('the filter', () => {
+  const filtered = (passing: number) => ({ filter: 'nobody', passing, of: 3 })
+  it('is asked of the host by /, and Esc gives the hierarchy and its focus back', async () => {
+    await show()
+    press(document.body, '/')
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
+    await find('filter').setValue('job:train')
+    await vi.waitFor(() => expect(host.queries.at(-1)?.filter).toBe('job:train'))
+    press(find('filter').element, 'Escape')
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('tree')
+    await vi.waitFor(() => expect(host.queries.at(-1)?.filter).toBe(''))
+  })
+
+  it('says that no stage passes, with the way out of it, and where it cannot be read', async () => {
+    useMetadataStore().filter = 'nobody'
+    await show(metadataFrame({ filtered: filtered(0) }))
+    expect(find('filter-count').text()).toBe('0 of 3')
+    expect(find('filtered-out').text()).toContain('None of 3 stages passes nobody.')
+    await find('filtered-out-clear').trigger('click')
+    expect([useMetadataStore().filter, document.activeElement?.getAttribute('data-testid')]).toEqual(['', 'tree'])
+    useMetadataStore().filter = 'is:wet'
+    await resend(metadataFrame({ seq: 2, filterError: { column: 1, message: '<b>is:</b> knows waiting' } }))
+    expect(find('filter-error').text()).toContain('column 1: <b>is:</b> knows waiting. All stages are shown.')
+    expect(rowNames().length).toBeGreaterThan(3)
+  })
+
+  it('says of a recording that it is shown whole', async () => {
+    useMetadataStore().filter = 'job:train'
+    await show(metadataFrame(), 'RECORDED')
+    expect(find('filter-count').text()).toBe('recorded whole')
+  })
 })

@@ -163,7 +163,7 @@ export function checkOf(text: string, inForce: string): PoliciesCheck {
 export interface MetadataHost {
   /** Verbs that change something, and the queries of the stream. */
   readonly calls: { verb: string; input: unknown }[]
-  readonly queries: { plane: PadllPlane | null; scope: string; selected: string }[]
+  readonly queries: { plane: PadllPlane | null; scope: string; selected: string; filter?: string }[]
   frame: MetadataFrame
   /** Frames that have reached the page. */
   acks: number

@@ -4,6 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
 import RuleList from './RuleList.vue'
 import type { RuleRow } from './rule-face.ts'
+import { said } from '../../reach/said.ts'
+import { useRulesViewStore } from '../../stores/rules-view.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
 import { ruleRow, rulesFrame } from './sample-frames.ts'
 
 let wrapper: VueWrapper<InstanceType<typeof RuleList>>
@@ -74,4 +77,30 @@ it('moves nothing where another server than the first is shown: its neighbours m
   press('ArrowUp', { altKey: true })
   expect(wrapper.emitted('move')).toBeUndefined()
   expect(wrapper.find('.grip').exists()).toBe(false)
+})
+
+it('brings a rule that was chosen elsewhere into view and marks it, wherever in the list it is', async () => {
+  const all = Array.from({ length: 300 }, (_, i) => row(`r${i}`, { conditions: `uid={${i}}` }))
+  const part = (offset: number, more: Partial<RulesFrame> = {}): RulesFrame =>
+    rulesFrame({ rows: all.slice(offset, offset + 60), offset, known: 300, ...more })
+  vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get').mockReturnValue(300 * 45 + 28)
+  const frame = part(0)
+  const props = { frame, calm: frame, selected: null, staged: [], isPaused: false, editing: undefined }
+  wrapper = mount(RuleList, { props, attachTo: document.body })
+  await vi.waitFor(() => expect(names()).toContain('r0'))
+  const view = useRulesViewStore()
+  useSelectionStore().choose('rule', 'r250')
+  view.sought = 'r250'
+  await next(part(0, { sought: { name: 'r250', at: 250 } }))
+  await vi.waitFor(() => expect((wrapper.element as HTMLElement).scrollTop).toBeGreaterThan(200 * 45))
+  expect(view.sought).toBe('r250')
+  await wrapper.trigger('scroll')
+  await next(part(220, { sought: { name: 'r250', at: 250 } }))
+  expect(view.sought).toBe('')
+  await vi.waitFor(() => expect(wrapper.find('[data-rule=r250]').attributes('aria-selected')).toBe('true'))
+  expect(wrapper.findAll('[aria-selected=true]')).toHaveLength(1)
+
+  view.sought = 'nowhere'
+  await next(part(220, { sought: { name: 'nowhere', at: null } }))
+  expect([view.sought, said.value]).toEqual(['', 'No rule nowhere is in this list'])
 })

@@ -31,6 +31,8 @@ export function answer(draft: Draft): RuleCheck {
 export interface SampleHost {
   /** Verbs with what they were called with, in order; without checks and acknowledgements. */
   readonly calls: { verb: string; input: unknown }[]
+  /** What the stream of rules was asked for. */
+  readonly queries: { readonly filter?: string }[]
   frame: RulesFrame | null
   staged: StagedFrame | null
   /** What `rules.commit` answers; an error is thrown. */
@@ -40,7 +42,7 @@ export interface SampleHost {
 /** Opens the connection to a host of its own. */
 export function openSampleHost(first: Partial<Pick<SampleHost, 'frame' | 'staged' | 'result'>> = {}): SampleHost {
   const host: SampleHost = {
-    ...{ calls: [], frame: null, staged: null, result: { changeId: 'c1', nodes: [] } },
+    ...{ calls: [], queries: [], frame: null, staged: null, result: { changeId: 'c1', nodes: [] } },
     ...first,
   }
   const note =
@@ -59,7 +61,10 @@ export function openSampleHost(first: Partial<Pick<SampleHost, 'frame' | 'staged
   const api = {
     host: { ack: async () => undefined },
     views: {
-      rules: (_: unknown, { signal }: Options) => once(host.frame, signal),
+      rules: (query: { filter?: string }, { signal }: Options) => {
+        host.queries.push(query)
+        return once(host.frame, signal)
+      },
       staged: (_: unknown, { signal }: Options) => once(host.staged, signal),
     },
     rules: {

@@ -4,6 +4,7 @@ import type { Notice } from '#core/api/frames.ts'
 import {
   METRICS,
   type Band,
+  type CalibrateEvent,
   type Calibration,
   type ForkInput,
   type GalleryEntry,
@@ -203,6 +204,8 @@ export interface SandboxHost {
   gallery: GalleryEntry[]
   check: ScenarioCheck
   calibration: Calibration
+  /** Whether it stands still after its first seed. */
+  holdsCalibration: boolean
   options: { label: string; detail: string; apply: string }[]
   /** Refuses the next verb that can be refused with this. */
   refuse: Notice | null
@@ -241,7 +244,14 @@ export function openSandboxHost(): SandboxHost {
       })
       return stream.values()
     },
-    calibrate: async () => (willing(), host.calibration),
+    calibrate: async () => {
+      willing()
+      return (async function* (): AsyncGenerator<CalibrateEvent> {
+        yield { kind: 'progress', done: 1, of: 5 }
+        if (host.holdsCalibration) await new Promise<void>(() => undefined)
+        yield { kind: 'result', calibration: host.calibration }
+      })()
+    },
     stage: async (input: { variant: Variant; verdict: string }) => {
       willing()
       host.staged.push(input)
@@ -266,6 +276,7 @@ export function openSandboxHost(): SandboxHost {
     ],
     check: scenarioCheck(),
     calibration: sampleCalibration(),
+    holdsCalibration: false,
     send: (event) => {
       events?.enqueue(event)
       if (event.kind !== 'progress') events?.close()

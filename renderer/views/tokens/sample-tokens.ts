@@ -226,7 +226,7 @@ export function admissionOf(frame: TokensFrame, asked: TokensReserve): TokensAdm
 export interface TokensHost {
   /** Verbs, and the queries of the stream. */
   readonly calls: { verb: string; input: unknown }[]
-  readonly queries: { node: string; span: string }[]
+  readonly queries: { node: string; span: string; filter?: string }[]
   frame: TokensFrame
   /** Frames that have reached the page. */
   acks: number

@@ -21,6 +21,7 @@ import TokensView from './TokensView.vue'
 let host: TokensHost
 let wrapper: VueWrapper
 
+vi.setConfig({ testTimeout: 20_000 })
 freshPage(1200, () => wrapper.unmount())
 
 async function show(frame: TokensFrame = tokensFrame(), kind = 'EMULATED'): Promise<void> {
@@ -279,4 +280,50 @@ it('keeps what was typed and chosen while another view is on screen', async () =
   await vi.waitFor(() => expect(clients()[0]).toBe('c07'))
   expect(useTokensStore().draftOf('dn0', 'c07')?.reservation).toBe('12')
   expect(useTokensStore().draftOf('dn1', 'c07')).toBeNull()
+})
+
+describe('the filter', () => {
+  const filtered = (keys: string[]) => ({ filter: 'c', passing: keys.length, of: CLIENTS.length, keys })
+  const keys = (): string[] => [...tokensFrame().clients.key]
+
+  it('is asked of the host by /, lists what passes, and Esc gives the list and its focus back', async () => {
+    await show()
+    press('/')
+    expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
+    await find('filter').setValue('is:missing')
+    await vi.waitFor(() => expect(host.queries.at(-1)?.filter).toBe('is:missing'))
+    const [first = '', second = ''] = keys()
+    await resend(tokensFrame({ seq: 2, filtered: filtered([second]) }))
+    expect(clients()).toEqual([second])
+    expect(find('filter-count').text()).toBe(`1 of ${CLIENTS.length}`)
+    press('Escape', find('filter').element)
+    await vi.waitFor(() => expect(host.queries.at(-1)?.filter).toBe(''))
+    await vi.waitFor(() =>
+      expect(document.activeElement?.closest('[data-client]')?.getAttribute('data-client')).toBeDefined(),
+    )
+    await resend(tokensFrame({ seq: 3 }))
+    expect(clients()).toContain(first)
+  })
+
+  it('leaves the pool, the selected client in its inspector and its form as they are', async () => {
+    const [first = '', second = ''] = keys()
+    await show(tokensFrame({ filtered: filtered([second]) }))
+    const view = useTokensStore()
+    view.filter = 'c'
+    view.select(first, '')
+    view.inspector = 'client'
+    await flushPromises()
+    expect(clients()).toEqual([second])
+    expect(wrapper.find('.inspector').text()).toContain(first)
+    expect(find('pool-gauge').text()).toContain('start 314 k')
+  })
+
+  it('says that nobody passes, with the way out of it', async () => {
+    useTokensStore().filter = 'nobody'
+    await show(tokensFrame({ filtered: { ...filtered([]), filter: 'nobody' } }))
+    expect(find('filtered-out').text()).toContain('clients passes nobody.')
+    expect(find('no-clients').exists()).toBe(false)
+    await find('filtered-out-clear').trigger('click')
+    expect(useTokensStore().filter).toBe('')
+  })
 })

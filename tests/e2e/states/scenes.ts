@@ -160,8 +160,14 @@ const ends = [
 ]
 
 const outside = {
-  ...{ jobId: '4718.bwa.u733', input: 'RPC size 4 KiB', range: 'the fitted range of 16 KiB to 4 MiB' },
+  ...{
+    jobId: '4718.bwa.u733',
+    of: '4718.bwa.u733',
+    input: 'RPC size 4 KiB',
+    range: 'the fitted range of 16 KiB to 4 MiB',
+  },
   ...{ side: 'below' as const, times: 4 },
+  why: 'How service time splits into operation and bytes is assumed, so other sizes are off by that.',
 }
 const check = scenarioCheck({ title: 'Checkpoint storm', outside: [outside], suggested: sampleVariants.slice(0, 2) })
 

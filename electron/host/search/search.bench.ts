@@ -1,0 +1,112 @@
+/**
+ * A search typed over 10,000 jobs at work, as many that ended, their owners, 2,400 rules and 48 targets, asked of the host as the
+ * palette asks it. The baseline looks for the same text in the same job ids in a plain loop and sorts what it found.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRouterClient } from '@orpc/server'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { History } from '../../history/history.ts'
+import { openHost, type Host } from '../host.ts'
+
+const JOBS = 10_000
+const SECONDS = 6
+const [SERVERS, RULES] = [12, 200]
+const EPOCH_MS = 1_767_225_600_000
+const NAME = 'searched'
+/** As it is typed, and texts that many, few and none pass. */
+const TYPED = ['4', '43', '4321', '4321.py', 'python u34', 'u3', 'oss', 'ab_1', 'a1 openfoam', 'nothing at all']
+const EXES = ['lmp', 'python', 'vasp_std', 'h5perf', 'openfoam', 'ior']
+
+const idOf = (i: number): string => `${400_000 + i}.${EXES[i % EXES.length] ?? ''}.u${i % 997}`
+const running = Array.from({ length: JOBS }, (_, i) => idOf(i))
+const ended = Array.from({ length: JOBS }, (_, i) => idOf(JOBS + i))
+const server = (k: number): string => `oss${String(k + 1).padStart(2, '0')}`
+const rulesOf = (k: number): RuleLine[] =>
+  Array.from({ length: RULES }, (_, i) => ({
+    ...{ queue: 'reg', cpt: 0, name: `ab_${k}_${i}`, ref: 1, rate: 100 },
+    conditions: `jobid={${idOf(k * RULES + i)}}`,
+  }))
+const targets = Array.from({ length: SERVERS * 4 }, (_, i) => ({
+  ...{ target: `many-OST${i.toString(16).padStart(4, '0')}`, node: server(i >> 2) },
+  ...{ rpcs: 100, serviceMs: 5, queued: 1 },
+}))
+
+/** Written into a recording, so that the host shows it as it shows any. */
+async function record(folder: string): Promise<void> {
+  const opened = History.open(join(folder, 'many.sqlite'), EPOCH_MS)
+  if (!opened.ok) throw new Error(opened.error.what)
+  const history = opened.value
+  history.beginSource('EMULATED', 'many', '', EPOCH_MS)
+  for (let s = 0; s < SECONDS; s++) {
+    const atMs = EPOCH_MS + s * 1000
+    if (s === 0) for (let k = 0; k < SERVERS; k++) history.recordRules(atMs, server(k), rulesOf(k))
+    const rows = (s === 0 ? [...running, ...ended] : running).map((jobId, i) => ({
+      ...{ jobId, rpcs: 1 + ((i * 37) % 500), readBps: i * 4096, writeBps: i, throttled: 0, record: 0, mdops: i % 7 },
+    }))
+    history.record(
+      atMs,
+      rows,
+      targets,
+      (jobId) => ({ jobId, user: jobId.slice(jobId.lastIndexOf('.') + 1), account: `a${jobId.slice(3, 5)}`, nodes: 4 }),
+      { rpcs: 2_500_000, readBps: 1e10, writeBps: 1e11, serviceMs: 5, queued: 100, rules: RULES },
+    )
+  }
+  history.flush()
+  const { recordings } = history
+  const path = recordings?.pathOf(NAME)
+  if (!recordings || !path?.ok) throw new Error('this history keeps no recordings')
+  mkdirSync(recordings.folder, { recursive: true })
+  const written = await history.writeRecording({ fromMs: EPOCH_MS, toMs: EPOCH_MS + SECONDS * 1000 }, path.value)
+  if (!written.ok) throw new Error(written.error.what)
+  history.close()
+}
+
+async function opened() {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  await record(folder)
+  const host = await openHost({ shell: 'terminal', historyFile: join(folder, 'history.sqlite'), paced: false })
+  if (!host.ok) throw new Error(host.error.what)
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const client = clientOf(host.value)
+  await client.history.open({ name: NAME })
+  // A recording knows the jobs that a frame has shown.
+  for await (const frame of await client.views.jobs({ stream: 'bench', limit: 1 })) if (frame.known >= JOBS) break
+  return client
+}
+const clientOf = (host: Host) => createRouterClient(host.router, { context: { peer: 'bench' } })
+let world: ReturnType<typeof opened> | undefined
+
+/** The slowest of the texts, ms. */
+async function typed(now: () => number): Promise<number> {
+  const client = await (world ??= opened())
+  let worst = 0
+  for (const text of TYPED) {
+    const began = now()
+    const { found, more } = await client.search.find({ text })
+    worst = Math.max(worst, now() - began)
+    if (text === '4' && (more['job'] ?? 0) < JOBS) throw new Error('not all jobs are on screen')
+    if (text === '4321' && found[0]?.kind !== 'job') throw new Error('the job was not found')
+  }
+  return worst
+}
+
+function plain(now: () => number): number {
+  return Math.max(
+    ...TYPED.map((text) => {
+      const began = now()
+      const words = text.split(' ')
+      const found = [...running, ...ended].filter((id) => words.every((word) => id.includes(word)))
+      found.sort((a, b) => a.length - b.length)
+      return now() - began
+    }),
+  )
+}
+
+export const benches = [
+  {
+    ...{ id: 'search.find-10000', unit: 'ms', run: typed, baseline: plain },
+    note: 'slowest of ten texts, whole answer of the host; baseline: one plain loop over the job ids and a sort; at most 20',
+  },
+]

@@ -1,0 +1,16 @@
+/** The events of a lane as one stop of the Tab key, the one last visited or the newest; arrows, Home and End go between them. */
+import { computed, ref, type Ref } from 'vue'
+
+/** @param lane  holds one button for each event, in their order. */
+export function useMarkWalk(lane: Readonly<Ref<HTMLElement | null>>, count: () => number) {
+  const focused = ref<number | null>(null)
+  const stop = computed(() => Math.min(focused.value ?? Infinity, count() - 1))
+  function walk(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    const to = { ArrowLeft: stop.value - 1, ArrowRight: stop.value + 1, Home: 0, End: count() - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    lane.value?.querySelectorAll<HTMLElement>('button')[Math.max(0, Math.min(count() - 1, to))]?.focus()
+  }
+  return { focused, stop, walk }
+}

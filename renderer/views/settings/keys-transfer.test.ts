@@ -1,0 +1,84 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { describe, expect, it, vi } from 'vitest'
+import { useKeymapStore } from '../../commands/keymap.ts'
+import { useShellStore } from '../../stores/shell.ts'
+import { noticeEdits } from '../../stores/undo-watch.ts'
+import { useUndoStore } from '../../stores/undo.ts'
+import { freshPage } from '../../testing/view-page.ts'
+import KeysSection from './KeysSection.vue'
+
+vi.setConfig({ testTimeout: 20_000 })
+let wrapper: VueWrapper
+freshPage(1200, () => {
+  wrapper.unmount()
+  localStorage.clear()
+})
+function open(): ReturnType<typeof useKeymapStore> {
+  localStorage.clear()
+  wrapper = mount(KeysSection, { attachTo: document.body })
+  return useKeymapStore()
+}
+const find = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
+const said = () => find('keys-said').text()
+const textOf = (keys: object): string => JSON.stringify({ kind: 'sluice-keymap', version: 1, keys })
+async function choose(text: string, name = 'keys.json'): Promise<void> {
+  const input = find('keys-file')
+  Object.defineProperty(input.element, 'files', { value: [new File([text], name)], configurable: true })
+  await input.trigger('change')
+  await vi.waitFor(() => expect(find('keys-opened').exists()).toBe(true))
+  await flushPromises()
+}
+
+describe('the keys as a file', () => {
+  it('are written, and read again as they were after they are looked at, as one edit', async () => {
+    const keymap = open()
+    keymap.choose('time.live', 'mod+Shift+l', 'l')
+    const save = vi.spyOn(useShellStore(), 'save').mockResolvedValue(undefined as never)
+    await find('keys-export').trigger('click')
+    const [name, blob] = save.mock.calls[0] ?? []
+    expect([name, said()]).toEqual(['sluice-keys.json', 'The keys were written to a file'])
+    const text = (await blob?.text()) ?? ''
+    keymap.resetAll()
+    noticeEdits()
+
+    await choose(text)
+    expect(find('keys-opened').text()).toContain('changes the keys of 1 command')
+    expect(keymap.keysOf('time.live')).toEqual(['l'])
+    await find('keys-take').trigger('click')
+    expect(keymap.keysOf('time.live')).toEqual(['mod+Shift+l'])
+    expect([find('keys-opened').exists(), said()]).toEqual([false, 'The keys of the file were taken over'])
+    await useUndoStore().undo()
+    expect(keymap.keysOf('time.live')).toEqual(['l'])
+  })
+
+  it('say every conflict of a file, change nothing by themselves, and can be taken without them', async () => {
+    const keymap = open()
+    keymap.choose('time.event-next', 'q')
+    await choose(textOf({ 'time.live': ['c'], 'frame.stop-all': ['w'], 'time.back': ['F2'], 'gone.verb': ['u'] }))
+    const conflicts = wrapper.findAll('[data-testid="keys-conflicts"] li').map((li) => li.text())
+    expect(conflicts.some((line) => line.includes('Compare: pin A'))).toBe(true)
+    expect(conflicts.some((line) => line.includes('needs a combination'))).toBe(true)
+    expect(said()).toContain('was not taken over')
+    expect([keymap.keysOf('time.live'), keymap.keysOf('time.event-next')]).toEqual([['l'], [']', 'q']])
+    expect(find('keys-take').text()).toContain('1 command without a conflict')
+    await find('keys-take').trigger('click')
+    expect([keymap.keysOf('time.back'), keymap.keysOf('time.live'), keymap.keysOf('time.pin-a')]).toEqual([
+      ...[['F2'], ['l'], ['c']],
+    ])
+  })
+
+  it('lose nothing by a file that is no keymap, and can be left as they are', async () => {
+    const keymap = open()
+    keymap.choose('time.live', 'q', 'l')
+    const before = keymap.exportText()
+    for (const bad of ['', '{', '[]', '\u0000\u0001', textOf({ 'time.live': 'q' }), 'x'.repeat(500_000)]) {
+      await choose(bad, 'a\u202Eb.json')
+      expect(find('keys-opened').text()).toContain('was not taken over')
+      expect(find('keys-opened').text()).toContain('The keys are as they were')
+      expect(find('keys-opened').text()).not.toContain('\u202E')
+      expect(find('keys-take').exists()).toBe(false)
+      await find('keys-leave').trigger('click')
+      expect([find('keys-opened').exists(), keymap.exportText()]).toEqual([false, before])
+    }
+  })
+})

@@ -1,0 +1,63 @@
+/**
+ * A control that cannot be used now, and why. `v-off="why"` disables it, says the reason on hover and as its description; null gives back
+ * what the control is disabled, titled and described by otherwise. An item of a menu is disabled by its own `disabled` beside it.
+ */
+import type { ObjectDirective } from 'vue'
+
+type Why = string | null | undefined
+/** What the template gives the control itself. */
+type Own = Readonly<Record<string, unknown>> | null
+
+const BOX = 'off-reasons'
+
+/** The element that carries a reason: one a reason, however many controls say it. */
+function idOf(why: string): string {
+  let box = document.getElementById(BOX)
+  if (box === null) {
+    box = Object.assign(document.createElement('div'), { id: BOX, hidden: true })
+    document.body.append(box)
+  }
+  const known = [...box.children].find((line) => line.textContent === why)
+  if (known) return known.id
+  const line = Object.assign(document.createElement('p'), {
+    id: `off-reason-${box.children.length}`,
+    textContent: why,
+  })
+  box.append(line)
+  return line.id
+}
+
+const setOrRemove = (element: HTMLElement, name: string, value: unknown): void => {
+  if (typeof value === 'string' && value !== '') element.setAttribute(name, value)
+  else element.removeAttribute(name)
+}
+const disable = (element: HTMLElement, is: boolean): void => {
+  if ('disabled' in element && element.disabled !== is) element.disabled = is
+}
+/** As the template has it: `disabled` alone is the empty text. */
+const isOwnDisabled = (own: Own): boolean => own?.disabled === '' || own?.disabled === true
+
+function apply(element: HTMLElement, why: Why, own: Own): void {
+  if (why) {
+    disable(element, true)
+    setOrRemove(element, 'title', why)
+    setOrRemove(element, 'aria-describedby', idOf(why))
+    return
+  }
+  disable(element, isOwnDisabled(own))
+  setOrRemove(element, 'title', own?.title)
+  setOrRemove(element, 'aria-describedby', own?.['aria-describedby'])
+}
+
+/** The same as attributes, for a component whose root is no single element. */
+export const offAttributes = (why: Why): Record<string, unknown> =>
+  why ? { disabled: true, title: why, 'aria-describedby': idOf(why) } : {}
+
+export const vOff: ObjectDirective<HTMLElement, Why> = {
+  mounted: (element, { value }, { props }) => {
+    if (value) apply(element, value, props)
+  },
+  updated: (element, { value, oldValue }, { props }) => {
+    if (value || oldValue) apply(element, value, props)
+  },
+}

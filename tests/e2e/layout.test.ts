@@ -1,0 +1,60 @@
+/** Every view in a small window, at the usual and at the largest size of text: nothing is cut without saying so, nothing overlaps. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
+import { lookForFaults } from './look-faults.ts'
+import { openPage } from './page.ts'
+
+/** What shows that a view is there. */
+const views = {
+  overview: 'tile-rpc',
+  jobs: 'job-row',
+  rules: 'rule-row',
+  locks: 'resource-row',
+  metadata: 'tree-row',
+  tokens: 'client',
+  sandbox: 'gallery-entry',
+  history: 'history',
+  incidents: 'incidents',
+  connections: 'server-group',
+  papers: 'claims',
+  settings: 'set-theme-dark',
+  help: 'tour-start',
+} as const
+/** How small a control may be is another question. */
+const isOfLayout = (fault: string): boolean => !/^\d+x\d+ target: /.test(fault)
+
+async function setTextSize(page: Page, percent: number): Promise<void> {
+  await page.evaluate((size) => {
+    document.documentElement.dataset['text'] = String(size)
+  }, percent)
+}
+
+describe.skipIf(noBrowser !== undefined)('in 1024 by 700', () => {
+  let browser: Browser
+  let console_: RunningConsole
+  let page: Page
+  beforeAll(async () => {
+    browser = await launch()
+    console_ = await openConsole()
+    ;({ page } = await openPage(browser, console_.served.freshUrl(), '', true))
+    await page.setViewportSize({ width: 1024, height: 700 })
+  })
+  afterAll(async () => {
+    await browser.close()
+    await console_.close()
+  })
+
+  it.each(Object.entries(views))('%s keeps its words', async (view, there) => {
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#/${view}`)
+    await page.getByTestId(there).first().waitFor({ state: 'attached' })
+    for (const percent of [100, 125]) {
+      await setTextSize(page, percent)
+      // Panels are mounted one after the other, and a width is followed a frame later: what stays after that is a fault.
+      const faults = async () => (await lookForFaults(page)).filter(isOfLayout).map((fault) => `${percent} %: ${fault}`)
+      await expect.poll(faults, { timeout: 5000, interval: 250 }).toEqual([])
+    }
+  })
+})
