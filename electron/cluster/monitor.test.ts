@@ -12,11 +12,14 @@ import {
 } from '../../tests/node/emulated-cluster.ts'
 import { firstBrokenRecord } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
+import { jobHits } from '../host/search/subjects.ts'
 import { overviewFrame } from '../host/views/overview.ts'
+import { isPresent } from '../host/views/position.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { RuleDesk } from '../host/rules/desk.ts'
 import { QUICK } from '../../tests/node/rule-desk.ts'
 import { rulesFrame } from '../host/views/rules.ts'
+import { LongView } from '../recorded/long-view.ts'
 import type { NodeConnection } from './connection.ts'
 import { jobColumn, shareName, TOTAL, totalColumn } from './recent.ts'
 
@@ -427,8 +430,14 @@ describe('a node that stops answering', () => {
     expect(rules(29)).toEqual([29, null])
     // Who does not ask for one of them sees the last data, under its own time.
     expect(rules(null)).toEqual([19, 4])
+    // A search tells of a job what the views show of it.
+    const [hog] = jobHits({ words: ['hog'], limit: 5 }, new LongView(c.monitor), undefined).found
+    expect(hog?.kind === 'job' && hog.rpcs).toBeGreaterThan(0)
+    // What is kept of the present belongs to the last answer and to now, not to the silence between.
+    await c.run(6)
+    expect([18, 19, 40, c.monitor.sample].map((at) => isPresent(c.monitor, at))).toEqual([true, true, false, true])
     set(false)
-    await c.run(4)
+    await c.run(7)
     expect(raw.totals.value(TOTAL, totalColumn('rpcs'), c.monitor.sample)).toBeGreaterThan(0)
   })
 })

@@ -94,15 +94,17 @@ if (process.stdin.isTTY) {
 // To load and open the host holds up everything else in this process for a second: a browser that is there already gets its page first.
 await Promise.race([served.value.taken, new Promise((resolve) => setTimeout(resolve, PAGE_MS))])
 const { openHost } = await import('#electron/host/host.ts')
-const opened = await openHost({
-  shell: 'browser',
-  historyFile,
-  ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
-})
-if (!opened.ok) {
-  opening.reject(new Error(opened.error.what))
-  stop(opened.error)
+// A signal that came meanwhile ends the process as soon as the port is free: nothing is opened any more.
+if (!closing) {
+  const opened = await openHost({
+    shell: 'browser',
+    historyFile,
+    ...(flags.scenario === undefined ? {} : { scenarioFile: flags.scenario }),
+  })
+  if (!opened.ok) {
+    opening.reject(new Error(opened.error.what))
+    stop(opened.error)
+  }
+  up.host = opened.value
+  opening.resolve(up.host)
 }
-up.host = opened.value
-if (closing) await up.host.close()
-else opening.resolve(up.host)

@@ -4,12 +4,14 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createORPCClient } from '@orpc/client'
+import type { AnyRouter } from '@orpc/server'
 import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { WebSocket } from 'ws'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smallRouter, type smallContract } from '../../tests/node/small-router.ts'
 import { cookieName } from './access.ts'
+import { MAX_WINDOWS } from './rpc.ts'
 import { serveConsole, type Served } from './serve.ts'
 
 type Client = ContractRouterClient<typeof smallContract>
@@ -165,6 +167,55 @@ describe('what it serves', () => {
     const second = await serveConsole({ router: router.router, webRoot, port: served.port, host: '127.0.0.1' })
     expect(second).toMatchObject({ ok: false, error: { code: 'PORT_TAKEN', why: 'another program uses it' } })
   })
+})
+
+describe('windows that come before the contract', () => {
+  const late = Promise.withResolvers<AnyRouter>()
+  beforeEach(async () => {
+    await served.close()
+    const result = await serveConsole({ router: late.promise, webRoot, port: 0, host: '127.0.0.1' })
+    if (!result.ok) throw new Error(result.error.what)
+    served = result.value
+    origin = new URL(served.url).origin
+  })
+
+  /** As many windows as may wait, and one more, which is refused. */
+  async function crowd(cookie: string): Promise<{ all: WebSocket[]; ends: Promise<string>[] }> {
+    const all = Array.from({ length: MAX_WINDOWS + 1 }, () => socket({ cookie, origin }))
+    const ends = all.map(outcome)
+    expect(await Promise.race(ends)).toBe('503')
+    return { all, ends }
+  }
+
+  it('have the page, count while they wait, and go with the port when it is closed', async () => {
+    const cookie = await logIn()
+    expect((await ask('/', { cookie })).status).toBe(200)
+    const { ends } = await crowd(cookie)
+    await served.close()
+    const told = await Promise.all(ends)
+    expect(told.filter((end) => end === 'socket hang up')).toHaveLength(MAX_WINDOWS)
+  })
+
+  it('make room when they hang up, and are let through when it is there', async () => {
+    const cookie = await logIn()
+    for (const gone of (await crowd(cookie)).all) gone.terminate()
+    let ws = socket({ cookie, origin })
+    let end = outcome(ws)
+    const waits = (): Promise<string> =>
+      Promise.race([end, new Promise<string>((resolve) => setTimeout(resolve, 1000, 'waits'))])
+    const again = async (): Promise<string> => {
+      if ((await waits()) === 'waits') return 'waits'
+      ws = socket({ cookie, origin })
+      end = outcome(ws)
+      return 'refused'
+    }
+    await expect.poll(again, { timeout: 20_000 }).toBe('waits')
+    late.resolve(router.router)
+    expect(await end).toBe('open')
+    const call: Client = createORPCClient(new RPCLink({ websocket: ws as unknown as globalThis.WebSocket }))
+    expect(await call.host.info()).toMatchObject({ name: 'sluice' })
+    ws.terminate()
+  }, 30_000)
 })
 
 describe('the contract over the WebSocket', () => {

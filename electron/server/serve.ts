@@ -98,8 +98,8 @@ export async function serveConsole({
 /** The WebSockets of a contract that may still be on its way. */
 class Sockets {
   readonly #ready: Promise<RpcSockets | undefined>
+  readonly #waiting = new Set<Duplex>()
   #open: RpcSockets | undefined
-  #asking = 0
 
   constructor(router: AnyRouter | Promise<AnyRouter>, onUnknown: UnknownVerb | undefined) {
     const begin = (now: AnyRouter): RpcSockets => (this.#open = rpcSockets(now, onUnknown))
@@ -109,18 +109,31 @@ class Sockets {
 
   /** Windows that are connected or wait for it. */
   get size(): number {
-    return this.#asking + (this.#open?.server.clients.size ?? 0)
+    return this.#waiting.size + (this.#open?.server.clients.size ?? 0)
   }
 
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    this.#asking++
-    const rpc = await this.#ready.finally(() => this.#asking--)
+    const rpc = this.#open ?? (await this.#ready.finally(this.#holdBack(socket)))
     if (rpc === undefined || socket.destroyed) socket.destroy()
     else rpc.server.handleUpgrade(request, socket, head, (open) => rpc.serve(open))
   }
 
   terminate(): void {
+    for (const socket of this.#waiting) socket.destroy()
     for (const socket of this.#open?.server.clients ?? []) socket.terminate()
+  }
+
+  /** Counts a socket that waits until it hangs up; a socket that nobody reads would not tell. Returns how to let it through. */
+  #holdBack(socket: Duplex): () => void {
+    // No window speaks before it is answered: one that does is none of ours.
+    const drop = (): void => void socket.destroy()
+    const release = (): void => {
+      this.#waiting.delete(socket)
+      socket.off('data', drop).off('end', drop).off('close', release)
+    }
+    this.#waiting.add(socket)
+    socket.on('data', drop).on('end', drop).on('close', release)
+    return release
   }
 }
 

@@ -133,6 +133,7 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
   it('has a page for each view, finds words in all of them, and links between them', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl(), '?theme=light')
     await page.keyboard.press('3')
+    await by(page, 'rule-row').first().waitFor()
     await page.keyboard.press('h')
     await expect.poll(() => by(page, 'help-page').getAttribute('data-page')).toBe('rules')
     expect(await by(page, 'help-page').textContent()).toContain('effective ceiling')

@@ -83,6 +83,16 @@ describe.skipIf(!built)('the browser shell', () => {
     ws.terminate()
   })
 
+  it('ends on a signal that comes while it opens, with a window that waits for it', async () => {
+    const server = start('--port', '0', '--history', ':memory:')
+    const { ws } = await windowOf(await server.url())
+    ws.on('error', () => undefined)
+    const closed = new Promise((resolve) => ws.on('close', resolve))
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
+    await closed
+  })
+
   it('answers /metrics with what it measures, for who shows the token that it printed', async () => {
     const server = start('--port', '0', '--history', ':memory:', '--metrics')
     const { origin } = await server.url()

@@ -13,6 +13,8 @@ type Told = Pick<IncidentsFrame, 'filtered' | 'filterError'>
 /** Longest time that one frame reads notebooks it has not read yet, ms; and how many it reads however long that takes. */
 const READING_MS = 25
 const LEAST = 4
+/** Filters of which it is remembered what passed: one for each window that can be open, or they would undo each other's reading. */
+const FILTERS = 32
 
 /** What a term can ask of a notebook. */
 interface NotebookRow {
@@ -132,7 +134,7 @@ export class NotebookFilter {
     this.#known.delete(filter)
     this.#known.set(filter, known)
     // Each letter that is typed is a filter of its own; only the newest are asked for again.
-    for (const old of [...this.#known.keys()].slice(0, -4)) this.#known.delete(old)
+    for (const old of [...this.#known.keys()].slice(0, -FILTERS)) this.#known.delete(old)
     return known
   }
 

@@ -16,6 +16,7 @@ export async function* calibrationEvents(
   let wake = (): void => undefined
   // The first line is told before the stretch is read, which takes the thread for a while.
   yield { kind: 'progress', done, of: input.seeds }
+  if (signal.aborted) return
   try {
     const onSeed = (seeds: number): void => {
       done = seeds

@@ -17,7 +17,7 @@ function sizeInput({ jobId, value, least, most, side, times, bound }: Outside): 
       ? `the fitted range of ${size(least * KIB)} to ${size(most * KIB)}`
       : `what a Lustre RPC carries, ${size(most * KIB)}`,
     why: isFitted
-      ? 'How service time splits into operation and bytes is assumed, so other sizes are off by that.'
+      ? 'How service time splits into operation and bytes is assumed; for other sizes it is less certain.'
       : 'Clients cut it into several; the model sends it as one.',
   }
 }

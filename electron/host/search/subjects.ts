@@ -8,7 +8,7 @@ import { placeOf } from '../../cluster/service.ts'
 import type { JobRead, RulesRead, Viewed } from '../../cluster/viewed.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { rulesIn } from '../rules/servers.ts'
-import { rateSamples } from '../views/position.ts'
+import { rateSamples, stand } from '../views/position.ts'
 import { mergeRules, type MergedRule } from '../views/rule-rows.ts'
 
 export interface Search {
@@ -39,7 +39,9 @@ export function hitsOf<T>(
 const cut = (text: string): string => text.slice(0, 512)
 
 function runningJob(viewed: Viewed, job: JobRead): Found {
-  const rate = viewed.recent.raw.jobs.mean(job.jobId, jobColumn('rpcs'), viewed.sample, rateSamples(viewed))
+  // As the views show it: while no server answers, that is what was measured last.
+  const sample = viewed.live ? stand(viewed, null).sample : viewed.sample
+  const rate = viewed.recent.raw.jobs.mean(job.jobId, jobColumn('rpcs'), sample, rateSamples(viewed))
   return {
     kind: 'job',
     ...{ id: cut(job.jobId), user: cut(job.user), account: cut(job.account), colour: job.colour },

@@ -19,7 +19,10 @@ export interface Position {
 export const newestOf = (viewed: Viewed): Position => stand(viewed, viewed.recent.raw.totals.newest)
 
 /** Where the present is: while no server answers, the last sample that one had part in, so that the last data stays. */
-const presentOf = (viewed: Viewed): number => liveOf(viewed)?.answered ?? viewed.recent.raw.totals.newest
+function presentOf(viewed: Viewed): number {
+  const { newest, oldest } = viewed.recent.raw.totals
+  return Math.max(oldest, liveOf(viewed)?.answered ?? newest)
+}
 
 /** The sample asked for, moved into what is still in memory; for null that of the present. */
 export function stand(viewed: Viewed, at: number | null): Position {
@@ -45,8 +48,12 @@ export const liveOf = (viewed: Viewed): ClusterMonitor | undefined =>
  * Whether a sample is of the last second. What is kept of the present only (operations of the last second, sizes, the raw
  * text, timers) is shown there and nowhere else: an old picture never holds a new number.
  */
-export const isPresent = (viewed: Viewed, sample: number): boolean =>
-  liveOf(viewed) !== undefined && presentOf(viewed) - sample <= rateSamples(viewed)
+export function isPresent(viewed: Viewed, sample: number): boolean {
+  if (!liveOf(viewed)) return false
+  const near = (at: number): boolean => Math.abs(at - sample) <= rateSamples(viewed)
+  // While nobody answers, what lies between the last answer and now is neither.
+  return near(presentOf(viewed)) || near(viewed.recent.raw.totals.newest)
+}
 
 /** null for a gap. */
 export const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)

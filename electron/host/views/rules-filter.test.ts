@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { rulesFrame as schema } from '#core/api/rules-frame.ts'
+import { ruleName } from '#core/control/desired-rule.ts'
 import { byOthers, commit, ends, review, ruleDesk, stage } from '../../../tests/node/rule-desk.ts'
 import type { RuleDesk } from '../rules/desk.ts'
+import { mergeRules } from './rule-rows.ts'
+import { filteredRules } from './rules-filter.ts'
 import { rulesFrame, type RulesQuery } from './rules.ts'
 
 const QUERY: RulesQuery = { at: null, service: 'ost_io', node: '', queue: 'reg', offset: 0, limit: 100 }
@@ -20,6 +23,35 @@ async function desk() {
   await c.run(4)
   return { c, d }
 }
+
+it('makes no row of a rule of a controller that it hides: there is one a job', () => {
+  const rules = mergeRules(
+    ['oss01', 'oss02'].map((host) => ({
+      host,
+      rules: Array.from({ length: 50 }, (_, i) => ({
+        ...{
+          queue: 'reg',
+          cpt: 0,
+          name: ruleName('adaptbf', host, `${i}.x`),
+          ref: 1,
+          rate: 100 + i,
+          conditions: `jobid={${i}.x}`,
+        },
+      })),
+    })),
+    'reg',
+  )
+  const rowOf = (): never => expect.fail('a row was made')
+  const of = {
+    rowOf,
+    stagedOf: () => '' as const,
+    inOrder: (all: readonly (typeof rules)[number][]) => all,
+    lints: [],
+    atMs: 0,
+  } as const
+  for (const filter of ['owner:operator', 'rate<100', 'is:drifting', 'is:idle', 'servers>2', 'ceiling<200'])
+    expect(filteredRules(rules, { filter, offset: 0, limit: 9 }, of).filtered).toMatchObject({ passing: 0, of: 50 })
+})
 
 describe('the filter of rules', () => {
   it('finds by name, matcher, rate, maker, state and server, and keeps the true rank', async () => {

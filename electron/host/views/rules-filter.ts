@@ -47,30 +47,34 @@ export const RULE_FIELDS: FilterFields<RuleFilterRow> = {
     op: itemsOf('opcode'),
     uid: itemsOf('uid'),
     gid: itemsOf('gid'),
-    owner: ({ row }) => ownerWords[row().owner],
+    owner: (of) => ownerWords[knownOwner(of.rule.name) ?? of.row().owner],
     reason: ({ row }) => [row().reason],
     server: ({ rule }) => rule.lines.map((l) => l.host),
   },
   number: {
-    rate: ({ row }) => row().rateStaged ?? row().rateMin,
-    ceiling: ({ row }) => row().ceiling,
+    rate: (of) => (of.staged === '' ? leastRate(of.rule) : (of.row().rateStaged ?? of.row().rateMin)),
+    ceiling: ({ rule }) => rule.lines.reduce((sum, l) => sum + l.line.rate, 0),
     ref: ({ rule }) => rule.lines.reduce((n, l) => n + l.line.ref, 0),
     used: ({ row }) => percent(row().used),
-    servers: ({ row }) => row().servers,
+    servers: ({ rule }) => new Set(rule.lines.map((l) => l.host)).size,
     /** Seconds until its timer removes it; a rule without one passes nothing. */
     expires: ({ row, atMs }) => secondsTo(row().expiresMs, atMs),
   },
   state: {
     staged: ({ staged }) => staged !== '',
     bound: ({ rule }) => rule.lines.some((l) => l.line.ref > 0),
-    idle: ({ row, atMs }) => isIdle(row(), atMs),
+    idle: ({ rule, row, atMs }) => !rule.lines.some((l) => l.line.ref > 0) && isIdle(row(), atMs),
     full: ({ row }) => (row().used ?? 0) > FULL,
     expiring: ({ row }) => row().expiresMs !== null,
-    drifting: ({ row }) => isDrifting(row()),
+    drifting: ({ rule, row }) => knownOwner(rule.name) === undefined && isDrifting(row()),
     remarked: ({ hasLint }) => hasLint,
   },
 }
 
+/** Whose a rule is where its name tells: a controller has one a job, and a row of each would take long to make. */
+const knownOwner = (name: string): 'lustre' | 'sluice' | undefined =>
+  name === 'default' ? 'lustre' : isOurs(name) ? 'sluice' : undefined
+const leastRate = ({ lines }: MergedRule): number => lines.reduce((least, l) => Math.min(least, l.line.rate), Infinity)
 const percent = (share: number | null): number | null => (share === null ? null : share * 100)
 const secondsTo = (thenMs: number | null, atMs: number): number | null =>
   thenMs === null ? null : Math.max(0, thenMs - atMs) / 1000

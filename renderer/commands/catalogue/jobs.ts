@@ -7,5 +7,11 @@ export const jobsCommands = [
   { id: 'jobs.previous', title: 'Job before', scope: 'jobs', keys: ['k'] },
   { id: 'jobs.open', title: 'Open the job', scope: 'jobs', keys: ['Enter'], isFixed: true },
   { id: 'jobs.close', title: 'Close the inspector', scope: 'jobs', keys: ['Backspace'] },
-  { id: 'jobs.filter-leave', title: 'In the filter: leave it', scope: 'jobs', keys: ['Escape'], isLocal: true },
+  {
+    id: 'jobs.filter-leave',
+    title: 'In the filter: clear and leave it',
+    scope: 'jobs',
+    keys: ['Escape'],
+    isLocal: true,
+  },
 ] as const satisfies readonly CommandEntry[]

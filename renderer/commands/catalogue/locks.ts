@@ -30,4 +30,11 @@ export const locksCommands = [
     keys: ['Escape'],
     isLocal: true,
   },
+  {
+    id: 'locks.filter-leave',
+    title: 'In the filter: clear and leave it',
+    scope: 'locks',
+    keys: ['Escape'],
+    isLocal: true,
+  },
 ] as const satisfies readonly CommandEntry[]

@@ -21,4 +21,11 @@ export const sandboxCommands = [
     keys: ['Escape Tab'],
     isLocal: true,
   },
+  {
+    id: 'sandbox.filter-leave',
+    title: 'In the filter: clear and leave it',
+    scope: 'sandbox',
+    keys: ['Escape'],
+    isLocal: true,
+  },
 ] as const satisfies readonly CommandEntry[]

@@ -2,6 +2,7 @@ import { flushPromises } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useIncidentDraftStore } from '../../stores/incident-draft.ts'
+import { useOutageStore } from '../../stores/outage.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
 import { HASH, incident, incidentsFrame, noteCell, row, ROWS } from './sample-incidents.ts'
 import { incidentsPage } from './sample-page.ts'
@@ -165,7 +166,11 @@ describe('the notebook', () => {
     useConnectionStore().lost(null)
     await flushPromises()
     expect(find('notebook').exists()).toBe(true)
-    await find('draft-keep').trigger('click')
+    const why = useOutageStore().hostOff
+    for (const id of ['draft-keep', 'remove-incident', 'status', 'cell-remove', 'add-chart', 'add-diff', 'bundle-pick'])
+      expect([id, find(id).attributes('disabled'), find(id).attributes('title')]).toEqual([id, '', why])
+    expect(find('add-note').attributes('disabled')).toBeUndefined()
+    await find('draft-text').trigger('keydown', { key: 'Enter', metaKey: true })
     await flushPromises()
     expect(find('notebook').text()).toContain('The host is not connected')
     expect(useIncidentDraftStore().find('INC-0042', 'c1')?.text).toBe('Half a sentence')
@@ -305,9 +310,11 @@ describe('the filter', () => {
     expect(all('cell')).toHaveLength(incident().cells.length)
     await press('j')
     expect(useIncidentsStore().shown).toBe('INC-0039')
-    await press('k')
+    // One that the filter hides is left for the first that it found.
+    useIncidentsStore().choose('INC-0041')
     await find('filter').trigger('keydown', { key: 'Enter' })
     expect(document.activeElement?.getAttribute('data-testid')).toBe('incident-list')
+    expect(useIncidentsStore().shown).toBe('INC-0042')
     await press('Enter')
     expect(document.activeElement?.getAttribute('data-cell')).toBe('c2')
     await find('filter').trigger('keydown', { key: 'Escape' })

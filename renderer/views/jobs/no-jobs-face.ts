@@ -14,7 +14,9 @@ export interface NoJobsFace {
   readonly command: string
   readonly isProbeOff: boolean
 }
-const STILL = 'Targets and totals still work.'
+/** What targets and totals say is added up from job_stats: nothing of it is known without. */
+const EMPTY = 'Rates of targets and totals come from job_stats, too: they are empty.'
+const APART = 'The rule list is read apart from it.'
 const NAMES = 'lctl set_param -P jobid_var=SLURM_JOB_ID'
 
 const jobsStep = (steps: readonly CheckStep[]): CheckStep | undefined => steps.find((s) => s.id === 'jobs')
@@ -26,7 +28,7 @@ export function noJobsFace(card: ClusterCard | null, targets: number): NoJobsFac
     return {
       ...base,
       ...{ cause: 'probe', isProbeOff: true, title: 'No jobs: job_stats is not read' },
-      why: `The probe job_stats is off here${probe.note === '' ? '' : `: ${probe.note}`}. ${STILL}`,
+      why: `The probe job_stats is off here${probe.note === '' ? '' : `: ${probe.note}`}. ${EMPTY} ${APART}`,
     }
   const found = (card?.servers ?? []).flatMap((s) => {
     const step = jobsStep(s.steps)
@@ -40,7 +42,7 @@ export function noJobsFace(card: ClusterCard | null, targets: number): NoJobsFac
     return {
       ...base,
       ...{ cause: 'disable', title: 'No jobs: jobid_var is disable', hosts: hostsOf(disabled), command: NAMES },
-      why: `jobid_var reads disable on ${mgs?.host ?? disabled[0]?.host ?? 'the servers'}, so servers cannot name jobs. ${STILL}`,
+      why: `jobid_var reads disable on ${mgs?.host ?? disabled[0]?.host ?? 'the servers'}, so servers cannot name jobs and count nothing by job. Rates of targets and totals are sums over jobs: they read 0, whatever is served. ${APART}`,
       ask: 'On the MGS; another variable of the scheduler does as well:',
     }
   }
@@ -49,7 +51,7 @@ export function noJobsFace(card: ClusterCard | null, targets: number): NoJobsFac
     return {
       ...base,
       ...{ cause: 'stats', title: 'No jobs: there is no job_stats', hosts: hostsOf(uncounted) },
-      why: `No server has a target that counts by job: none is mounted, or its statistics are gone. ${STILL}`,
+      why: `No server has a target that counts by job: none is mounted, or its statistics are gone. ${EMPTY}`,
       ask: 'Which targets count by job:',
       command: 'lctl list_param obdfilter.*.job_stats mdt.*.job_stats',
     }
@@ -58,12 +60,12 @@ export function noJobsFace(card: ClusterCard | null, targets: number): NoJobsFac
     return {
       ...base,
       ...{ cause: 'unread', title: 'No jobs: job_stats cannot be read', hosts: hostsOf(unread) },
-      why: `${unread[0]?.step.detail ?? ''}. ${STILL}`,
+      why: `${unread[0]?.step.detail ?? ''}. ${EMPTY}`,
       ...(unread[0]?.step.fix ? { ask: 'What to ask for:', command: unread[0].step.fix } : {}),
     }
   return {
     ...base,
     ...{ cause: 'idle', title: 'No job has done anything yet' },
-    why: `job_stats of ${targets === 1 ? '1 target' : `${targets} targets`} is read and is empty: a job shows up with its first operation, and goes an hour after its last. ${STILL}`,
+    why: `job_stats of ${targets === 1 ? '1 target' : `${targets} targets`} is read and is empty: a job shows up with its first operation, and goes an hour after its last. Rates of targets and totals read 0 until then.`,
   }
 }

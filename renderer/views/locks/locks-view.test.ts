@@ -103,6 +103,8 @@ describe('resources', () => {
     await vi.waitFor(() => expect(asked()).toMatchObject({ sort: 'conflicts' }))
     await find('filter').setValue('res:ckpt')
     await vi.waitFor(() => expect(asked()).toMatchObject({ filter: 'res:ckpt' }))
+    await find('filter').trigger('keydown', { key: 'Escape' })
+    await vi.waitFor(() => expect(asked()).toMatchObject({ filter: '' }))
     await all('resource-row')[2]?.trigger('click')
     await vi.waitFor(() => expect(asked()?.selected).toBe('k2'))
     await vi.waitFor(() => expect(all('resource-row')[2]?.attributes('aria-selected')).toBe('true'))

@@ -33,10 +33,14 @@ describe('the keys as a file', () => {
   it('are written, and read again as they were after they are looked at, as one edit', async () => {
     const keymap = open()
     keymap.choose('time.live', 'mod+Shift+l', 'l')
-    const save = vi.spyOn(useShellStore(), 'save').mockResolvedValue(undefined as never)
+    const save = vi.spyOn(useShellStore(), 'save').mockResolvedValue({ kind: 'downloaded' })
     await find('keys-export').trigger('click')
     const [name, blob] = save.mock.calls[0] ?? []
     expect([name, said()]).toEqual(['sluice-keys.json', 'The keys were written to a file'])
+    save.mockResolvedValue({ kind: 'cancelled' })
+    await find('keys-export').trigger('click')
+    await flushPromises()
+    expect(said()).toBe('')
     const text = (await blob?.text()) ?? ''
     keymap.resetAll()
     noticeEdits()

@@ -167,7 +167,7 @@ const outside = {
     range: 'the fitted range of 16 KiB to 4 MiB',
   },
   ...{ side: 'below' as const, times: 4 },
-  why: 'How service time splits into operation and bytes is assumed, so other sizes are off by that.',
+  why: 'How service time splits into operation and bytes is assumed; for other sizes it is less certain.',
 }
 const check = scenarioCheck({ title: 'Checkpoint storm', outside: [outside], suggested: sampleVariants.slice(0, 2) })
 
