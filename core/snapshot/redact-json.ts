@@ -82,7 +82,7 @@ export const FIELD_NAMES: ReadonlySet<string> = new Set(
    service expressions join field items rate nodes variant preset periodMs checkMs batch elapsedMs phase pool now lowest lowestAtMs
    emptyFetches reported unconverted span phases fromMs toMs epochs startMs missed isWhole capacity estimate used reserved profile least
    action left usedReserved usedPool yielded inFlight isThrottled isStarved reservation iops p99Us foot cpuEvents dataCpuEvents dataIos
-   atS idleShare worst periods alertAfter admissible fluidFinish events`.split(/\s+/),
+   atS idleShare worst periods alertAfter admissible fluidFinish events filtered filter passing keys`.split(/\s+/),
 )
 
 /** What a walk does with each string: by the kind of its field. */
