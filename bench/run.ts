@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --json] [-- --only TEXT]`: medians of at least five runs after a warm-up, with a baseline from the
- * same process where there is one. Each bench stands beside what it measures; this file only runs them.
+ * `npm run bench [-- --json] [-- --only TEXT]`: medians of at least five runs after a warm-up with their spread, beside
+ * a baseline from the same process where there is one. Each bench stands beside what it measures; this file only runs them.
  */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
 import { benches as alerts } from '#core/alerts/alerts.bench.ts'
@@ -29,40 +29,7 @@ import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
 import { benches as step } from '#electron/recorded/step.bench.ts'
 import { benches as sandboxThreads } from '#electron/sandbox/sandbox.bench.ts'
 import { benches as ssh } from '#electron/ssh/ssh.bench.ts'
-
-interface Bench {
-  readonly id: string
-  readonly unit: string
-  /** One timed measurement; `now` is in ms. */
-  run(now: () => number): number | Promise<number>
-  /** The same work done the plain way, in the same process. */
-  baseline?(now: () => number): number | Promise<number>
-  readonly note?: string
-}
-
-interface Measured {
-  id: string
-  unit: string
-  value: number
-  n: number
-  baseline?: number
-  ratio?: number
-  note?: string
-}
-
-const RUNS = 7
-const now = (): number => performance.now()
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
-
-async function measure(run: Bench['run']): Promise<number> {
-  await run(now)
-  const values: number[] = []
-  for (let i = 0; i < RUNS; i++) values.push(await run(now))
-  return median(values)
-}
-
-const round = (v: number): number => Number(v.toPrecision(4))
+import { lineOf, measure, type Bench, type Measured } from './measure.ts'
 
 const args = process.argv.slice(2)
 if (args.includes('--window')) {
@@ -107,19 +74,9 @@ const all: readonly Bench[] = [
   ...search,
 ]
 const out: Measured[] = []
-for (const b of all.filter((x) => x.id.includes(only))) {
-  const value = round(await measure((t) => b.run(t)))
-  const m: Measured = { id: b.id, unit: b.unit, value, n: RUNS }
-  if (b.baseline) {
-    const plain = b.baseline.bind(b)
-    m.baseline = round(await measure((t) => plain(t)))
-    m.ratio = round(value / m.baseline)
-  }
-  if (b.note !== undefined) m.note = b.note
-  out.push(m)
-  if (!json) {
-    const beside = m.baseline === undefined ? '' : `   baseline ${m.baseline}, ratio ${m.ratio}`
-    process.stdout.write(`${m.id.padEnd(36)}${String(m.value).padStart(12)} ${m.unit.padEnd(12)}${beside}\n`)
-  }
+for (const bench of all.filter((x) => x.id.includes(only))) {
+  const measured = await measure(bench)
+  out.push(measured)
+  if (!json) process.stdout.write(`${lineOf(measured)}\n`)
 }
 if (json) process.stdout.write(`${JSON.stringify({ benches: out })}\n`)

@@ -124,14 +124,20 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('note-text').fill('hog was asked to stop')
     await page.keyboard.press('Control+Enter')
     await expect.poll(() => page.getByTestId('note-dialog').count()).toBe(0)
-    // At the cursor, which is the strip's end; where an alarm is as near it is drawn instead, and its tip tells both.
-    const newest = page.getByTestId('strip-mark').last()
+    // At the cursor; the strip goes on, so that later marks may stand behind it. Where an alarm is as near it is drawn instead, and
+    // its tip tells both.
+    const marks = page.getByTestId('strip-mark')
     const told = async (): Promise<string> => {
-      await newest.focus()
-      return (await page.getByRole('tooltip').allTextContents()).join('\n')
+      const tips: string[] = []
+      const last = (await marks.count()) - 1
+      for (let at = last; at >= Math.max(0, last - 5); at--) {
+        await marks.nth(at).focus()
+        tips.push(...(await page.getByRole('tooltip').allTextContents()))
+      }
+      return tips.join('\n')
     }
     await expect.poll(told).toContain('hog was asked to stop')
-    await newest.blur()
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
     await page.keyboard.press('l')
     await page.keyboard.press('1')
     await expect.poll(() => page.getByTestId('events').textContent()).toContain('hog was asked to stop')
