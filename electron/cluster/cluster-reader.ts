@@ -98,6 +98,11 @@ export class ClusterReader {
     return this.#targetsOf.get(host) ?? []
   }
 
+  /** Targets of these servers, each with its server. */
+  targetsAt(hosts: readonly string[]): TargetNow[] {
+    return hosts.flatMap((node) => this.targetsOf(node).map((target) => ({ target, node })))
+  }
+
   /** Asks all servers that are not being read, and takes what has come in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
     const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, this.#patience) ?? [])

@@ -154,7 +154,7 @@ export class ClusterMonitor {
 
   /** MDTs, each with its MDS. */
   get metadataTargets(): readonly TargetNow[] {
-    return this.serversOf('mdt').flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
+    return this.#reader.targetsAt(this.serversOf('mdt'))
   }
 
   /** OSSes in the order of the source. */
@@ -343,7 +343,7 @@ export class ClusterMonitor {
       .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
     const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
     this.#meter.add(costs, performance.now())
-    this.#targets = this.servers.flatMap((node) => this.#reader.targetsOf(node).map((target) => ({ target, node })))
+    this.#targets = this.#reader.targetsAt(this.servers)
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
@@ -377,9 +377,7 @@ export class ClusterMonitor {
       this.idleRules.look(p.host, p.rules, atMs)
       for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
     }
-    const unread = [...silent, ...late].flatMap(({ host: node }) =>
-      this.#reader.targetsOf(node).map((target) => ({ target, node })),
-    )
+    const unread = this.#reader.targetsAt([...silent, ...late].map(({ host }) => host))
     this.#remember(atMs, sums, taken, periods, this.loop.controller, unread)
     this.#watch.look(atMs, periods, this.loop)
     this.slots.look(atMs, this.recent, this.jobs)

@@ -148,7 +148,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
     timer = setTimeout(() => void checkNow(), CHECK_MS)
   }
 
-  /** Takes jobs out whose inputs the model does not reach; as any edit, it is not saved. */
+  /** Takes jobs out whose inputs the model does not reach: an edit, so it is not saved. */
   async function leaveOut(jobIds: readonly string[]): Promise<void> {
     const asked = text.value
     const left = await ask('leaving jobs out', 'The jobs were not left out', () =>
