@@ -83,13 +83,3 @@ export async function measureSteps(page: Page, steps: number): Promise<StepTimes
   await session.detach()
   return { ...times, cpuMs: (spent - idle) / steps }
 }
-
-const at = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN
-
-/** One line of a report. */
-export function stepLine({ numbers, charts, floor, cpuMs }: StepTimes): string {
-  const both = (values: readonly number[]): string =>
-    `${at(values, 0.5).toFixed(1)} ms (p95 ${at(values, 0.95).toFixed(1)})`
-  return `numbers ${both(numbers)}, charts ${both(charts)}, processor time ${cpuMs.toFixed(1)} ms a step; baseline: an empty frame ${both(floor)}`
-}

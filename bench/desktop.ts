@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- --desktop`: what an operator waits for and what stays open all day, in a real browser on the built window.
+ * What an operator waits for and what stays open all day, in a real browser on the built window.
  * Start: from the start of a process to the first sample on screen; beside it a process that serves an empty page to the same
  * browser. View switch: from the key to the first painted picture of the view, and until all parts of it are there. Memory: of host and page with a day of 12 servers in the history.
  */
@@ -9,18 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { History } from '#electron/history/history.ts'
-import { launch, noBrowser } from '../tests/e2e/browser.ts'
+import { launch } from '../tests/e2e/browser.ts'
+import { inBrowser } from './in-browser.ts'
+import { median, told, type Measured, type Suite } from './measure.ts'
 
 const root = join(import.meta.dirname, '..')
 const RUNS = 7
 /** What `npm start` runs where there is no window. */
 const SERVER = 'out/main/server.js'
 const DAY_MS = 86_400_000
-
-const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
-const spread = (values: readonly number[]): string =>
-  `median ${middle(values).toFixed(0)} ms, ${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}, n ${values.length}`
-const say = (id: string, text: string): void => void process.stdout.write(`desktop.${id.padEnd(22)} ${text}\n`)
 
 /** Resolves with the first address that a process prints. */
 function served(program: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
@@ -58,7 +55,7 @@ async function startOnce(browser: Browser, program: readonly string[]): Promise<
   return ms
 }
 
-async function starts(browser: Browser, folder: string): Promise<void> {
+async function starts(browser: Browser, folder: string): Promise<Measured[]> {
   const [ours, empty]: [number[], number[]] = [[], []]
   for (let i = 0; i <= RUNS; i++) {
     const file = join(folder, `start-${i}.sqlite`)
@@ -68,8 +65,18 @@ async function starts(browser: Browser, folder: string): Promise<void> {
     ours.push(ms)
     empty.push(plain)
   }
-  say('start', `${spread(ours)} (process to first sample on screen; at most 2000)`)
-  say('start.empty-page', `${spread(empty)}; ratio ${(middle(ours) / middle(empty)).toFixed(1)}`)
+  return [
+    told(
+      {
+        ...{ id: 'desktop.start', unit: 'ms', must: { most: 2000 } },
+        note: 'from the start of the process to the first sample on screen',
+        beside: 'a process that serves an empty page to the same browser',
+        limit: 'modules of the host and the window are read and compiled, then the first picture is laid out and drawn',
+      },
+      ours,
+      empty,
+    ),
+  ]
 }
 
 /**
@@ -132,7 +139,7 @@ const VIEWS = [
   [',', 'settings'],
 ] as const
 
-async function switches(page: Page): Promise<void> {
+async function switches(page: Page): Promise<Measured[]> {
   const took = new Map<string, number[]>(VIEWS.map(([, view]) => [view, []]))
   const wholes = new Map<string, number[]>(VIEWS.map(([, view]) => [view, []]))
   const floors: number[] = []
@@ -148,11 +155,18 @@ async function switches(page: Page): Promise<void> {
       floors.push(floor)
     }
   }
-  for (const [view, values] of took) {
-    const all = middle(wholes.get(view) ?? [])
-    say(`switch.${view}`, `${spread(values)} (at most 50); all parts of it ${all.toFixed(0)} ms`)
-  }
-  say('switch.empty-frame', spread(floors))
+  return [...took].map(([view, values]) =>
+    told(
+      {
+        ...{ id: `desktop.switch.${view}`, unit: 'ms', must: { most: 50 } },
+        note: `from the key to the first picture of the view; all parts of it after ${median(wholes.get(view) ?? []).toFixed(0)} ms`,
+        beside: 'the same browser from a key to an empty frame',
+        limit: 'the old view leaves, the new one is laid out and drawn, in software here',
+      },
+      values,
+      floors,
+    ),
+  )
 }
 
 /** Proportional and resident memory of a process, MB; 0 where it cannot be read. */
@@ -220,7 +234,7 @@ function writeDay(file: string): void {
   history.close()
 }
 
-async function memory(browser: Browser, folder: string): Promise<void> {
+async function memory(browser: Browser, folder: string): Promise<Measured[]> {
   const file = join(folder, 'day.sqlite')
   writeDay(file)
   const { child, url } = await served([SERVER, '--port', '0', '--history', file])
@@ -233,37 +247,61 @@ async function memory(browser: Browser, folder: string): Promise<void> {
   }
   await page.keyboard.press('8')
   await page.waitForTimeout(20_000)
-  const host = memoryOf(child.pid ?? 0)
-  const { page: pages, all } = browserMemory()
-  const sum = host.pss + pages
-  say(
-    'memory',
-    `host ${host.pss.toFixed(0)} MB, page ${pages.toFixed(0)} MB: ${sum.toFixed(0)} MB (at most 600); with the browser itself ${(host.pss + all).toFixed(0)} MB`,
-  )
+  const [host, all]: [number[], number[]] = [[], []]
+  let [pages, browsers] = [0, 0]
+  for (let i = 0; i < 5; i++) {
+    await page.waitForTimeout(2000)
+    const { pss } = memoryOf(child.pid ?? 0)
+    const of = browserMemory()
+    ;[pages, browsers] = [of.page, of.all]
+    host.push(pss)
+    all.push(pss + pages)
+  }
   await page.close()
   await ended(child)
+  const note = `a day of 12 servers (48 OSTs, 400 jobs at work) in the history, every view opened once`
+  return [
+    told(
+      {
+        ...{ id: 'desktop.memory', unit: 'MB', must: { most: 600 } },
+        note: `${note}; host and page (${pages.toFixed(0)} MB); with the browser's own processes ${(median(host) + browsers).toFixed(0)} MB`,
+      },
+      all,
+    ),
+    told({ id: 'desktop.memory.host', unit: 'MB', note: `${note}; the host alone` }, host),
+  ]
 }
 
-export async function desktopBenches(): Promise<void> {
-  if (noBrowser !== undefined) {
-    process.stdout.write(`desktop benches not run: ${noBrowser}\n`)
-    return
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'))
-  const browser = await launch()
-  try {
-    await starts(browser, folder)
-    const { child, url } = await served([SERVER, '--port', '0', '--history', join(folder, 'switch.sqlite')])
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-    await page.goto(url)
-    await page.getByTestId('sample').first().waitFor()
-    await page.waitForTimeout(5000)
-    await switches(page)
-    await page.close()
-    await ended(child)
-    await memory(browser, folder)
-  } finally {
-    await browser.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+async function switched(browser: Browser, folder: string): Promise<Measured[]> {
+  const { child, url } = await served([SERVER, '--port', '0', '--history', join(folder, 'switch.sqlite')])
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  await page.goto(url)
+  await page.getByTestId('sample').first().waitFor()
+  await page.waitForTimeout(5000)
+  const of = await switches(page)
+  await page.close()
+  await ended(child)
+  return of
 }
+
+/** Each in a browser and a folder of its own. */
+const suite = (id: string, run: (browser: Browser, folder: string) => Promise<Measured[]>): Suite => ({
+  id,
+  run: () =>
+    inBrowser(async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-desktop-'))
+      const browser = await launch()
+      try {
+        return await run(browser, folder)
+      } finally {
+        await browser.close()
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }),
+})
+
+export const suites: readonly Suite[] = [
+  suite('desktop.start', starts),
+  suite('desktop.switch', switched),
+  suite('desktop.memory', memory),
+]

@@ -1,27 +1,70 @@
-/** What a bench declares, and how it is measured: a warm-up, then medians of at least five runs with the lowest and the highest. */
+/**
+ * What a bench declares and how it is measured: a warm-up, then medians of at least five runs with the lowest and the highest, beside a
+ * baseline that did the same work in the same run of the program. How a cost grows is fitted through three sizes or more.
+ */
+import { fitted, type Axis } from './growth.ts'
 
-/** One cost; `now` is in ms. */
-export interface Bench {
+/** What must hold of a cost, in its unit. */
+export interface Budget {
+  readonly most?: number
+  readonly least?: number
+}
+
+/** What is said of a cost beside its figure. */
+export interface Facts {
   /** Stable: what compares runs over years looks for it. */
   readonly id: string
   readonly unit: string
-  /** One timed measurement. */
-  run(now: () => number): number | Promise<number>
-  /** The same work done the plain way, in the same process. */
-  baseline?(now: () => number): number | Promise<number>
+  /** What is measured, and on how much. */
   readonly note?: string
+  /** What the baseline is. */
+  readonly beside?: string
+  readonly must?: Budget
+  /** The figure of the paper or of a peer, with where it is from. */
+  readonly paper?: string
+  /** What keeps the cost from being lower; of a budget that is missed, why. */
+  readonly limit?: string
 }
 
-/** What is told of a bench: `value` and `baseline` are medians of `n` runs, `spread` the lowest and the highest of the value's. */
-export interface Measured {
-  id: string
-  unit: string
-  value: number
-  spread: readonly [number, number]
-  n: number
-  baseline?: number
-  ratio?: number
-  note?: string
+type Clock = () => number
+
+/** One cost; `now` is in ms. */
+export interface Bench extends Facts {
+  /** One timed measurement. */
+  run(now: Clock): number | Promise<number>
+  /** The same work done the plain way, in the same process. */
+  baseline?(now: Clock): number | Promise<number>
+  /** Timed runs, at least five; seven where nothing is said. */
+  readonly runs?: number
+}
+
+/** How a cost grows: the exponent of its best fit over the sizes. */
+export interface Growth extends Facts {
+  readonly sizes: readonly number[]
+  /** One timed measurement at a size; in what unit, the exponent does not care. */
+  cost(now: Clock, size: number): number | Promise<number>
+  readonly axis: Axis
+  readonly runs?: number
+}
+
+/** Several costs of one set-up that is too dear to make for each: a browser, a day of history. */
+export interface Suite {
+  /** Starts the id of each of its costs. */
+  readonly id: string
+  run(): Promise<Measured[]>
+}
+
+/** What is told of a cost: `value` and `baseline` are medians of `n` runs, `spread` the lowest and the highest of the value's. */
+export interface Measured extends Facts {
+  readonly value: number
+  readonly spread: readonly [number, number]
+  readonly n: number
+  readonly baseline?: number
+  readonly ratio?: number
+  /** Whether what must hold holds; absent where nothing must. */
+  readonly holds?: boolean
+  /** Of a growth: each size with the median of its cost. */
+  readonly points?: readonly (readonly [size: number, cost: number])[]
 }
 
 const RUNS = 7
@@ -33,29 +76,72 @@ export const median = (values: readonly number[]): number =>
 
 const round = (v: number): number => Number(v.toPrecision(4))
 
-async function runs(run: Bench['run']): Promise<number[]> {
+const holds = (value: number, { most = Infinity, least = -Infinity }: Budget): boolean =>
+  value <= most && value >= least
+
+/** What is told of a cost whose figures were taken elsewhere, as a browser takes them. */
+export function told(facts: Facts, values: readonly number[], baselines: readonly number[] = []): Measured {
+  const { id, unit, note, beside, must, paper, limit } = facts
+  const value = round(median(values))
+  const baseline = baselines.length > 0 ? round(median(baselines)) : undefined
+  return {
+    ...{ id, unit, value, spread: [round(Math.min(...values)), round(Math.max(...values))], n: values.length },
+    ...(baseline !== undefined && { baseline, ratio: round(value / baseline) }),
+    ...(must && { must, holds: holds(value, must) }),
+    ...(note !== undefined && { note }),
+    ...(beside !== undefined && { beside }),
+    ...(paper !== undefined && { paper }),
+    ...(limit !== undefined && { limit }),
+  }
+}
+
+async function runs(run: (now: Clock) => number | Promise<number>, count = RUNS): Promise<number[]> {
   await run(now)
   const values: number[] = []
-  for (let i = 0; i < RUNS; i++) values.push(await run(now))
+  for (let i = 0; i < count; i++) values.push(await run(now))
   return values
 }
 
-export async function measure(bench: Bench): Promise<Measured> {
-  const values = await runs((t) => bench.run(t))
-  const value = round(median(values))
-  const spread = [round(Math.min(...values)), round(Math.max(...values))] as const
-  const m: Measured = { id: bench.id, unit: bench.unit, value, spread, n: RUNS }
-  if (bench.baseline) {
-    const plain = bench.baseline.bind(bench)
-    m.baseline = round(median(await runs((t) => plain(t))))
-    m.ratio = round(value / m.baseline)
+/** Its runs, then those of its baseline. */
+export async function measure(bench: Bench | Growth): Promise<Measured> {
+  if ('sizes' in bench) return measureGrowth(bench)
+  const plain = bench.baseline?.bind(bench)
+  const values = await runs((t) => bench.run(t), bench.runs)
+  // After the runs: a note may tell of what they found, the size of a file for one.
+  return told(bench, values, plain ? await runs((t) => plain(t), bench.runs) : [])
+}
+
+/** Each round measures all sizes, so that a busy moment of the machine is shared by them; the spread is that of the rounds' exponents. */
+async function measureGrowth(growth: Growth): Promise<Measured> {
+  const rounds: number[][] = []
+  for (let i = 0; i <= (growth.runs ?? RUNS); i++) {
+    const costs: number[] = []
+    for (const size of growth.sizes) costs.push(await growth.cost(now, size))
+    if (i > 0) rounds.push(costs)
   }
-  if (bench.note !== undefined) m.note = bench.note
-  return m
+  const medians = growth.sizes.map((_, s) => median(rounds.map((costs) => costs[s] as number)))
+  const exponents = rounds.map((costs) => fitted(growth.sizes, costs, growth.axis))
+  return {
+    ...told(growth, exponents),
+    points: growth.sizes.map((size, s) => [size, round(medians[s] as number)] as const),
+  }
+}
+
+/** What must hold, in words. */
+export function budgetOf({ most, least }: Budget): string {
+  return [most === undefined ? '' : `at most ${most}`, least === undefined ? '' : `at least ${least}`]
+    .filter((words) => words !== '')
+    .join(', ')
 }
 
 /** A line of a terminal. */
-export function lineOf({ id, unit, value, spread: [low, high], baseline, ratio }: Measured): string {
-  const beside = baseline === undefined ? '' : `   baseline ${baseline}, ratio ${ratio}`
-  return `${id.padEnd(36)}${String(value).padStart(12)} ${unit.padEnd(12)} ${low} to ${high}${beside}`
+export function lineOf(of: Measured): string {
+  const { id, unit, value, baseline, ratio, must, holds: isHeld, points } = of
+  const [low, high] = of.spread
+  return [
+    `${id.padEnd(38)}${String(value).padStart(12)} ${unit.padEnd(12)} ${low} to ${high}`,
+    ...(baseline === undefined ? [] : [`baseline ${baseline}, ratio ${ratio}`]),
+    ...(must === undefined ? [] : [`${isHeld === true ? 'holds' : 'MISSED'}: ${budgetOf(must)}`]),
+    ...(points === undefined ? [] : [points.map(([size, cost]) => `${size}: ${cost}`).join(', ')]),
+  ].join('   ')
 }

@@ -1,16 +1,10 @@
+/** What a period of AdapTBF costs a job: the allocator alone and how it grows, the ledger of pairs alone, the whole controller step. */
+import type { Bench, Growth } from '../../bench/measure.ts'
 import { randomStream } from '../base/random.ts'
 import { TokenAllocator } from './allocation.ts'
 import { AdapTbfController } from './controller.ts'
 import type { PeriodJob } from './job-ledger.ts'
 import { PairLedger } from './pair-ledger.ts'
-
-/** One measurement, to be repeated by the runner; `now` in ms. */
-export interface Bench {
-  readonly id: string
-  readonly unit: string
-  readonly note?: string
-  run(now: () => number): number
-}
 
 const PERIODS = 8
 /** Job-periods of one measurement: enough that compiled code and not the compiler is timed; fewer where each costs more. */
@@ -48,20 +42,31 @@ function allocatorRun(count: number): (now: () => number) => number {
   }
 }
 
-/** The exponent k of cost = c * jobs^k, fitted through all sizes on logarithmic axes: 1 is linear. */
-function benchExponent(): Bench {
-  const runs = SIZES.map((count) => ({ count, run: allocatorRun(count) }))
+/** Demand and nodes of the same jobs added up and shared out by nodes: what no allocator can leave out. */
+function sharesRun(count: number): (now: () => number) => number {
+  let periods: PeriodJob[][] | undefined
+  const shares = new Float64Array(count)
+  return (now) => {
+    const all = (periods ??= periodsOf(count))
+    return timed(ALLOCATOR_JOB_PERIODS, count, now, (period) => {
+      const jobs = all[period] ?? []
+      let [nodes, demand] = [0, 0]
+      for (const job of jobs) {
+        nodes += job.nodes
+        demand += job.demand
+      }
+      for (const [i, job] of jobs.entries()) shares[i] = Math.min(demand, 20 * count) * (job.nodes / nodes)
+    })
+  }
+}
+
+/** The whole period over its jobs. */
+function growthOf(id: string, run: (count: number) => (now: () => number) => number, note: string): Growth {
+  const runs = new Map(SIZES.map((count) => [count, run(count)]))
   return {
-    id: 'adaptbf.allocate.exponent',
-    unit: 'exponent',
-    note: `cost = c * jobs^k, ${SIZES[0]} to ${SIZES.at(-1)!} jobs`,
-    run(now) {
-      const points = runs.map(({ count, run }) => ({ x: Math.log(count), y: Math.log(count * run(now)) }))
-      const mean = (of: (p: { x: number; y: number }) => number): number =>
-        points.reduce((sum, p) => sum + of(p), 0) / points.length
-      const [x0, y0] = [mean(({ x }) => x), mean(({ y }) => y)]
-      return mean(({ x, y }) => (x - x0) * (y - y0)) / mean(({ x }) => (x - x0) ** 2)
-    },
+    ...{ id, unit: 'exponent', sizes: SIZES, axis: 'size', must: { most: 1.15 }, note, paper: 'linear in active jobs' },
+    cost: (now, count) => count * (runs.get(count)?.(now) ?? NaN),
+    limit: 'linear work; from 30,000 jobs on the records no longer fit the caches',
   }
 }
 
@@ -79,6 +84,8 @@ function benchPairs(count: number): Bench {
   return {
     id: `adaptbf.pairs.${count}`,
     unit: 'ns/job',
+    note: `who owes whom after a period in which all of ${count} jobs lend or borrow`,
+    limit: 'pairs of a lender and a borrower are looked up by both names',
     run: (now) => timed(OTHER_JOB_PERIODS, count, now, (period) => pairs.enter((atNs += 1e8), ids, [periods[period]!])),
   }
 }
@@ -94,14 +101,23 @@ function benchController(count: number): Bench {
   return {
     id: `adaptbf.control.${count}`,
     unit: 'ns/job',
+    note: 'observation, allocation, ledger and pairs of one period',
+    paper: 'under 30,000 ns a job (arXiv 2602.22409)',
+    limit: 'the ledger of pairs is most of it',
     run: (now) => timed(OTHER_JOB_PERIODS, count, now, (period) => controller.step(observations[period]!)),
   }
 }
 
-/** ns per job and period: the allocator alone and how it grows, the ledger of pairs alone, the whole controller step. */
-export const benches: readonly Bench[] = [
-  ...SIZES.map((count) => ({ id: `adaptbf.allocate.${count}`, unit: 'ns/job', run: allocatorRun(count) })),
-  benchExponent(),
+export const benches: readonly (Bench | Growth)[] = [
+  ...SIZES.map((count) => ({
+    ...{ id: `adaptbf.allocate.${count}`, unit: 'ns/job', run: allocatorRun(count), baseline: sharesRun(count) },
+    ...(count === 1000 && { must: { most: 500 } }),
+    note: 'initial shares, redistribution, reclaim and remainders of one period',
+    beside: 'shares by nodes alone: no lending, no remainders, no records',
+    paper: 'under 30,000 ns a job (arXiv 2602.22409)',
+    limit: 'a job is looked up by its name, then passes through the three steps and the carry of remainders',
+  })),
+  growthOf('adaptbf.allocate.growth', allocatorRun, `time of a period over ${SIZES[0]} to ${SIZES.at(-1)} jobs`),
   ...[100, 1_000, 10_000].map(benchPairs),
   ...[1_000, 10_000, 100_000].map(benchController),
 ]

@@ -1,4 +1,5 @@
 /** Reading the job_stats of 10,000 jobs, half of whose counters have moved. */
+import type { Bench, Growth } from '../../bench/measure.ts'
 import { JobStatsReader } from './job-stats-reader.ts'
 import { JobStatsScanner } from './job-stats-scanner.ts'
 import { mixedJobStats } from './job-stats-sample.bench.ts'
@@ -64,41 +65,35 @@ function again(now: () => number): number {
   return mbPerS(later.length, took)
 }
 
-const SIZES = [1000, 5000, 25_000].map((jobs) => ({ jobs, bytes: latin1(mixedJobStats(jobs)) }))
+const SIZES = [1000, 5000, 25_000] as const
+const sized = new Map<number, Uint8Array>(SIZES.map((jobs) => [jobs, latin1(mixedJobStats(jobs))]))
 
-/** Slope of time over size on logarithmic scales, by least squares: 1 = twice the jobs take twice the time. */
-function growth(now: () => number): number {
-  const points = SIZES.map((s) => {
-    const best = Math.min(...[1, 2, 3].map(() => parse(s.bytes, s.jobs, now)))
-    return { x: Math.log(s.bytes.length), y: Math.log(best) }
-  })
-  const mean = (of: (p: { x: number; y: number }) => number): number =>
-    points.reduce((n, p) => n + of(p), 0) / points.length
-  const x = mean((p) => p.x)
-  const y = mean((p) => p.y)
-  return mean((p) => (p.x - x) * (p.y - y)) / mean((p) => (p.x - x) ** 2)
-}
+const limit = 'every byte is looked at once; names and numbers become values that are kept'
 
-export const benches = [
+export const benches: readonly (Bench | Growth)[] = [
   {
-    id: 'lustre.parse-job-stats',
-    unit: 'MB/s',
-    run: (now: () => number): number => mbPerS(bytes.length, parse(bytes, JOBS, now)),
-    baseline: byteLoop,
-    note: `${note}; beside a loop over the same bytes that counts newlines`,
+    ...{ id: 'lustre.parse-job-stats', unit: 'MB/s', must: { least: 150 }, note, limit },
+    run: (now) => mbPerS(bytes.length, parse(bytes, JOBS, now)),
+    ...{ baseline: byteLoop, beside: 'a loop over the same bytes that counts newlines' },
+    paper: 'a vendor tool: 19.6 s of CPU for the 23 MB of 10,000 jobs, 1.2 MB/s',
   },
   {
-    id: 'lustre.parse-job-stats.text',
-    unit: 'MB/s',
-    run: fromText,
-    baseline: splitLines,
-    note: `${note}, as text; beside splitting it into lines`,
+    ...{ id: 'lustre.parse-job-stats.text', unit: 'MB/s', run: fromText, note: `${note}, as text`, limit },
+    ...{ baseline: splitLines, beside: 'splitting it into lines' },
   },
-  { id: 'lustre.parse-job-stats.again', unit: 'MB/s', run: again, note: `${note}; a quarter of the jobs moved since` },
   {
-    id: 'lustre.parse-job-stats.growth',
-    unit: 'exponent',
-    run: growth,
-    note: `time over size with ${SIZES.map((s) => s.jobs).join(', ')} jobs`,
+    ...{
+      id: 'lustre.parse-job-stats.again',
+      unit: 'MB/s',
+      run: again,
+      note: `${note}; a quarter of the jobs moved since`,
+    },
+    ...{ baseline: byteLoop, beside: 'a loop over the same bytes that counts newlines' },
+    limit: 'entries whose bytes are as before are compared, not read',
   },
-] as const
+  {
+    ...{ id: 'lustre.parse-job-stats.growth', unit: 'exponent', sizes: SIZES, axis: 'size', must: { most: 1.1 } },
+    cost: (now, jobs) => Math.min(...[1, 2, 3].map(() => parse(sized.get(jobs) ?? bytes, jobs, now))),
+    note: 'time over jobs',
+  },
+]

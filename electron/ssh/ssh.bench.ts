@@ -103,13 +103,18 @@ export const benches =
   noSshd === ''
     ? [
         {
-          id: 'ssh.channel',
-          unit: 'ms',
-          run: channel,
-          baseline: processes,
-          note: 'baseline: one ssh process a command',
+          ...{ id: 'ssh.channel', unit: 'ms', run: channel, baseline: processes, beside: 'one ssh process a command' },
+          note: 'a command in the framed channel of an open session',
+          limit: 'a shell on the server starts the command; the rest is one turn over loopback',
         },
-        { id: 'ssh.exec', unit: 'ms', run: exec, baseline: processes, note: 'baseline: one ssh process a command' },
-        { id: 'ssh.channel-exec', unit: 'ms', run: channel, baseline: exec, note: 'baseline: one SSH exec a command' },
+        {
+          ...{ id: 'ssh.exec', unit: 'ms', run: exec, baseline: processes, beside: 'one ssh process a command' },
+          note: 'a command in a channel of its own in an open session',
+          limit: 'a channel is opened and closed, and the server starts a shell for it',
+        },
+        {
+          ...{ id: 'ssh.channel-exec', unit: 'ms', run: channel, baseline: exec, beside: 'one SSH exec a command' },
+          note: 'the framed channel again',
+        },
       ]
     : []

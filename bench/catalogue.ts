@@ -1,0 +1,65 @@
+/** Every cost that is measured. Each bench stands beside what it measures; what needs a browser or a process of its own is in this folder. */
+import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
+import { benches as alerts } from '#core/alerts/alerts.bench.ts'
+import { benches as haechi } from '#core/haechi/haechi.bench.ts'
+import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
+import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
+import { benches as padllControl } from '#core/padll/control/cycle.bench.ts'
+import { benches as padllStage } from '#core/padll/stage/stage.bench.ts'
+import { benches as fig20 } from '#core/papers/seqdlm/ior-single.bench.ts'
+import { benches as sandbox } from '#core/sandbox/run.bench.ts'
+import { benches as seqdlm } from '#core/seqdlm/lock-server.bench.ts'
+import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
+import { benches as sim } from '#core/sim/simulation.bench.ts'
+import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
+import { benches as collection } from '#electron/cluster/collection.bench.ts'
+import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
+import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
+import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
+import { benches as history } from '#electron/history/history.bench.ts'
+import { benches as search } from '#electron/host/search/search.bench.ts'
+import { benches as jobsFilter } from '#electron/host/views/jobs-filter.bench.ts'
+import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
+import { benches as bundle } from '#electron/incidents/bundle/bundle.bench.ts'
+import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
+import { benches as padllCStage } from '#electron/padll/stage.bench.ts'
+import { benches as step } from '#electron/recorded/step.bench.ts'
+import { benches as sandboxThreads } from '#electron/sandbox/sandbox.bench.ts'
+import { benches as ssh } from '#electron/ssh/ssh.bench.ts'
+import { suites as desktop } from './desktop.ts'
+import type { Bench, Growth, Suite } from './measure.ts'
+import { suites as window } from './window.ts'
+
+/** In the order in which they run: what is sensitive to a warm machine is not last. */
+export const benches: readonly (Bench | Growth)[] = [
+  ...sim,
+  ...sandbox,
+  ...sandboxThreads,
+  ...tbf,
+  ...lustre,
+  ...lustreMemory,
+  ...adaptbf,
+  ...seqdlm,
+  ...seqdlmTrace,
+  ...fig20,
+  ...haechi,
+  ...haechiReal,
+  ...padllControl,
+  ...padllStage,
+  ...emulator,
+  ...collection,
+  ...history,
+  ...excerpt,
+  ...bundle,
+  ...alerts,
+  ...alertsGather,
+  ...padllCStage,
+  ...padllHierarchy,
+  ...ssh,
+  ...step,
+  ...jobsFilter,
+  ...search,
+]
+
+/** Those of a browser and of whole processes, after the others. */
+export const suites: readonly Suite[] = [...desktop, ...window]

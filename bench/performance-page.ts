@@ -1,0 +1,84 @@
+/**
+ * docs/performance.md as a run found it: the table between its two marks, and the figures themselves in docs/performance.json. The words
+ * around the table are written by hand; no figure is.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { budgetOf, type Measured } from './measure.ts'
+
+const docs = join(import.meta.dirname, '../docs')
+const [BEGIN, END] = ['<!-- figures: npm run bench -- --page -->', '<!-- end of figures -->']
+
+/** By the start of an id, in the order of the page. */
+export const AREAS: readonly (readonly [title: string, ids: readonly string[]])[] = [
+  ['The console on the desk', ['desktop.', 'window.', 'console.', 'host.', 'jobs.', 'search.', 'rules.']],
+  ['Live clusters', ['ssh.', 'collection.']],
+  ["Lustre's text and TBF", ['lustre.', 'tbf.']],
+  ['AdapTBF', ['adaptbf.']],
+  ['PADLL', ['padll.']],
+  ['SeqDLM', ['seqdlm.', 'ldlm.']],
+  ['Haechi', ['haechi.']],
+  ['Simulation and sandbox', ['sim.', 'emulator.', 'sandbox.']],
+  ['History, time travel, incidents', ['history.', 'excerpt.', 'recorded.', 'bundle.', 'alerts.']],
+  ['Everything else', ['']],
+]
+
+const escaped = (text: string): string => text.replaceAll('|', '\\|')
+const grouped = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+
+/** The measured cost and what stands beside it. */
+function row(of: Measured): string {
+  const { id, unit, value, baseline, ratio, must, holds, paper, note, beside, points } = of
+  const [low, high] = of.spread
+  const is = [
+    note ?? '',
+    beside === undefined ? '' : `baseline: ${beside}`,
+    points === undefined ? '' : points.map(([size, cost]) => `${grouped(size)}: ${grouped(cost)}`).join(', '),
+  ]
+  const cells = [
+    `\`${id}\`<br>${is.filter((text) => text !== '').join('; ')}`,
+    `**${grouped(value)}** ${unit}<br>${grouped(low)} to ${grouped(high)}, n ${of.n}`,
+    baseline === undefined ? '' : grouped(baseline),
+    ratio === undefined ? '' : grouped(ratio),
+    must === undefined ? '' : `${budgetOf(must)}: ${holds === true ? 'holds' : '**missed**'}`,
+    paper ?? '',
+    of.limit ?? '',
+  ]
+  return `| ${cells.map(escaped).join(' | ')} |`
+}
+
+const HEAD = `| Cost | Measured | Baseline | Ratio | Must hold | Paper | What limits it |
+|---|---|---|---|---|---|---|`
+
+/** The generated part. @param machine what it was measured on, and when */
+export function figures(all: readonly Measured[], machine: string): string {
+  const left = new Set(all)
+  const parts = AREAS.map(([title, starts]) => {
+    const rows = [...left].filter(({ id }) => starts.some((start) => id.startsWith(start)))
+    for (const taken of rows) left.delete(taken)
+    return rows.length === 0 ? '' : `### ${title}\n\n${HEAD}\n${rows.map(row).join('\n')}`
+  })
+  const missed = all.filter(({ holds }) => holds === false)
+  const summary =
+    `${all.length} costs, ${all.filter(({ must }) => must !== undefined).length} with a budget, ${missed.length} over it` +
+    (missed.length > 0 ? `: ${missed.map(({ id }) => `\`${id}\``).join(', ')}` : '')
+  return [`Measured on ${machine}. ${summary}.`, ...parts.filter((part) => part !== '')].join('\n\n')
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model.replace(/\s+/g, ' ').trim() ?? 'an unknown processor'
+  const day = new Date().toISOString().slice(0, 10)
+  return `${day}: ${availableParallelism()} cores of ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}`
+}
+
+/** Writes both files. */
+export function writePerformancePage(all: readonly Measured[]): void {
+  const file = join(docs, 'performance.md')
+  const text = readFileSync(file, 'utf8')
+  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
+  if (from < 0 || to < from) throw new Error('docs/performance.md has lost the marks of its table')
+  const on = machine()
+  writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${figures(all, on)}\n\n${text.slice(to)}`)
+  writeFileSync(join(docs, 'performance.json'), `${JSON.stringify({ machine: on, benches: all }, null, 2)}\n`)
+}
