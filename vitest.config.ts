@@ -16,11 +16,24 @@ export default defineConfig({
     projects: [
       {
         test: {
+          name: 'core',
+          environment: 'node',
+          env,
+          setupFiles: ['tests/setup/property-seed.ts'],
+          include: ['core/**/*.test.ts'],
+          // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'node',
           environment: 'node',
           env,
           setupFiles: ['tests/setup/property-seed.ts'],
-          include: ['core/**/*.test.ts', 'electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
+          include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
           exclude: ALONE,
           // Against hanging only: no test is about its own time.
           testTimeout: 60_000,
@@ -34,6 +47,9 @@ export default defineConfig({
           environment: 'happy-dom',
           setupFiles: ['tests/setup/property-seed.ts', 'tests/setup/whole-views.ts'],
           include: ['renderer/**/*.test.ts'],
+          // Each file has a window of its own, and the code of windows is loaded once a worker, not once a file.
+          pool: 'vmThreads',
+          vmMemoryLimit: '600MB',
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,6 +1,8 @@
 /** Every cost that is measured. Each bench stands beside what it measures; what needs a browser or a process of its own is in this folder. */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
 import { benches as alerts } from '#core/alerts/alerts.bench.ts'
+import { benches as ldlm } from '#core/emulator/ldlm.bench.ts'
+import { benches as emulatedSecond } from '#core/emulator/emulator.bench.ts'
 import { benches as haechi } from '#core/haechi/haechi.bench.ts'
 import { benches as lustre } from '#core/lustre/job-stats.bench.ts'
 import { benches as lustreMemory } from '#core/lustre/job-stats-memory.bench.ts'
@@ -13,12 +15,15 @@ import { benches as seqdlmTrace } from '#core/seqdlm/trace/trace.bench.ts'
 import { benches as sim } from '#core/sim/simulation.bench.ts'
 import { benches as tbf } from '#core/tbf/tbf-head.bench.ts'
 import { benches as collection } from '#electron/cluster/collection.bench.ts'
+import { suites as host } from '#electron/cluster/host.bench.ts'
 import { benches as emulator } from '#electron/cluster/monitor.bench.ts'
 import { benches as haechiReal } from '#electron/haechi/real-node.bench.ts'
 import { benches as excerpt } from '#electron/history/excerpt.bench.ts'
 import { benches as history } from '#electron/history/history.bench.ts'
 import { benches as search } from '#electron/host/search/search.bench.ts'
 import { benches as jobsFilter } from '#electron/host/views/jobs-filter.bench.ts'
+import { benches as rulesCheck } from '#electron/host/rules/check.bench.ts'
+import { benches as incidentOpening } from '#electron/host/incidents/opening.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as bundle } from '#electron/incidents/bundle/bundle.bench.ts'
 import { benches as padllHierarchy } from '#electron/padll/hierarchy.bench.ts'
@@ -38,6 +43,7 @@ export const benches: readonly (Bench | Growth)[] = [
   ...tbf,
   ...lustre,
   ...lustreMemory,
+  ...ldlm,
   ...adaptbf,
   ...seqdlm,
   ...seqdlmTrace,
@@ -47,12 +53,15 @@ export const benches: readonly (Bench | Growth)[] = [
   ...padllControl,
   ...padllStage,
   ...emulator,
+  ...emulatedSecond,
   ...collection,
   ...history,
   ...excerpt,
   ...bundle,
   ...alerts,
   ...alertsGather,
+  ...incidentOpening,
+  ...rulesCheck,
   ...padllCStage,
   ...padllHierarchy,
   ...ssh,
@@ -62,4 +71,4 @@ export const benches: readonly (Bench | Growth)[] = [
 ]
 
 /** Those of a browser and of whole processes, after the others. */
-export const suites: readonly Suite[] = [...desktop, ...window]
+export const suites: readonly Suite[] = [...host, ...desktop, ...window]

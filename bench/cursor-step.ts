@@ -60,15 +60,15 @@ async function stepInPage({ steps, rest }: { steps: number; rest: number }): Pro
   return times
 }
 
-/** Pauses, and steps back sample by sample. */
-export async function measureSteps(page: Page, steps: number): Promise<StepTimes> {
+/** Pauses, where what is on screen does not stand still already, and steps back sample by sample. */
+export async function measureSteps(page: Page, steps: number, standsStill = false): Promise<StepTimes> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   const busyMs = async (): Promise<number> => {
     const { metrics } = await session.send('Performance.getMetrics')
     return (metrics.find((m) => m.name === 'TaskDuration')?.value ?? NaN) * 1000
   }
-  await page.keyboard.press('Space')
+  if (!standsStill) await page.keyboard.press('Space')
   await page.waitForTimeout(1000)
   await page.keyboard.press('ArrowLeft')
   await page.waitForTimeout(1000)

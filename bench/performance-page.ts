@@ -2,7 +2,7 @@
  * docs/performance.md as a run found it: the table between its two marks, and the figures themselves in docs/performance.json. The words
  * around the table are written by hand; no figure is.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { budgetOf, type Measured } from './measure.ts'
@@ -13,14 +13,14 @@ const [BEGIN, END] = ['<!-- figures: npm run bench -- --page -->', '<!-- end of 
 /** By the start of an id, in the order of the page. */
 export const AREAS: readonly (readonly [title: string, ids: readonly string[]])[] = [
   ['The console on the desk', ['desktop.', 'window.', 'console.', 'host.', 'jobs.', 'search.', 'rules.']],
-  ['Live clusters', ['ssh.', 'collection.']],
+  ['Live clusters', ['ssh.', 'collect.']],
   ["Lustre's text and TBF", ['lustre.', 'tbf.']],
   ['AdapTBF', ['adaptbf.']],
   ['PADLL', ['padll.']],
   ['SeqDLM', ['seqdlm.', 'ldlm.']],
   ['Haechi', ['haechi.']],
   ['Simulation and sandbox', ['sim.', 'emulator.', 'sandbox.']],
-  ['History, time travel, incidents', ['history.', 'excerpt.', 'recorded.', 'bundle.', 'alerts.']],
+  ['History, time travel, incidents', ['history.', 'excerpt.', 'recorded.', 'bundle.', 'alerts.', 'incident.']],
   ['Everything else', ['']],
 ]
 
@@ -72,13 +72,29 @@ function machine(): string {
   return `${day}: ${availableParallelism()} cores of ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}`
 }
 
-/** Writes both files. */
-export function writePerformancePage(all: readonly Measured[]): void {
+/** The figures that are kept, if they are of this day and this machine: others would not belong into one table with new ones. */
+function kept(on: string): readonly Measured[] {
+  const file = join(docs, 'performance.json')
+  if (!existsSync(file)) return []
+  // Written by this program: no other shape was ever there.
+  const { machine: then, benches } = JSON.parse(readFileSync(file, 'utf8')) as { machine: string; benches: Measured[] }
+  return then === on ? benches : []
+}
+
+/**
+ * Writes both files.
+ * @param now what was measured; any other cost keeps its figure of the same day
+ * @param isKnown whether a cost is still measured: what is not leaves the page
+ */
+export function writePerformancePage(now: readonly Measured[], isKnown: (id: string) => boolean): void {
+  const on = machine()
+  const fresh = new Map(now.map((of) => [of.id, of]))
+  const known = kept(on).filter(({ id }) => isKnown(id))
+  const all = [...known.map((of) => fresh.get(of.id) ?? of), ...now.filter(({ id }) => known.every((k) => k.id !== id))]
   const file = join(docs, 'performance.md')
   const text = readFileSync(file, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
   if (from < 0 || to < from) throw new Error('docs/performance.md has lost the marks of its table')
-  const on = machine()
   writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${figures(all, on)}\n\n${text.slice(to)}`)
   writeFileSync(join(docs, 'performance.json'), `${JSON.stringify({ machine: on, benches: all }, null, 2)}\n`)
 }

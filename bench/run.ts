@@ -28,6 +28,10 @@ else {
     `${out.length} measured, ${missed.length} over budget${missed.length > 0 ? `: ${missed.join(', ')}` : ''}\n`,
   )
 }
-if (values.page === true) writePerformancePage(out)
+if (values.page === true) {
+  writePerformancePage(out, (known) =>
+    [...benches, ...suites].some(({ id }) => known === id || known.startsWith(`${id}.`)),
+  )
+}
 // Servers and pages of a bench may be open still.
 process.exit(0)

@@ -25,6 +25,7 @@ const usage = `Usage: node scripts/boot.mjs COMMAND
   sbom [FILE]       print what ships as CycloneDX (after package; FILE: its list of packages)
   icons             draw the icons of resources/icons anew
   bench [args]      run the benchmarks
+  soak [args]       run the console for hours of emulated time, and judge it
   run TOOL [args]   run a tool of node_modules
   ensure            install what is missing; print the Node to use
 `
@@ -41,6 +42,7 @@ const commands = {
   icons: () => icons(),
   // What is measured in a browser is the window as it is now.
   bench: async (args) => (await build()) || (await run(nodeToUse(), [join(root, 'bench/run.ts'), ...args])).code,
+  soak: async (args) => (await run(nodeToUse(), ['--expose-gc', join(root, 'soak/run.ts'), ...args])).code,
   run: async ([name, ...args]) => {
     if (name === undefined) throw new Stop('run needs the name of a tool', 2)
     return (await tool(name, args)).code

@@ -1,6 +1,6 @@
 /** `npm test` and `npm run check`: every step is run and counted, whatever the ones before it did. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
 import { join, relative } from 'node:path'
 import { build } from './build.mjs'
 import { interruptCode } from './child.mjs'
@@ -24,18 +24,27 @@ const typecheck = ['core', 'node', 'web', 'page'].map((part) => [
   () => exit(tool('vue-tsc', ['--noEmit', '-p', `tsconfig.${part}.json`])),
 ])
 
-/** @type {Step[]} */
+/** Types take longest of these: the other two are done before them where there is a second core. @type {Step[]} */
 const checks = [
-  ['format (prettier)', () => exit(tool('prettier', ['--check', '--log-level', 'warn', '.']))],
   ...typecheck,
+  ['format (prettier)', () => exit(tool('prettier', ['--check', '--log-level', 'warn', '.'])), 'early'],
   [
     'directions (dependency-cruiser)',
     () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
+    'early',
   ],
 ]
 
-/** As long as the other checks together and on one core: what comes after them does not wait for it. @type {Step} */
-const lint = ['lint (eslint)', () => exit(tool('eslint', ['.'])), 'early']
+/**
+ * As long as the other checks together and on one core: what comes after them does not wait for it. It takes the time that the
+ * others leave, which tests that wait for servers and for a browser leave enough of, and takes none from them.
+ * @type {Step}
+ */
+const lint = [
+  'lint (eslint)',
+  () => exit(tool('eslint', ['.'], { priority: constants.priority.PRIORITY_LOW })),
+  'early',
+]
 
 /**
  * Counts a vitest JSON report; a file that could not be loaded has no tests and counts as one failure.

@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { constants } from 'node:os'
+import { constants, setPriority } from 'node:os'
 
 const SIGNALS = process.platform === 'win32' ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** Time a child has to close after a signal; the server itself needs at most two seconds. */
@@ -21,12 +21,13 @@ export const interruptCode = () => (interruptedBy ? 128 + constants.signals[inte
  * Runs a program to its end.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { keep?: boolean, limitMs?: number }} [options]
- *   keep: collect stderr instead of showing it; limitMs: end the child after this time
+ * @param {import('node:child_process').SpawnOptions & { keep?: boolean, limitMs?: number, priority?: number }} [options]
+ *   keep: collect stderr instead of showing it; limitMs: end the child after this time; priority: of its processor time, as of
+ *   os.setPriority
  * @returns {Promise<{ code: number, stderr: string, timedOut: boolean, missing: boolean }>}
  *   code is 128 + n after signal n, 127 with missing = true where the program does not exist
  */
-export function run(command, args, { keep = false, limitMs, ...options } = {}) {
+export function run(command, args, { keep = false, limitMs, priority, ...options } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['inherit', 'inherit', keep ? 'pipe' : 'inherit'], ...options })
     let stderr = ''
@@ -35,6 +36,7 @@ export function run(command, args, { keep = false, limitMs, ...options } = {}) {
     let family = []
     /** @type {NodeJS.Timeout | undefined} */
     let killer
+    if (priority !== undefined && child.pid !== undefined) giveWay(child.pid, priority)
     child.stderr?.setEncoding('utf8').on('data', (text) => (stderr = (stderr + text).slice(-KEPT_CHARS)))
 
     /** @param {NodeJS.Signals} signal */
@@ -63,6 +65,15 @@ export function run(command, args, { keep = false, limitMs, ...options } = {}) {
     child.once('error', (error) => void done(127, 'code' in error && error.code === 'ENOENT'))
     child.once('exit', (code, signal) => void done(code ?? 128 + constants.signals[signal ?? 'SIGTERM']))
   })
+}
+
+/** @param {number} pid @param {number} priority */
+function giveWay(pid, priority) {
+  try {
+    setPriority(pid, priority)
+  } catch {
+    // it ended already, or the system has none: it runs as any other
+  }
 }
 
 /**

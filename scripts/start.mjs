@@ -1,5 +1,5 @@
 /** `npm start`: the console as an Electron window, or on loopback for a browser where there can be no window. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from './build.mjs'
 import { interruptCode, run } from './child.mjs'
@@ -48,6 +48,12 @@ export function parseStart(args) {
   return options
 }
 
+/**
+ * What the process of the host is started with, as the desktop starts it too (electron/main/host-link.ts): see docs/decisions.md.
+ * @type {{ flags: string[], env: Record<string, string> }}
+ */
+const HOST = JSON.parse(readFileSync(join(root, 'scripts/host-process.json'), 'utf8'))
+
 /** npm changes into the checkout; a relative path means the folder where the person typed it. @param {string} file */
 const fromCaller = (file) => (file === ':memory:' ? file : resolve(process.env.INIT_CWD ?? process.cwd(), file))
 
@@ -76,5 +82,6 @@ export async function start(options) {
   // The bundle starts in less than half the time of the sources that it was made of.
   const bundle = join(root, 'out/main/server.js')
   const server = existsSync(bundle) ? bundle : join(root, 'electron/server/main.ts')
-  return (await run(nodeToUse(), ['--disable-warning=ExperimentalWarning', server, ...port, ...shared])).code
+  const flags = ['--disable-warning=ExperimentalWarning', ...HOST.flags]
+  return (await run(nodeToUse(), [...flags, server, ...port, ...shared], { env: { ...HOST.env, ...process.env } })).code
 }

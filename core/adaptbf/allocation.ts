@@ -65,7 +65,7 @@ export interface AllocationFailure extends Failure {
  * Allocates the tokens of one target by AdapTBF.
  *
  * Source: AdapTBF III-C, equations (1)-(25). Deviations: named where they are made, in `distribute`, `allocateInitially`,
- * `redistribute` and `recompensate`; records never expire.
+ * `redistribute` and `recompensate`; jobs that ended can be retired (`ENDED_JOBS`).
  */
 export class TokenAllocator {
   readonly #ledger = new JobLedger()
@@ -112,6 +112,11 @@ export class TokenAllocator {
    */
   forgetTokens(): void {
     this.#period++
+  }
+
+  /** Forgets jobs that ended, none of them active in the last period; what they leave goes to `ENDED_JOBS`. */
+  retire(jobs: ReadonlySet<string>): void {
+    this.#ledger.retire(jobs)
   }
 
   /**

@@ -123,6 +123,16 @@ export class AdapTbfController implements Controller {
     this.#allocator.forgetTokens()
   }
 
+  /**
+   * Forgets jobs that ended, none of them active in the last period. What they had lent or borrowed goes to `ENDED_JOBS`.
+   *
+   * @returns  what changed between pairs by it.
+   */
+  retire(atNs: number, jobs: ReadonlySet<string>): PairMove[] {
+    this.#allocator.retire(jobs)
+    return this.#options.books === false ? [] : this.#pairs.retire(atNs, jobs)
+  }
+
   step(observation: TargetObservation): Decision {
     const { target, atNs, periodNs } = observation
     const period = checkPeriod(periodNs)
@@ -150,28 +160,26 @@ export class AdapTbfController implements Controller {
     const dtSeconds = periodNs / NS_PER_S
     this.#followDevice(observation, jobs, dtSeconds)
     const measure = this.#options.demand ?? 'saturation'
-    const demand = new Map(
-      jobs.map(({ jobId, counts }) => [jobId, demandOf(measure, counts, this.#allocator.previousTokens(jobId))]),
-    )
-    const stepped = this.#allocator.step({
-      maxRatePerSec: this.#maxRatePerSec,
-      dtSeconds,
-      jobs: jobs.map(({ jobId: id, nodes }) => ({ id, nodes, demand: demand.get(id)! })),
+    const wanted = jobs.map(({ jobId: id, nodes, counts }) => {
+      return { id, nodes, demand: demandOf(measure, counts, this.#allocator.previousTokens(id)) }
     })
+    const stepped = this.#allocator.step({ maxRatePerSec: this.#maxRatePerSec, dtSeconds, jobs: wanted })
     if (!stepped.ok) return this.#hold(target, atNs, stepped.error)
-    const moves = this.#options.books === false ? [] : this.#enterPairs(atNs)
+    const hasBooks = this.#options.books !== false
+    const moves = hasBooks ? this.#enterPairs(atNs) : []
+    const demand = hasBooks || this.#options.overdraft ? new Map(wanted.map((j) => [j.id, j.demand])) : NO_EXTRA
     const extra = this.#overdraw(stepped.value, jobs, demand)
     this.#last = { budget: stepped.value.budget, allocations: toAllocations(stepped.value, extra, periodNs) }
     this.#report = {
       held: undefined,
       demand,
-      substituted: jobs.filter(({ counts }) => !isMeasured(measure, counts)).length,
-      unmapped: jobs.filter(({ isUnmapped }) => isUnmapped).map(({ jobId }) => jobId),
+      substituted: hasBooks ? jobs.filter(({ counts }) => !isMeasured(measure, counts)).length : 0,
+      unmapped: hasBooks ? jobs.filter(({ isUnmapped }) => isUnmapped).map(({ jobId }) => jobId) : [],
       moves,
       overdraft: extra,
       maxRatePerSec: this.#maxRatePerSec,
     }
-    const records = this.#options.books === false ? NO_EXTRA : this.#allocator.records()
+    const records = hasBooks ? this.#allocator.records() : NO_EXTRA
     return { target, atNs, ...this.#last, records }
   }
 

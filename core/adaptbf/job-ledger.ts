@@ -4,6 +4,7 @@
  */
 import { byCodeUnit } from '../base/order.ts'
 import { type Failure, type Result, fail, invariant, ok } from '../base/result.ts'
+import { ENDED_JOBS } from './ended-jobs.ts'
 
 /** One job in one observation period, as the allocator counts it. */
 export interface PeriodJob {
@@ -22,10 +23,10 @@ export interface JobFailure extends Failure {
 }
 
 /**
- * All jobs of one target and their records, in columns by slot: a job's slot is its number of first activity.
+ * All jobs of one target and their records, in columns by slot: jobs stand in the order of their first activity.
  *
  * Source: the Job Records of AdapTBF III-A. Deviations: also holds the remainder and the last tokens, which equations (3)
- * and (22) need; a job is never dropped, so the records sum to 0 for ever.
+ * and (22) need; jobs that ended can be retired, their records go to one account and the records sum to 0 for ever.
  */
 export class JobLedger {
   readonly #slots = new Map<string, number>()
@@ -113,6 +114,29 @@ export class JobLedger {
     return ok((this.#order = this.#sort(active, call, isOrdered)))
   }
 
+  /** Forgets jobs; what they had lent or borrowed and their remainders go to the account of those that ended. */
+  retire(jobs: ReadonlySet<string>): void {
+    const gone = [...jobs].flatMap((id) => this.#slots.get(id) ?? [])
+    if (gone.length === 0) return
+    const ended = this.#slots.get(ENDED_JOBS) ?? this.#create(ENDED_JOBS)
+    for (const slot of gone) {
+      this.record[ended]! += this.record[slot]!
+      this.rho[ended]! += this.rho[slot]!
+    }
+    const columns = [this.record, this.rho, this.tokens, this.activeIn, this.nodes, this.demand, this.#listedIn]
+    const kept = this.ids.filter((id) => !jobs.has(id))
+    for (const [to, id] of kept.entries()) {
+      const from = this.#slots.get(id)!
+      for (const column of columns) column[to] = column[from]!
+      this.#slots.set(id, to)
+    }
+    for (const column of columns) column.fill(0, kept.length, this.ids.length)
+    for (const id of jobs) this.#slots.delete(id)
+    this.ids.splice(0, this.ids.length, ...kept)
+    this.#order = []
+    this.#places = []
+  }
+
   /** Starts from the last order: what stayed in it needs no comparison. */
   #sort(active: readonly number[], call: number, isOrdered: boolean): number[] {
     const { nodes, demand, ids } = this
@@ -124,8 +148,9 @@ export class JobLedger {
       listedIn[slot] = -call
     }
     if (isOrdered && sorted.length === active.length) return sorted.length === this.#order.length ? this.#order : sorted
-    for (const slot of active) if (listedIn[slot] === call) sorted.push(slot)
-    return sorted.sort((a, b) => nodes[b]! - nodes[a]! || byCodeUnit(ids[a]!, ids[b]!))
+    const before = (a: number, b: number): number => nodes[b]! - nodes[a]! || byCodeUnit(ids[a]!, ids[b]!)
+    const joined = active.filter((slot) => listedIn[slot] === call)
+    return isOrdered ? merged(sorted, joined.sort(before), before) : [...sorted, ...joined].sort(before)
   }
 
   #create(id: string): number {
@@ -149,6 +174,18 @@ export class JobLedger {
     this.#order = []
     for (const id of this.ids.splice(known)) this.#slots.delete(id)
   }
+}
+
+/** Two sorted lists as one: the jobs that come and go are few, and the others need not be compared with each other. */
+function merged(a: readonly number[], b: readonly number[], compare: (a: number, b: number) => number): number[] {
+  const out: number[] = []
+  let at = 0
+  for (const slot of b) {
+    while (at < a.length && compare(a[at]!, slot) <= 0) out.push(a[at++]!)
+    out.push(slot)
+  }
+  while (at < a.length) out.push(a[at++]!)
+  return out
 }
 
 function doubled(column: Float64Array): Float64Array<ArrayBuffer> {

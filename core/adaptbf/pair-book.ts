@@ -68,6 +68,11 @@ export class PairBook {
     return account
   }
 
+  /** Forgets a job that neither owes nor is owed anything. */
+  drop(id: string): void {
+    this.#accounts.delete(id)
+  }
+
   startPeriod(atNs: number): void {
     this.#atNs = atNs
     this.#touched = []

@@ -16,6 +16,7 @@
  */
 import { invariant } from '../base/result.ts'
 import { apportion } from './apportion.ts'
+import { ENDED_JOBS } from './ended-jobs.ts'
 import { type Account, type JobTotals, NO_TOTALS, type OpenPair, PairBook, type PairMove } from './pair-book.ts'
 import type { PairLedgerState } from './pair-ledger-state.ts'
 
@@ -80,6 +81,21 @@ export class PairLedger {
     this.#book.startPeriod(atNs)
     for (const deltas of steps) this.#settle(ids, deltas)
     return this.#book.endPeriod()
+  }
+
+  /**
+   * Forgets jobs that ended: their claims come back and their debts are paid, by `ENDED_JOBS`, which lends and borrows anew whatever
+   * does not cancel out.
+   *
+   * @returns  what changed between pairs by it.
+   */
+  retire(atNs: number, jobs: Iterable<string>): PairMove[] {
+    const gone = [...jobs].filter((id) => this.#book.find(id) !== undefined)
+    const left = gone.reduce((sum, id) => sum + this.balance(id), 0)
+    const deltas = Float64Array.from([...gone.map((id) => -this.balance(id)), left])
+    const moves = this.enter(atNs, [...gone, ENDED_JOBS], [deltas])
+    for (const id of gone) this.#book.drop(id)
+    return moves
   }
 
   /** The job's claims less its debts; 0 for a job that the ledger does not know. */

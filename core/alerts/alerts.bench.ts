@@ -1,16 +1,20 @@
 /** What a sample of 10,000 jobs on 48 targets of 12 servers costs the watch of a source, one a second, jobs every fifth; beside the sums of the same columns alone. */
+import type { Bench, Growth } from '../../bench/measure.ts'
 import { JOB_BIN_MS, type Figures, type JobFigures } from './figures.ts'
 import { AlertWatch } from './watch.ts'
 
 const JOBS = 10_000
+const SIZES = [1000, 3000, JOBS, 30_000]
 const SERVERS = 12
 const SAMPLES = 300
-const ids = Array.from({ length: JOBS }, (_, i) => `${4000 + i}.solve.u${i % 97}`)
+const every = Array.from({ length: Math.max(...SIZES) }, (_, i) => `${4000 + i}.solve.u${i % 97}`)
+const idsOf = new Map(SIZES.map((n) => [n, every.slice(0, n)]))
 const hosts = Array.from({ length: SERVERS }, (_, i) => `oss${i}`)
 const all = hosts.map((_, i) => i)
 
 /** One job in fifty falls after two minutes, and another one runs at its limit: these are judged. */
-function figures(at: number): Figures {
+function figures(at: number, jobsKnown = JOBS): Figures {
+  const ids = idsOf.get(jobsKnown) ?? []
   const atMs = at * 1_000
   const servers = hosts.map((host, i) => ({ host, queued: 40 + ((at * 7 + i) % 25), silent: '' }))
   const isBin = atMs % JOB_BIN_MS === 0
@@ -26,11 +30,11 @@ function figures(at: number): Figures {
   return { ...{ atMs, intervalMs: 1_000, regime: '' }, servers, jobs }
 }
 
-function look(now: () => number): number {
+function look(now: () => number, jobs = JOBS): number {
   const watch = new AlertWatch(() => 'a')
   let took = 0
   for (let at = 1; at <= SAMPLES; at++) {
-    const f = figures(at)
+    const f = figures(at, jobs)
     const began = now()
     watch.look(f)
     took += now() - began
@@ -51,4 +55,16 @@ function sums(now: () => number): number {
   return sum > 0 ? took / SAMPLES : NaN
 }
 
-export const benches = [{ id: 'alerts.sample', unit: 'ms', run: look, baseline: sums }] as const
+export const benches: readonly (Bench | Growth)[] = [
+  {
+    ...{ id: 'alerts.sample', unit: 'ms', run: (now: () => number) => look(now), baseline: sums, must: { most: 2 } },
+    note: `a sample of ${JOBS} jobs on ${SERVERS} servers judged, mean of ${SAMPLES}`,
+    beside: 'every figure of the jobs is added up once',
+    limit: 'Every fifth second each job is judged by what it was served before and by its weight.',
+  },
+  {
+    ...{ id: 'alerts.growth', unit: 'exponent', must: { most: 1.2 }, note: 'the same over jobs' },
+    limit: 'Each job is looked at once; what is remembered of 30,000 outgrows the caches.',
+    ...{ sizes: SIZES, axis: 'size', runs: 5, cost: look },
+  },
+]

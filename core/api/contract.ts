@@ -55,6 +55,8 @@ const stream = z.object({
   hz: z.number().min(0.1).max(10).default(5),
   /** Sample to stand on; null = follow the newest. */
   at: z.number().int().nonnegative().nullable().default(null),
+  /** While the window stands on a sample: the frames of those beside it come too, unasked, so that the next step has its picture. */
+  ahead: z.boolean().default(false),
 })
 /** Width of the window [t - w, t] in ms: 10 s to a day. */
 const windowMs = z.number().min(10_000).max(86_400_000).default(300_000)

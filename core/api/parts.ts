@@ -33,6 +33,8 @@ export const streamHead = {
   atMs: ms.nullable(),
   /** How often something else had come on screen when it was made: frames of two turns are of two sources. */
   turn: count.optional(),
+  /** Set on one that was not asked for: of a sample beside the one that the window stands on. */
+  isAhead: z.boolean().optional(),
 }
 
 /** One expression of a rule's condition; `join` says how it hangs on the one before it. */

@@ -66,8 +66,6 @@ export class Binder<R extends MatchRule> {
   readonly #open: number[] = []
   readonly #usesNid: boolean
   readonly #usesOpcode: boolean
-  /** Jobs are tried against the same rules again and again. */
-  readonly #bound = new WeakMap<LiveJob, readonly Binding<R>[]>()
 
   /** @param rules  of one head in match order, conditions as written. */
   constructor(rules: readonly R[], type: TbfType, shapes = new ShapeCache()) {
@@ -93,12 +91,16 @@ export class Binder<R extends MatchRule> {
   }
 
   /** Indices of the rules that may have to do with a job id, in match order. */
-  *#candidates(jobId: string | undefined): IterableIterator<number> {
-    const exact = this.#exact.get(jobId ?? '') ?? []
+  #candidates(jobId: string | undefined): readonly number[] {
+    const exact = this.#exact.get(jobId ?? '')
+    if (!exact) return this.#open
+    if (this.#open.length === 0) return exact
     // Both lists ascend: they are walked together.
+    const out: number[] = []
     for (let i = 0, k = 0; i < exact.length || k < this.#open.length;) {
-      yield ((exact[i] ?? Infinity) < (this.#open[k] ?? Infinity) ? exact[i++] : this.#open[k++]) as number
+      out.push(((exact[i] ?? Infinity) < (this.#open[k] ?? Infinity) ? exact[i++] : this.#open[k++]) as number)
     }
+    return out
   }
 
   /** Where an RPC goes of which this much is known. */
@@ -119,9 +121,7 @@ export class Binder<R extends MatchRule> {
    * and asked for. Beyond 256 kinds NIDs are not told apart.
    */
   bindJob(job: LiveJob): readonly Binding<R>[] {
-    let bound = this.#bound.get(job)
-    if (!bound) this.#bound.set(job, (bound = this.#kinds(job).map((kind) => this.bind(kind))))
-    return bound
+    return this.#kinds(job).map((kind) => this.bind(kind))
   }
 
   /** Rules that match a job's RPCs, all, some or perhaps, whatever stands before them. */
@@ -139,6 +139,41 @@ export class Binder<R extends MatchRule> {
       if (sure + may > 0) out.set(rule, sure === kinds.length ? 'all' : sure > 0 ? 'some' : 'may')
     }
     return out
+  }
+
+  /** What of an RPC, besides its job, these rules ask for: kinds of RPCs are told apart by no more. */
+  get tellsApart(): { readonly nid: boolean; readonly opcode: boolean } {
+    return { nid: this.#usesNid, opcode: this.#usesOpcode }
+  }
+
+  /**
+   * Asks jobs whether some of the rules have to do with them, or may, wherever these stand in the list.
+   *
+   * @complexity  O(1) for a job when all of these name job ids exactly, however many others there are.
+   */
+  among(isOne: (rule: R) => boolean): (job: LiveJob) => boolean {
+    const exact = new Map<string, number[]>()
+    const open: number[] = []
+    this.#rules.forEach(({ rule, ids }, at) => {
+      if (!isOne(rule)) return
+      if (!ids) open.push(at)
+      for (const id of ids ?? []) {
+        const there = exact.get(id)
+        if (there) there.push(at)
+        else exact.set(id, [at])
+      }
+    })
+    if (exact.size === 0 && open.length === 0) return () => false
+    return (job) => {
+      const named = exact.get(job.jobId)
+      if (!named && open.length === 0) return false
+      const kinds = this.#kinds(job)
+      const meets = (at: number): boolean => {
+        const shape = this.#rules[at]?.shape
+        return kinds.some((kind) => !shape || shapeMatches(shape, kind) !== false)
+      }
+      return (named?.some(meets) ?? false) || open.some(meets)
+    }
   }
 
   #kinds(job: LiveJob): KnownRequest[] {

@@ -62,13 +62,27 @@ export type ReadableRules = Pick<ServerRules, 'rules' | 'tbf' | 'profile'>
  * a single-type TBF without their field, `{dd.*}`, and the built-in rule as `{*}` (measured A4); only the running type tells
  * which field is meant. The built-in rule has `*`.
  */
-export function writtenRules(server: ReadableRules): RuleLine[] {
+export function writtenRules(server: ReadableRules): readonly RuleLine[] {
+  const { tbf, profile } = server
+  // A list is asked for at every key that is typed, and is the same array until it is read anew.
+  const known = written.get(server.rules)
+  if (known && known.reg === tbf.reg && known.hp === tbf.hp && known.profile === profile) return known.lines
   const types = { reg: typeOn(server, 'reg'), hp: typeOn(server, 'hp') }
-  return server.rules.map((r) => {
+  const lines = server.rules.map((r) => {
     const conditions = r.name === DEFAULT_RULE ? '*' : fullConditions(r.conditions, types[r.queue]?.fields ?? [])
     return conditions === r.conditions ? r : { ...r, conditions }
   })
+  written.set(server.rules, { ...{ reg: tbf.reg, hp: tbf.hp, profile }, lines })
+  return lines
 }
+
+interface Written {
+  readonly reg: string | undefined
+  readonly hp: string | undefined
+  readonly profile: Profile
+  readonly lines: readonly RuleLine[]
+}
+const written = new WeakMap<readonly RuleLine[], Written>()
 
 /** The rules of one head, in match order. */
 export const headOf = (rules: readonly RuleLine[], queue: Queue, cpt: number): RuleLine[] =>
@@ -81,6 +95,30 @@ export const cptsOf = (rules: readonly RuleLine[], queue: Queue): number[] =>
 /** Everything but the number of classes: equal texts mean equal heads. */
 export const headText = (head: readonly RuleLine[]): string =>
   head.map((r) => `${r.name} ${r.conditions} ${r.rate}\n`).join('')
+
+const texts = new WeakMap<readonly RuleLine[], string>()
+
+/** The same of the first head of each queue, for lists that are compared over and over. */
+export function firstHeadsText(rules: readonly RuleLine[]): string {
+  let text = texts.get(rules)
+  if (text === undefined) {
+    text = JSON.stringify(QUEUES.map((q) => headText(headOf(rules, q, cptsOf(rules, q)[0] ?? 0))))
+    texts.set(rules, text)
+  }
+  return text
+}
+
+const wholes = new WeakMap<readonly RuleLine[], string>()
+
+/** The same of all lines, wherever they stand. */
+export function wholeText(rules: readonly RuleLine[]): string {
+  let text = wholes.get(rules)
+  if (text === undefined) {
+    text = rules.map((r) => `${r.queue} ${r.cpt} ${r.name} ${r.conditions} ${r.rate}\n`).join('')
+    wholes.set(rules, text)
+  }
+  return text
+}
 
 /** Whether two heads have the same rules in the same order, classes left aside. */
 export const isSameHead = (a: readonly RuleLine[], b: readonly RuleLine[]): boolean =>

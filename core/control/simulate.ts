@@ -83,8 +83,14 @@ function headsOf(server: Simulated, isShared: boolean): Head[] {
   return out
 }
 
-function carryOutAll(heads: readonly Head[], values: readonly string[], server: Simulated): SimulatedStep[] {
-  return values.map((value) => {
+/** @param isLastOnly  lists are told after the last command alone: of many commands on a long list they are most of the work. */
+function carryOutAll(
+  heads: readonly Head[],
+  values: readonly string[],
+  server: Simulated,
+  isLastOnly: boolean,
+): SimulatedStep[] {
+  return values.map((value, i) => {
     const command = parseRuleCommand(value, { rules: server.profile.rules })
     let done: Result<unknown, Errno> = command.ok ? ok(undefined) : fail(command.error.errno)
     if (command.ok) {
@@ -93,7 +99,8 @@ function carryOutAll(heads: readonly Head[], values: readonly string[], server: 
         if (!done.ok) break
       }
     }
-    return { error: done.ok ? undefined : done.error, rules: linesOf(heads) }
+    const rules = isLastOnly && i < values.length - 1 ? [] : linesOf(heads)
+    return { error: done.ok ? undefined : done.error, rules }
   })
 }
 
@@ -104,15 +111,18 @@ function carryOutAll(heads: readonly Head[], values: readonly string[], server: 
  * @param values  as written to nrs_tbf_rule.
  * @returns       the lists after each command.
  */
-export function simulatePlan(present: Simulated, values: readonly string[]): SimulatedStep[] {
+export const simulatePlan = (present: Simulated, values: readonly string[]): SimulatedStep[] =>
+  simulate(present, values, false)
+
+function simulate(present: Simulated, values: readonly string[], isLastOnly: boolean): SimulatedStep[] {
   if (QUEUES.every((q) => areCptsAlike(present.rules, q))) {
-    const shared = carryOutAll(headsOf(present, true), values, present)
+    const shared = carryOutAll(headsOf(present, true), values, present, isLastOnly)
     // Behind an error CPTs are not alike any more.
     if (shared.every((s) => s.error === undefined)) return shared
   }
-  return carryOutAll(headsOf(present, false), values, present)
+  return carryOutAll(headsOf(present, false), values, present, isLastOnly)
 }
 
 /** The lists after the last command; the present ones where there is none. */
 export const afterPlan = (present: Simulated, values: readonly string[]): readonly RuleLine[] =>
-  values.length === 0 ? writtenRules(present) : (simulatePlan(present, values).at(-1)?.rules ?? [])
+  values.length === 0 ? writtenRules(present) : (simulate(present, values, true).at(-1)?.rules ?? [])

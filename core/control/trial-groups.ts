@@ -6,8 +6,8 @@ import type { LiveJob } from './live-job.ts'
 import {
   cptsOf,
   DEFAULT_RULE,
+  firstHeadsText,
   headOf,
-  headText,
   QUEUES,
   typeOn,
   writtenRules,
@@ -23,35 +23,56 @@ export interface TriedServer {
 
 /** One queue of servers that have the same rules before and after. */
 export interface Side {
+  readonly rules: readonly RuleLine[]
   readonly binder: Binder<RuleLine>
   readonly fallback: RuleLine | undefined
 }
+
+/**
+ * The rules that make a difference between before and after: a job with which none of them has to do falls under the same rules
+ * with the same rates on both sides. undefined: every job may.
+ */
+export type Difference = ReadonlySet<RuleLine> | undefined
 
 export interface Group {
   readonly servers: readonly string[]
   readonly queues: readonly {
     readonly before: Side
     readonly after: Side
+    readonly difference: Difference
     readonly fields: readonly Field[]
     readonly cpts: number
   }[]
 }
 
+/** What decides where a job falls, in one word. */
+const wordOf = ({ name, conditions, rate }: RuleLine): string => `${name} ${conditions} ${rate}`
+
+function differenceOf({ rules: before, fallback: was }: Side, { rules: after, fallback: will }: Side): Difference {
+  if (was?.rate !== will?.rate || was?.name !== will?.name) return undefined
+  const words = { before: before.map(wordOf), after: after.map(wordOf) }
+  const there = { before: new Set(words.before), after: new Set(words.after) }
+  const kept = words.before.filter((word) => there.after.has(word))
+  const stay = words.after.filter((word) => there.before.has(word))
+  if (kept.length !== stay.length || kept.some((word, i) => word !== stay[i])) return undefined
+  return new Set([
+    ...before.filter((_, i) => !there.after.has(words.before[i] as string)),
+    ...after.filter((_, i) => !there.before.has(words.after[i] as string)),
+  ])
+}
+
 /** Servers with equal lists are judged once. */
-export function groupServers(servers: readonly TriedServer[]): Group[] {
-  const groups = new Map<string, { tried: TriedServer; before: RuleLine[]; names: string[] }>()
+export function groupServers(servers: readonly TriedServer[], shapes = new ShapeCache()): Group[] {
+  const groups = new Map<string, { tried: TriedServer; before: readonly RuleLine[]; names: string[] }>()
   for (const tried of servers) {
     const before = writtenRules(tried.before)
     const { tbf, cpts, server, profile } = tried.before
-    const sides = [before, tried.after ?? before].flatMap((rules) =>
-      QUEUES.map((q) => headText(headOf(rules, q, cptsOf(rules, q)[0] ?? 0))),
-    )
+    const sides = [before, tried.after ?? before].map(firstHeadsText)
     const key = JSON.stringify([tbf, cpts, profile.release, sides])
     const group = groups.get(key)
     if (group) group.names.push(server)
     else groups.set(key, { tried, before, names: [server] })
   }
-  const shapes = new ShapeCache()
   return [...groups.values()].map(({ tried, before, names }) => ({
     servers: names,
     queues: QUEUES.flatMap((queue) => {
@@ -59,13 +80,38 @@ export function groupServers(servers: readonly TriedServer[]): Group[] {
       if (!type) return []
       const side = (rules: readonly RuleLine[]): Side => {
         const head = headOf(rules, queue, cptsOf(rules, queue)[0] ?? 0)
-        return { binder: new Binder(head, type, shapes), fallback: head.find((r) => r.name === DEFAULT_RULE) }
+        const fallback = head.find((r) => r.name === DEFAULT_RULE)
+        return { rules: head, binder: new Binder(head, type, shapes), fallback }
       }
-      return [
-        { before: side(before), after: side(tried.after ?? before), fields: type.fields, cpts: tried.before.cpts },
-      ]
+      const was = side(before)
+      const will = tried.after && tried.after !== before ? side(tried.after) : was
+      const difference = differenceOf(was, will)
+      return [{ before: was, after: will, difference, fields: type.fields, cpts: tried.before.cpts }]
     }),
   }))
+}
+
+/**
+ * Jobs that a trial has to look at: those whose rules or rates may differ on one of the servers that they send to, and those that
+ * a tried rule may cover. All others come out of it untouched.
+ */
+export function concerned(groups: readonly Group[], tried: ReadonlySet<string>): (job: LiveJob) => boolean {
+  const everywhere = groups.map(({ servers, queues }) => {
+    const names = new Set(servers)
+    const tests = queues.map(({ before, after, difference }) => {
+      if (!difference || tried.has(DEFAULT_RULE)) return () => true
+      const leaves = before.binder.among((r) => difference.has(r))
+      const comes = after.binder.among((r) => tried.has(r.name) || difference.has(r))
+      const [was, will] = [before.binder.tellsApart, after.binder.tellsApart]
+      const isNew = { nid: was.nid !== will.nid, opcode: was.opcode !== will.opcode }
+      // Kinds of RPCs that only one of the sides tells apart are not the same kinds.
+      const isSplit = ({ nids = [], opcodes = [] }: LiveJob): boolean =>
+        (isNew.nid && nids.length > 1) || (isNew.opcode && opcodes.length > 1)
+      return (job: LiveJob): boolean => comes(job) || leaves(job) || isSplit(job)
+    })
+    return (job: LiveJob): boolean => tests.some((test) => test(job)) && job.servers.some((s) => names.has(s))
+  })
+  return (job) => everywhere.some((test) => test(job))
 }
 
 /** The classes that a job makes on one head under a type. */

@@ -116,7 +116,7 @@ export class EmulatedClient {
 
   /** Sends an RPC as soon as its line has a free slot. */
   issue(rpc: Rpc): void {
-    const line = this.line(rpc.to)
+    const line = rpc.line ?? this.line(rpc.to)
     if (rpc.isForced) line.urgent.push(rpc)
     else line.waiting.push(rpc)
     this.#sendNext(line)

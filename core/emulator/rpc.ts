@@ -16,7 +16,7 @@ export interface Rpc extends ServiceRequest {
   readonly sender: number
   /** Write-back that another client's lock waits for: servers put it in their high-priority queue. */
   readonly isForced?: boolean
-  /** Where its client sent it, and when; it is noted here for the same reason as `visit`. */
+  /** Where its client sends it, and when it did; it is noted here for the same reason as `visit`. */
   line?: ClientLine | undefined
   sentNs?: number
   /** Called with it at the client when the reply is there. */

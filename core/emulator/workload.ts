@@ -12,7 +12,7 @@ import { Tally } from '../sim/statistics.ts'
 import { Ring } from '../base/ring.ts'
 import type { EmulatedClient } from './client.ts'
 import { isData, opcodeOf, type Operation } from './operations.ts'
-import type { Rpc, RpcTarget } from './rpc.ts'
+import type { ClientLine, Rpc, RpcTarget } from './rpc.ts'
 import type { JobScenario } from './scenario.ts'
 import type { Intercept, StagedProcess } from './padll-process.ts'
 import { SharedRange } from './shared-range.ts'
@@ -109,6 +109,14 @@ class Round<T> {
   }
 }
 
+/** A target as one process reaches it: what is the same for all of its RPCs there. */
+interface Route {
+  readonly to: RpcTarget
+  readonly nid: string
+  /** The line of its client, once there is one. */
+  line: ClientLine | undefined
+}
+
 /** An RPC of a process. */
 interface OwnRpc extends Rpc {
   readonly wishedNs: number
@@ -129,8 +137,8 @@ class Process {
   readonly #client: EmulatedClient
   readonly #sender: number
   readonly #operations: Round<Operation>
-  readonly #osts: Round<RpcTarget>
-  readonly #mdts: Round<RpcTarget>
+  readonly #osts: Round<Route>
+  readonly #mdts: Round<Route>
   readonly #range: SharedRange | undefined
   readonly #staged: StagedProcess | undefined
   readonly #object: string
@@ -152,8 +160,13 @@ class Process {
     this.#job = job
     this.#client = site.clients[(clients[number % clients.length] as number) - 1] as EmulatedClient
     this.#sender = this.#client.admit()
-    const mine = (all: readonly RpcTarget[]): Round<RpcTarget> =>
-      new Round(targets.length === 0 ? all : all.filter((t) => targets.includes(t.name)), number)
+    const mine = (all: readonly RpcTarget[]): Round<Route> => {
+      const own = targets.length === 0 ? all : all.filter((t) => targets.includes(t.name))
+      return new Round(
+        own.map((to) => ({ to, nid: this.#client.nidTo(to), line: undefined })),
+        number,
+      )
+    }
     this.#operations = new Round(op, 0)
     this.#osts = mine(site.osts)
     this.#mdts = mine(site.mdts)
@@ -299,12 +312,14 @@ class Process {
 
   #rpc(op: Operation, bytes: number, wishedNs: number): OwnRpc {
     const { id, uid, gid, projid } = this.#job.scenario
-    const to = isData(op) ? this.#osts.next() : this.#mdts.next()
+    const route = isData(op) ? this.#osts.next() : this.#mdts.next()
+    const { to, nid } = route
+    const line = (route.line ??= this.#client.lines.get(to))
     const offset = this.#offset
     if (!this.#range) this.#offset += bytes
     return {
       jobId: id,
-      nid: this.#client.nidTo(to),
+      nid,
       opcode: opcodeOf(op),
       uid,
       gid,
@@ -321,7 +336,7 @@ class Process {
       done: this.#answered,
       wishedNs,
       life: this.#life,
-      line: undefined,
+      line,
       sentNs: 0,
       visit: undefined,
     }

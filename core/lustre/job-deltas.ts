@@ -98,6 +98,10 @@ function add(entries: readonly Seen[], e: Seen): readonly Seen[] {
   return same < 0 ? [...entries, e] : entries.with(same, e)
 }
 
+/** Whether an entry is the one of the reading before, untouched: the reader hands back the very counters of those. */
+const stands = (last: Base, e: Seen): boolean =>
+  last.missed === 0 && last.entries.length === 1 && last.entries[0]?.counters === e.counters
+
 /** Successive readings of one target. */
 export class JobDeltas {
   #before: Map<string, Base> | undefined
@@ -112,7 +116,10 @@ export class JobDeltas {
     const now = new Map<string, Base>()
     for (const e of entries) {
       const known = now.get(e.jobId)
-      now.set(e.jobId, { entries: known ? add(known.entries, e) : [e], missed: 0 })
+      const last = known ? undefined : before?.get(e.jobId)
+      // Most entries stand still from one reading to the next: nothing new is made for them.
+      if (last && stands(last, e)) now.set(e.jobId, last)
+      else now.set(e.jobId, { entries: known ? add(known.entries, e) : [e], missed: 0 })
     }
     this.#before = now
     if (!before) return undefined
@@ -120,7 +127,7 @@ export class JobDeltas {
     for (const [jobId, base] of now) {
       const last = before.get(jobId)
       const [entry] = base.entries
-      // The reader hands back the very counters of an entry that stands still.
+      if (base === last) continue
       if (base.entries.length === 1 && last?.entries.length === 1 && entry?.counters === last.entries[0]?.counters)
         continue
       const sum = new Sum(jobId)

@@ -98,14 +98,15 @@ function zeroLinesOf(dialect: JobStatsDialect): ReadonlyMap<string, string> {
  * @param names  the target's counters: `OST_COUNTERS` or `MDT_COUNTERS`; each is printed, moved or not.
  */
 export function formatEntry(entry: PrintableEntry, names: readonly string[], dialect: JobStatsDialect): ByteText {
-  let out = formatEntryHead(entry.jobId, entry.times, dialect)
+  const lines = [formatEntryHead(entry.jobId, entry.times, dialect)]
   const zeros = zeroLinesOf(dialect)
   for (const name of names) {
     const c = entry.counters.get(name)
     const zero = c && c.samples > 0 ? undefined : zeros.get(name)
-    out += zero ?? formatCounter(name, c, dialect)
+    lines.push(zero ?? formatCounter(name, c, dialect))
   }
-  return out
+  // Joined: it is kept and printed again and again, and a string of additions is walked anew each time.
+  return lines.join('')
 }
 
 /** The value of job_stats made of its entries' texts, in order; without any it is empty or its first line alone. */

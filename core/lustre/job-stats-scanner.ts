@@ -103,6 +103,11 @@ export class JobStatsScanner implements LinesSink {
     return this.#skipped
   }
 
+  /** Lines taken so far. */
+  get line(): number {
+    return this.#line
+  }
+
   /** Takes the next bytes; they are not kept and may be overwritten afterwards. */
   push(chunk: Uint8Array): void {
     this.#chunks.push(chunk)

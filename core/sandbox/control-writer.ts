@@ -65,10 +65,13 @@ export function planWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, rem
   }
 }
 
+/** A command that is carried out again and again with other rates: a new one each time would cost as much as carrying it out. */
+type Rated<V extends RuleCommand['verb']> = Extract<RuleCommand, { verb: V }> & { rate: number | undefined }
+
 /** The rule of one job on one server. */
 interface OwnRule {
-  readonly start: RuleCommand | undefined
-  readonly change: RuleCommand
+  readonly start: Rated<'start'> | undefined
+  readonly change: Rated<'change'>
   readonly stop: RuleCommand
   /** In force; 0: it does not stand. */
   rate: number
@@ -174,26 +177,27 @@ class DirectWriter implements RuleWriter {
   }
 
   /** Its start, read once; undefined for a job that no rule can name, and for one of the system. */
-  #startOf(jobId: string, name: string): RuleCommand | undefined {
+  #startOf(jobId: string, name: string): Rated<'start'> | undefined {
     if (!isMatchable(jobId) || exempt(this.#jobs, jobId)) return undefined
     const { nrs } = this.#oss.io
     const grammar = { rules: nrs.profile.rules, type: this.#type, nodemaps: nrs.nodemaps }
     const read = parseRuleCommand(`reg start ${name} jobid={${jobId}} rate=1`, grammar)
-    if (read.ok) return read.value
+    if (read.ok) return read.value.verb === 'start' ? read.value : undefined
     this.#remark(`${this.#oss.name} refused a rule of its controller: ${read.error.errno}`)
     return undefined
   }
 
   #start(rule: OwnRule): void {
-    if (!rule.start || rule.start.verb !== 'start') return
-    const done = this.#oss.io.nrs.carryOut({ ...rule.start, rate: rule.wanted }, this.#type)
+    if (!rule.start) return
+    rule.start.rate = rule.wanted
+    const done = this.#oss.io.nrs.carryOut(rule.start, this.#type)
     if (done.ok) rule.rate = rule.wanted
     else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
   }
 
   #change(rule: OwnRule): void {
-    if (rule.change.verb !== 'change') return
-    const done = this.#oss.io.nrs.carryOut({ ...rule.change, rate: rule.wanted }, this.#type)
+    rule.change.rate = rule.wanted
+    const done = this.#oss.io.nrs.carryOut(rule.change, this.#type)
     if (done.ok) rule.rate = rule.wanted
     else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
   }

@@ -2,47 +2,16 @@
  * One run of the sandbox as comparisons make them, 60 s of 200 jobs on 8 OSTs of 4 OSSes, about 2,000 RPC/s; beside it the same
  * world without a policy. And how the time grows with the number of jobs when each asks for as much as before.
  */
-import { parseScenario, type Scenario } from '../emulator/scenario.ts'
+import type { Bench, Growth } from '../../bench/measure.ts'
+import { busyScenario } from '../emulator/testing/busy-scenario.ts'
+import type { Scenario } from '../emulator/scenario.ts'
 import { runVariant } from './run.ts'
 import type { Variant } from './variant.ts'
 
 const SECONDS = 60
-const PATTERNS = [
-  '{ kind: continuous, think_ms: 300 }',
-  '{ kind: bursts, rpcs: 30, every_s: 5, jitter: 0.3 }',
-  '{ kind: poisson, rate: 4 }',
-  '{ kind: phases, phases: [{ for_s: 5, rate: 8 }, { for_s: 5, rate: 0 }] }',
-]
-
-/** Jobs of one to four nodes with a process on each, a quarter of each pattern; an OST for every 25 of them. */
-export function scenarioOf(count: number): Scenario {
-  const osts = Math.max(1, Math.ceil(count / 25))
-  const servers = Array.from({ length: Math.ceil(osts / 2) }, (_, s) => ({
-    name: `oss${s}`,
-    osts: Array.from({ length: Math.min(2, osts - 2 * s) }, (__, t) => ({
-      name: `b-OST${String(2 * s + t).padStart(4, '0')}`,
-      disk: { bandwidth_mb_s: 500, per_op_us: 400 },
-    })),
-  }))
-  const jobs = Array.from({ length: count }, (_, j) => {
-    const nodes = 1 + (j % 4)
-    const clients = Array.from({ length: nodes }, (__, n) => 1 + ((j + n) % count))
-    const pattern = PATTERNS[Math.floor(j / 4) % PATTERNS.length] as string
-    const op = j % 3 === 0 ? 'read' : 'write'
-    return `  - { id: ${7000 + j}.app.u${j % 40}, clients: [${clients.join(', ')}], processes: ${nodes}, outstanding: 4, op: ${op}, size_kib: 1024, pattern: ${pattern} }`
-  })
-  const read = parseScenario(`title: Bench
-clients: { count: ${Math.max(4, count)} }
-oss: ${JSON.stringify(servers)}
-control: { max_rate: 300 }
-jobs:
-${jobs.join('\n')}
-`)
-  if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
-  return read.value
-}
-
-const SCENARIOS = new Map([50, 200, 800].map((n) => [n, scenarioOf(n)]))
+const SCENARIOS = new Map([50, 200, 800].map((n) => [n, busyScenario(n)]))
+const LIMIT =
+  'Four events an RPC, each touching another part of the model; rules that start and stop with the jobs are the rest.'
 let seed = 0
 
 /** Time of one run, ms. */
@@ -59,29 +28,27 @@ function timed(now: () => number, jobs: number, controller: Variant['controller'
   return { ms, rpcs: done.value.throughputRpcs }
 }
 
-/** Slope of log time over log jobs, by least squares. */
-function exponent(now: () => number): number {
-  const points = [...SCENARIOS.keys()].map((n) => [Math.log(n), Math.log(timed(now, n, 'adaptbf').ms)] as const)
-  const mean = (at: 0 | 1): number => points.reduce((s, p) => s + p[at], 0) / points.length
-  const [x, y] = [mean(0), mean(1)]
-  const over = points.reduce((s, p) => s + (p[0] - x) * (p[1] - y), 0)
-  return over / points.reduce((s, p) => s + (p[0] - x) ** 2, 0)
-}
-
-export const benches = [
+export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'sandbox.run', unit: 'ms' },
+    ...{ id: 'sandbox.run', unit: 'ms', runs: 5 },
     run: (now: () => number) => timed(now, 200, 'adaptbf').ms,
     baseline: (now: () => number) => timed(now, 200, 'none').ms,
-    note: `${SECONDS} s of 200 jobs; the baseline has no policy`,
+    note: `One run as comparisons make them: ${SECONDS} s of 200 jobs, every RPC, under AdapTBF.`,
+    beside: 'The same world without a policy.',
+    limit: LIMIT,
   },
   {
-    ...{ id: 'sandbox.rpc', unit: 'us/RPC' },
+    ...{ id: 'sandbox.rpc', unit: 'us/RPC', runs: 5 },
     run: (now: () => number) => {
       const { ms, rpcs } = timed(now, 200, 'adaptbf')
       return (ms * 1000) / (rpcs * SECONDS)
     },
-    note: 'time of one simulated RPC, control included',
+    note: 'Time of one simulated RPC, control included.',
+    limit: LIMIT,
   },
-  { id: 'sandbox.growth', unit: 'exponent', run: exponent, note: 'of 50, 200 and 800 jobs' },
-] as const
+  {
+    ...{ id: 'sandbox.growth', unit: 'exponent', sizes: [50, 200, 800], axis: 'size', runs: 5 },
+    cost: (now: () => number, jobs: number) => timed(now, jobs, 'adaptbf').ms,
+    note: `${SECONDS} s by the number of jobs, each asking for as much as before; 1 is linear.`,
+  },
+]

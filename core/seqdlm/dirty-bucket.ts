@@ -3,6 +3,8 @@ import type { ResourceId } from './messages.ts'
 import type { CachedExtent } from './cached-extent.ts'
 
 const NOBODY: readonly (() => void)[] = []
+/** Of a bucket that was never written to; nothing is ever put into it. */
+const NOTHING: CachedExtent[] = []
 
 export class DirtyBucket {
   readonly resource: ResourceId
@@ -17,7 +19,7 @@ export class DirtyBucket {
   next: DirtyBucket | null = null
   /** Its lock is being cancelled: what comes clean is dropped, as nobody may read it. */
   isClosing = false
-  #extents: CachedExtent[] = []
+  #extents = NOTHING
   #head = 0
   /** Written again while the bytes were under flush; they follow when that flush is answered. */
   #deferred: CachedExtent[] | null = null
@@ -49,7 +51,9 @@ export class DirtyBucket {
 
   /** Notes that bytes were written; they may be overwritten before they are looked at. */
   push(extent: CachedExtent): void {
-    this.#extents.push(extent)
+    // Under contention a bucket is of one write: an array that is made with it has room for one, one that grows for 17.
+    if (this.#extents.length === 0) this.#extents = [extent]
+    else this.#extents.push(extent)
   }
 
   /** The oldest extent that was written; undefined when there is none. */

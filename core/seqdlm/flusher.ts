@@ -69,7 +69,14 @@ export class Flusher {
   /** Flushes some SNs of a stripe, or all of it; `done` may be called at once. */
   flush(resource: ResourceId, sns: Iterable<number> | null, isClosing: boolean, done: () => void): void {
     const { cache } = this.#host
-    const buckets = [...(sns === null ? cache.buckets(resource) : present(sns, (sn) => cache.bucket(resource, sn)))]
+    const buckets: DirtyBucket[] = []
+    if (sns === null) buckets.push(...cache.buckets(resource))
+    else {
+      for (const sn of sns) {
+        const bucket = cache.bucket(resource, sn)
+        if (bucket !== undefined) buckets.push(bucket)
+      }
+    }
     let left = buckets.length
     if (left === 0) {
       done()
@@ -249,13 +256,6 @@ export class Flusher {
 }
 
 const sizeOf = (b: Block): number => (b.hole ? 0 : b.end - b.start)
-
-function* present<K, T>(keys: Iterable<K>, get: (key: K) => T | undefined): Generator<T, void, void> {
-  for (const key of keys) {
-    const value = get(key)
-    if (value !== undefined) yield value
-  }
-}
 
 /** Whether some of an extent is on its way with the same SN. */
 function isUnderFlush(server: OfServer, bucket: DirtyBucket, e: CachedExtent): boolean {

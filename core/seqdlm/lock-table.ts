@@ -19,6 +19,8 @@ export interface Wanted {
   readonly absorbed: readonly ServerLock[]
 }
 
+const NO_LOCKS: readonly ServerLock[] = []
+
 export class LockTable {
   readonly #policy: DlmPolicy
   readonly #kinds: Readonly<Record<LockKind, LockIndex<ServerLock>>> = {
@@ -83,9 +85,9 @@ export class LockTable {
       return false
     }
     // Open write locks of other clients that are met here conflict, and are revoked by whoever asks: each is met once.
-    this.#kinds.write.find(range, collect)
+    if (this.#kinds.write.size > 0) this.#kinds.write.find(range, collect)
     if (this.#ownReads.size > 0) this.#ownReads.get(client)?.find(range, collect)
-    if (absorbed === null) return { client, mode, range, absorbed: [] }
+    if (absorbed === null) return { client, mode, range, absorbed: NO_LOCKS }
     const own: readonly ServerLock[] = absorbed
     return {
       ...{ client, absorbed: own, mode: own.reduce((m, l) => join(l.mode, m), mode) },
@@ -106,13 +108,16 @@ export class LockTable {
 
   /** The open locks that deny a request: those to be revoked. */
   openAgainst(wanted: Wanted): readonly ServerLock[] {
+    const { read, write } = this.#kinds
+    const reads = wanted.mode === 'PR' ? 0 : read.size
+    if (reads + write.size === 0) return NO_LOCKS
     const found: ServerLock[] = []
-    for (const kind of wanted.mode === 'PR' ? (['write'] as const) : (['read', 'write'] as const)) {
-      this.#kinds[kind].find(wanted.range, (lock) => {
-        if (!wanted.absorbed.includes(lock) && overlaps(lock.range, wanted.range)) found.push(lock)
-        return false
-      })
+    const collect = (lock: ServerLock): boolean => {
+      if (!wanted.absorbed.includes(lock) && overlaps(lock.range, wanted.range)) found.push(lock)
+      return false
     }
+    if (reads > 0) read.find(wanted.range, collect)
+    write.find(wanted.range, collect)
     return found
   }
 

@@ -1,14 +1,34 @@
 /**
  * Recent values of many series on one time axis: a ring of samples in memory.
  *
- * All series share the sample numbers, so "every view at sample n" is one index. NaN is a gap and stays one.
+ * All series share the sample numbers, so "every view at sample n" is one index. NaN is a gap and stays one. Samples are kept in pages
+ * (series-page.ts): of ten thousand jobs most do nothing most of the time, and what stands still takes no room.
  */
+import { OpenColumn, PAGE, type PageColumn, type Sum } from './series-page.ts'
+
+interface Page {
+  /** By column of the table; undefined while every series has a gap. */
+  readonly columns: (PageColumn | undefined)[]
+}
+
+const pageOf = (sample: number): number => Math.floor((sample - 1) / PAGE)
+
 export class SeriesTable {
   readonly capacity: number
   readonly #at: Float64Array
   readonly #columns: readonly string[]
-  readonly #exact: readonly string[]
-  readonly #values = new Map<string, (Float32Array | Float64Array)[]>()
+  readonly #isExact: readonly boolean[]
+  readonly #series = new Map<string, number>()
+  /** Numbers of series that were dropped, and the sample after which nothing of them is left in any page. */
+  readonly #dropped: { readonly series: number; readonly free: number }[] = []
+  #numbers = 0
+  /** A ring. */
+  readonly #pages: (Page | undefined)[]
+  /** Columns of the page at hand, as it is filled. */
+  #open: (OpenColumn | undefined)[] = []
+  /** Values of one series at hand. */
+  #row = new Float64Array(PAGE)
+  readonly #sum: Sum = { sum: 0, count: 0 }
   /** Number of samples ever pushed; sample numbers run from 1. */
   #pushed = 0
 
@@ -20,8 +40,10 @@ export class SeriesTable {
   constructor(capacity: number, columns: readonly string[], exact: readonly string[] = []) {
     this.capacity = capacity
     this.#columns = columns
-    this.#exact = exact
+    this.#isExact = columns.map((c) => exact.includes(c))
     this.#at = new Float64Array(capacity).fill(NaN)
+    // One more than full ones: the oldest and the newest are there in part.
+    this.#pages = new Array<Page | undefined>(Math.ceil(capacity / PAGE) + 1).fill(undefined)
   }
 
   get newest(): number {
@@ -33,36 +55,47 @@ export class SeriesTable {
   }
 
   get names(): IterableIterator<string> {
-    return this.#values.keys()
+    return this.#series.keys()
   }
 
   /** Opens the next sample; every series stands at a gap until it is set. */
   push(atMs: number): number {
-    const i = this.#pushed % this.capacity
+    this.#at[this.#pushed % this.capacity] = atMs
     this.#pushed++
-    this.#at[i] = atMs
-    for (const columns of this.#values.values()) for (const c of columns) c[i] = NaN
+    if ((this.#pushed - 1) % PAGE === 0) this.#turn()
     return this.#pushed
   }
 
   /** Sets measures of a series in the newest sample, in the order of the table's columns. */
   set(name: string, ...values: readonly number[]): void {
-    let columns = this.#values.get(name)
-    if (!columns) {
-      columns = this.#columns.map((c) =>
-        (this.#exact.includes(c) ? new Float64Array(this.capacity) : new Float32Array(this.capacity)).fill(NaN),
-      )
-      this.#values.set(name, columns)
+    const series = this.#series.get(name) ?? this.#add(name)
+    const at = (this.#pushed - 1) % PAGE
+    const columns = Math.min(values.length, this.#columns.length)
+    for (let c = 0; c < columns; c++) this.#put(series, c, at, values[c] as number)
+  }
+
+  /** Sets in the newest sample what the series of a table of the same columns were on average in its samples [from, to]. */
+  setMeans(of: SeriesTable, from: number, to: number): void {
+    const at = (this.#pushed - 1) % PAGE
+    // Columns that no job has a value in (records without a controller) are not gone through ten thousand times.
+    const columns = this.#columns.map((_, c) => c).filter((c) => of.#hasAny(c, from, to))
+    if (columns.length === 0) return
+    for (const [name, number] of of.#series) {
+      let series = this.#series.get(name)
+      for (const c of columns) {
+        const mean = of.#mean(number, c, to, to - from + 1)
+        if (mean !== mean) continue
+        series ??= this.#add(name)
+        this.#put(series, c, at, mean)
+      }
     }
-    const i = (this.#pushed - 1) % this.capacity
-    values.forEach((v, k) => {
-      const column = columns[k]
-      if (column) column[i] = v
-    })
   }
 
   drop(name: string): void {
-    this.#values.delete(name)
+    const series = this.#series.get(name)
+    if (series === undefined) return
+    this.#series.delete(name)
+    this.#dropped.push({ series, free: this.#pushed + this.capacity + 2 * PAGE })
   }
 
   /** Instant of a sample; NaN when it is no longer (or not yet) here. */
@@ -72,45 +105,21 @@ export class SeriesTable {
 
   /** One value; NaN for a gap. */
   value(name: string, column: number, sample: number): number {
-    const values = this.#values.get(name)?.[column]
-    return values && this.#has(sample) ? (values[(sample - 1) % this.capacity] as number) : NaN
+    const series = this.#series.get(name)
+    if (series === undefined || !this.#has(sample)) return NaN
+    return this.#read(series, column, sample, sample)[0] as number
   }
 
   /** Mean of the values in the last `n` samples up to `sample`; gaps do not count; NaN when all are gaps. */
   mean(name: string, column: number, sample: number, n: number): number {
-    const values = this.#values.get(name)?.[column]
-    if (!values) return NaN
-    let sum = 0
-    let count = 0
-    for (let s = Math.max(this.oldest, sample - n + 1); s <= Math.min(sample, this.#pushed); s++) {
-      const v = values[(s - 1) % this.capacity] as number
-      if (v === v) {
-        sum += v
-        count++
-      }
-    }
-    return count === 0 ? NaN : sum / count
+    const series = this.#series.get(name)
+    return series === undefined ? NaN : this.#mean(series, column, sample, n)
   }
 
   /** The means of many series over the same samples; NaN where all of them are gaps. */
   means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
     const out = new Float64Array(names.length)
-    const from = Math.max(this.oldest, sample - n + 1)
-    const to = Math.min(sample, this.#pushed)
-    for (let k = 0; k < names.length; k++) {
-      const values = this.#values.get(names[k] as string)?.[column]
-      let sum = 0
-      let count = 0
-      for (let i = (from - 1) % this.capacity, s = from; values && s <= to; s++) {
-        const v = values[i] as number
-        if (v === v) {
-          sum += v
-          count++
-        }
-        if (++i === this.capacity) i = 0
-      }
-      out[k] = count === 0 ? NaN : sum / count
-    }
+    for (let k = 0; k < names.length; k++) out[k] = this.mean(names[k] as string, column, sample, n)
     return out
   }
 
@@ -133,14 +142,17 @@ export class SeriesTable {
    * @returns  one value per span; null where every sample of it is a gap.
    */
   downsample(name: string, column: number, from: number, to: number, step: number): (number | null)[] {
-    const values = this.#values.get(name)?.[column]
+    const series = this.#series.get(name)
+    const low = Math.max(from, this.oldest)
+    const high = Math.min(to, this.#pushed)
+    const row = series === undefined || high < low ? undefined : this.#read(series, column, low, high)
     const out: (number | null)[] = []
     for (let a = from; a <= to; a += step) {
-      const b = Math.min(a + step, to + 1, this.#pushed + 1)
+      const b = Math.min(a + step, high + 1)
       let sum = 0
       let count = 0
-      for (let s = Math.max(a, this.oldest); values && s < b; s++) {
-        const v = values[(s - 1) % this.capacity] as number
+      for (let s = Math.max(a, low); row && s < b; s++) {
+        const v = row[s - low] as number
         if (v === v) {
           sum += v
           count++
@@ -173,5 +185,75 @@ export class SeriesTable {
 
   #has(sample: number): boolean {
     return sample >= this.oldest && sample <= this.#pushed && sample >= 1
+  }
+
+  #mean(series: number, column: number, sample: number, n: number): number {
+    const from = Math.max(this.oldest, sample - n + 1)
+    const to = Math.min(sample, this.#pushed)
+    const into = this.#sum
+    into.sum = into.count = 0
+    for (let at = from; at <= to;) {
+      const page = pageOf(at)
+      const start = page * PAGE + 1
+      const end = Math.min(to, start + PAGE - 1)
+      this.#pages[page % this.#pages.length]?.columns[column]?.add(series, at - start, end - start + 1, into)
+      at = end + 1
+    }
+    return into.count === 0 ? NaN : into.sum / into.count
+  }
+
+  /** Values of samples [from, to], all of which are here; good until the next are read. */
+  #read(series: number, column: number, from: number, to: number): Float64Array {
+    const length = to - from + 1
+    if (this.#row.length < length) this.#row = new Float64Array(2 * length)
+    const row = this.#row
+    for (let sample = from; sample <= to;) {
+      const page = pageOf(sample)
+      const start = page * PAGE + 1
+      const end = Math.min(to, start + PAGE - 1)
+      const values = this.#pages[page % this.#pages.length]?.columns[column]
+      if (values) values.read(series, sample - start, end - start + 1, row, sample - from)
+      else row.fill(NaN, sample - from, end - from + 1)
+      sample = end + 1
+    }
+    return row
+  }
+
+  #hasAny(column: number, from: number, to: number): boolean {
+    for (let page = pageOf(from); page <= pageOf(to); page++) {
+      if (this.#pages[page % this.#pages.length]?.columns[column]) return true
+    }
+    return false
+  }
+
+  #put(series: number, column: number, at: number, value: number): void {
+    let open = this.#open[column]
+    if (!open) {
+      // Before the first sample there is no place for it.
+      if (value !== value || at < 0) return
+      open = new OpenColumn(this.#isExact[column] === true, this.#numbers)
+      this.#open[column] = open
+      const page = this.#pages[pageOf(this.#pushed) % this.#pages.length]
+      if (page) page.columns[column] = open
+    }
+    open.set(series, at, value)
+  }
+
+  /** The page at hand is full, and the next one takes the place of the oldest. */
+  #turn(): void {
+    const page = pageOf(this.#pushed)
+    const full = this.#pages[(page + this.#pages.length - 1) % this.#pages.length]
+    if (full) this.#open.forEach((column, c) => (full.columns[c] = column?.seal()))
+    this.#open = []
+    this.#pages[page % this.#pages.length] = { columns: [] }
+  }
+
+  #add(name: string): number {
+    const [oldest] = this.#dropped
+    const isFree = oldest !== undefined && oldest.free < this.#pushed
+    if (isFree) this.#dropped.shift()
+    const series = isFree ? oldest.series : this.#numbers++
+    this.#series.set(name, series)
+    return series
   }
 }

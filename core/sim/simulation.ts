@@ -59,16 +59,21 @@ export class Simulation {
    * @returns whether `until` was reached.
    */
   runUntil(until: number, budget = Infinity): boolean {
-    let left = budget
+    const isThere = this.#execute(until, this.#executed + budget)
+    if (isThere && until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
+    return isThere
+  }
+
+  // The loop alone: with what comes after it in one function, the engine throws the compiled loop away at the end of every call.
+  #execute(until: number, last: number): boolean {
     const events = this.#events
-    for (let at = events.nextAt; at <= until && events.size > 0; at = events.nextAt) {
-      if (left-- <= 0) return false
-      this.#now = at
+    while (events.size > 0 && events.nextAt <= until) {
+      if (this.#executed >= last) return false
+      this.#now = events.nextAt
       this.#executed++
       const action = events.pop()
       action(events.subject)
     }
-    if (until < Infinity) this.#now = Math.max(this.#now, Math.floor(until))
     return true
   }
 }

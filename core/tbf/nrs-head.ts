@@ -47,7 +47,8 @@ export class NrsHead<R extends ScheduledRequest> {
   }
 
   slot(name: PolicyName): PolicySlot<R> | undefined {
-    return this.slots.find((s) => s.name === name)
+    for (let i = 0; i < this.slots.length; i++) if (this.slots[i]?.name === name) return this.slots[i]
+    return undefined
   }
 
   /** What an operation on a policy answers by its state alone: ENODEV stopped, EAGAIN on its way there, else nothing. */
@@ -64,7 +65,7 @@ export class NrsHead<R extends ScheduledRequest> {
   /** Earliest instant at which `dequeue` can succeed; Infinity when nothing is queued. */
   get wakeAt(): number {
     let at = Infinity
-    for (const s of this.#pending) at = Math.min(at, s.wakeAt)
+    for (let i = 0; i < this.#pending.length; i++) at = Math.min(at, (this.#pending[i] as PolicySlot<R>).wakeAt)
     return at
   }
 
@@ -75,10 +76,15 @@ export class NrsHead<R extends ScheduledRequest> {
   }
 
   dequeue(now: number): Dispatched<R> | undefined {
-    if (this.#pending.length === 0) return undefined
-    for (const slot of this.#pending) {
+    const pending = this.#pending
+    for (let i = 0; i < pending.length; i++) {
+      const slot = pending[i] as PolicySlot<R>
       const request = slot.dequeue(now)
-      if (slot.waiting === 0) this.#pending = this.#pending.length === 1 ? [] : this.#pending.filter((s) => s !== slot)
+      // The usual one empties the list that it came from: every RPC that finds nobody waiting gets here.
+      if (slot.waiting === 0) {
+        if (pending.length === 1) pending.pop()
+        else this.#pending = this.#pending.filter((s) => s !== slot)
+      }
       if (request) return { request, queue: this.queue, policy: slot.name }
     }
     return undefined

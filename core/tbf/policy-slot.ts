@@ -59,6 +59,7 @@ export class PolicySlot<R extends ScheduledRequest> {
   /** RPCs that can still be served. */
   get waiting(): number {
     let n = this.#started?.scheduler.queued ?? 0
+    if (this.#left.length === 0) return n
     for (const s of this.#left) n += s.queued
     return n
   }

@@ -64,7 +64,11 @@ interface MatchIndex {
 export class RuleList {
   readonly #defaults: RuleDefaults
   readonly #fallback: Rule
-  readonly #rules: Rule[]
+  /** The list from its end, so that a start is a push; stopped rules stay until half of it or somebody looks at all. */
+  #backwards: Rule[]
+  #stopped = 0
+  /** The list as others see it, since its last change. */
+  #forwards: readonly Rule[] | undefined
   #sequence = 0
   #index: MatchIndex | undefined
   readonly #byName = new Map<string, Rule>()
@@ -75,12 +79,18 @@ export class RuleList {
   constructor(defaults: RuleDefaults) {
     this.#defaults = defaults
     this.#fallback = this.#make('default', { text: '*', matches: () => true }, defaults.rate, false)
-    this.#rules = [this.#fallback]
+    this.#backwards = [this.#fallback]
     this.#byName.set(this.#fallback.name, this.#fallback)
   }
 
   get rules(): readonly Rule[] {
-    return this.#rules
+    return (this.#forwards ??= this.#standing().toReversed())
+  }
+
+  #standing(): Rule[] {
+    if (this.#stopped > 0) this.#backwards = this.#backwards.filter((r) => !r.stopped)
+    this.#stopped = 0
+    return this.#backwards
   }
 
   /** Number of starts so far; a class that matched at an older one looks again. */
@@ -94,7 +104,7 @@ export class RuleList {
   }
 
   find(name: string): Rule | undefined {
-    return this.#hasTwins ? this.#rules.find((r) => r.name === name) : this.#byName.get(name)
+    return this.#hasTwins ? this.rules.find((r) => r.name === name) : this.#byName.get(name)
   }
 
   /**
@@ -114,7 +124,7 @@ export class RuleList {
 
   #makeIndex(): MatchIndex {
     const index = { byJob: new Map<string, Rule>(), others: [] as Rule[], hasHidden: false }
-    for (const [place, rule] of this.#rules.entries()) {
+    for (const [place, rule] of this.rules.entries()) {
       rule.place = place
       const { jobIds } = rule.conditions
       if (rule === this.#fallback) continue
@@ -127,13 +137,16 @@ export class RuleList {
     return index
   }
 
-  /** Puts a rule into the list; the index follows where the rule goes first and names single jobs. */
-  #insert(at: number, rule: Rule): void {
-    const first = this.#rules[0] as Rule
-    this.#rules.splice(at, 0, rule)
+  /** Puts a rule into the list, at its head or before another one; the index follows where it goes first and names single jobs. */
+  #insert(rule: Rule, before: Rule | undefined): void {
+    const list = before ? this.#standing() : this.#backwards
+    const first = list.at(-1) as Rule
+    if (before && before !== first) list.splice(list.indexOf(before) + 1, 0, rule)
+    else list.push(rule)
+    this.#forwards = undefined
     const index = this.#index
     const { jobIds } = rule.conditions
-    if (!index || at !== 0 || !jobIds) {
+    if (!index || (before && before !== first) || !jobIds) {
       this.#index = undefined
       return
     }
@@ -146,7 +159,9 @@ export class RuleList {
 
   /** Takes a rule out of the list; the index follows where it names single jobs and hides no other one. */
   #remove(rule: Rule): void {
-    this.#rules.splice(this.#rules.indexOf(rule), 1)
+    this.#forwards = undefined
+    if (!rule.stopped) this.#backwards.splice(this.#backwards.indexOf(rule), 1)
+    else if (++this.#stopped * 2 > this.#backwards.length) this.#standing()
     const { jobIds } = rule.conditions
     if (this.#index?.hasHidden || !jobIds) this.#index = undefined
     else for (const id of jobIds) this.#index?.byJob.delete(id)
@@ -159,12 +174,12 @@ export class RuleList {
     options: { rate?: number | undefined; rank?: string | undefined; realtime?: boolean } = {},
   ): Result<Rule, Errno> {
     if (this.find(name)) return fail('EEXIST')
-    const at = options.rank === undefined ? 0 : this.#rules.findIndex((r) => r.name === options.rank)
-    if (at < 0) return fail('ENOENT')
+    const before = options.rank === undefined ? undefined : this.find(options.rank)
+    if (options.rank !== undefined && !before) return fail('ENOENT')
     const rule = this.#make(name, conditions, options.rate ?? this.#defaults.rate, options.realtime ?? false)
     this.#hasTwins ||= this.#byName.has(rule.name)
     this.#byName.set(rule.name, rule)
-    this.#insert(at, rule)
+    this.#insert(rule, before)
     this.#sequence++
     return ok(rule)
   }
@@ -178,12 +193,10 @@ export class RuleList {
       rule.generation++
     }
     if (options.rank !== undefined && options.rank !== name) {
-      if (!this.find(options.rank)) return fail('ENOENT')
+      const before = this.find(options.rank)
+      if (!before) return fail('ENOENT')
       this.#remove(rule)
-      this.#insert(
-        this.#rules.findIndex((r) => r.name === options.rank),
-        rule,
-      )
+      this.#insert(rule, before)
     }
     return ok(rule)
   }

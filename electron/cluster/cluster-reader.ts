@@ -10,7 +10,7 @@ import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { within } from './deadline.ts'
 import type { EventLog } from './event-log.ts'
-import { patienceOf, type Patience } from './patience.ts'
+import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
@@ -45,16 +45,20 @@ export class ClusterReader {
   /** Targets of each server, as last read: a server that does not answer still has them. */
   readonly #targetsOf = new Map<string, readonly string[]>()
 
-  /** @param probeOf  how each server is read. */
+  /**
+   * @param probeOf   how each server is read.
+   * @param patience  how long a sample waits for them.
+   */
   constructor(
     source: ClusterSource,
     events: EventLog,
     board: ProbeBoard,
     probeOf: (node: NodeConnection) => ServerProbe,
+    patience: Patience,
   ) {
     this.#source = source
     this.#events = events
-    this.#patience = patienceOf(source)
+    this.#patience = patience
     const first = Object.values(SERVICES).filter((s) => s.isFirst)
     this.#servers = first.flatMap((service) =>
       source.nodes

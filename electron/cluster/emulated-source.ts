@@ -34,20 +34,27 @@ export class EmulatedSource implements ClusterSource {
   #anchor = { wallMs: 0, virtualNs: 0 }
   #reached = { wallMs: 0, virtualNs: 0, speed: 0 }
 
-  constructor(scenario: Scenario, options: EmulatorOptions = {}) {
+  /** @param reach  how its nodes are reached; directly unless said. */
+  constructor(
+    scenario: Scenario,
+    options: EmulatorOptions = {},
+    reach: (node: NodeConnection) => NodeConnection = (n) => n,
+  ) {
     this.emulator = new EmulatedCluster(scenario, options)
     this.cluster = scenario.cluster
     this.maxRate = scenario.control.max_rate
     this.periodNs = scenario.control.period_ms * NS_PER_MS
     this.#nextTickNs = this.periodNs
-    this.nodes = this.emulator.nodes.map((node) => ({
-      host: node.name,
-      role: node.role,
-      exec: async (command) => {
-        if (node.isSilent) throw new Error(`${node.name} did not answer: its fault says so`)
-        return node.exec(command)
-      },
-    }))
+    this.nodes = this.emulator.nodes.map((node) =>
+      reach({
+        host: node.name,
+        role: node.role,
+        exec: async (command) => {
+          if (node.isSilent) throw new Error(`${node.name} did not answer: its fault says so`)
+          return node.exec(command)
+        },
+      }),
+    )
   }
 
   get locks(): LockWorld | undefined {

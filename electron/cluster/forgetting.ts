@@ -1,24 +1,70 @@
-/** Jobs that did nothing for an hour leave memory; the history keeps them. */
-import type { Job, JobRegistry } from './job-registry.ts'
-import { type Recent, shareColumn, shareName } from './recent.ts'
+/**
+ * Jobs that did nothing for an hour leave memory; the history keeps them. First their records are closed: what they had lent or borrowed
+ * goes to the account of jobs that ended (core/adaptbf/ended-jobs.ts). They stay known until no sample in memory has a record of
+ * theirs, so that the records of each sample sum to 0 over the known jobs.
+ */
+import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
+import type { JobRegistry } from './job-registry.ts'
+import type { PairJournal } from './pair-journal.ts'
+import type { Recent } from './recent.ts'
+import type { TargetControllers } from './target-controllers.ts'
 
+/** An hour. */
 const FORGET_MS = 3_600_000
 
-function hasLoans(recent: Recent, { jobId, targets }: Job): boolean {
-  const { shares } = recent
-  const record = (t: string): number => shares.value(shareName(jobId, t), shareColumn('record'), shares.newest)
-  return [...targets].some((t) => Math.abs(record(t)) > 0)
+export interface ForgettingParts {
+  readonly jobs: JobRegistry
+  readonly recent: Recent
+  readonly journal: PairJournal
+  readonly controllers: Pick<TargetControllers, 'retire'>
+  readonly nowNs: () => number
+  /** How long a job does nothing before it is forgotten, ms on the source's clock. */
+  readonly afterMs?: number | undefined
 }
 
-/**
- * Drops them from the registry. Records sum to zero over all known jobs, so one that still has tokens on loan on any target stays.
- *
- * @returns  ids of those that went.
- */
-export function forgetIdle(jobs: JobRegistry, recent: Recent, atMs: number): string[] {
-  const gone = [...jobs.all]
-    .filter((j) => atMs - j.lastActiveMs > FORGET_MS && !hasLoans(recent, j))
-    .map((j) => j.jobId)
-  for (const id of gone) jobs.drop(id)
-  return gone
+export class Forgetting {
+  readonly #parts: ForgettingParts
+  readonly #afterMs: number
+  /** Jobs whose records are closed, with the instant of it. */
+  readonly #closed = new Map<string, number>()
+
+  constructor(parts: ForgettingParts) {
+    this.#parts = parts
+    this.#afterMs = parts.afterMs ?? FORGET_MS
+  }
+
+  /** Closes and drops what is due at a sample; ids of the jobs that were dropped. */
+  look(sample: number, atMs: number): string[] {
+    const ended = this.#toClose(atMs)
+    if (ended.size > 0) this.#close(ended, sample, atMs)
+    const { jobs, recent } = this.#parts
+    const { totals } = recent.raw
+    const oldestMs = totals.atMs(totals.oldest)
+    const gone = [...this.#closed].filter(([, closedMs]) => closedMs < oldestMs).map(([jobId]) => jobId)
+    for (const jobId of gone) {
+      this.#closed.delete(jobId)
+      jobs.drop(jobId)
+    }
+    return gone
+  }
+
+  #toClose(atMs: number): Set<string> {
+    const ended = new Set<string>()
+    for (const { jobId, lastActiveMs } of this.#parts.jobs.all) {
+      const isIdle = atMs - lastActiveMs > this.#afterMs && jobId !== ENDED_JOBS
+      if (!isIdle) this.#closed.delete(jobId)
+      else if (!this.#closed.has(jobId)) ended.add(jobId)
+    }
+    return ended
+  }
+
+  #close(ended: ReadonlySet<string>, sample: number, atMs: number): void {
+    const { controllers, journal, jobs, nowNs } = this.#parts
+    for (const jobId of ended) this.#closed.set(jobId, atMs)
+    for (const [target, moves] of controllers.retire(ended, nowNs())) {
+      journal.add(sample, atMs, target, moves)
+      // What they left is listed with the other records, or these would not sum to 0.
+      if (moves.length > 0) jobs.meet(ENDED_JOBS, atMs).job.targets.add(target)
+    }
+  }
 }

@@ -21,7 +21,7 @@ import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
-import { forgetIdle } from './forgetting.ts'
+import { Forgetting } from './forgetting.ts'
 import { IdleRules } from './idle-rules.ts'
 import { JobMeeting } from './job-meeting.ts'
 import { JobRegistry } from './job-registry.ts'
@@ -35,6 +35,7 @@ import { MetadataLoop } from './metadata-loop.ts'
 import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
 import type { MetadataChange, MetadataSettings } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
+import { patienceOf, type Patience } from './patience.ts'
 import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes, type ProbeOptions } from './probes/probes.ts'
@@ -47,7 +48,7 @@ import { Watch } from './watch.ts'
 
 export class ClusterMonitor {
   readonly source: ClusterSource
-  readonly recent = new Recent()
+  readonly recent: Recent
   readonly jobs = new JobRegistry()
   readonly events = new EventLog()
   readonly idleRules = new IdleRules()
@@ -78,6 +79,7 @@ export class ClusterMonitor {
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
+  readonly #forgetting: Forgetting
   #lastSecond = 0
   /** When rates were read for the last time. */
   #ratesNs = 0
@@ -101,9 +103,16 @@ export class ClusterMonitor {
     metadata?: MetadataSettings | undefined
     /** Probes that are off from the start, and what they may cost. */
     probes?: ProbeOptions | undefined
+    /** Jobs that did nothing for so long leave memory, ms on the source's clock. */
+    forgetMs?: number | undefined
+    /** Samples are in memory as they were taken for so long, ms on the source's clock; by its period unless it is said. */
+    recentMs?: number | undefined
+    /** How long a sample waits for servers; as the kind and the period of the source have it by default. */
+    patience?: Patience | undefined
   }) {
     const { source } = options
     this.source = source
+    this.recent = new Recent(source.periodNs, options.recentMs)
     this.history = options.history
     this.audit = options.audit
     const kept = new KeptRecords(source, options.history)
@@ -121,8 +130,13 @@ export class ClusterMonitor {
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
-    this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node))
+    const patience = options.patience ?? patienceOf(source)
+    this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
+    this.#forgetting = new Forgetting({
+      ...{ jobs: this.jobs, recent: this.recent, journal: this.journal, controllers: this.loop.controllers },
+      ...{ nowNs: () => source.nowNs(), afterMs: options.forgetMs },
+    })
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#batch = new BatchQueue(source, this.#probes)
     this.#meeting = new JobMeeting(this.jobs, this.#batch, this.events)
@@ -397,7 +411,7 @@ export class ClusterMonitor {
   #endSecond(atMs: number): void {
     this.#lastSecond = Math.floor(atMs / 1000)
     for (const j of this.jobs.all) j.endSecond()
-    for (const id of forgetIdle(this.jobs, this.recent, atMs)) this.#keeper.forget(id)
+    for (const id of this.#forgetting.look(this.sample, atMs)) this.#keeper.forget(id)
   }
 
   /** Tokens that a job has lent (+) or borrowed (-) at the newest sample; undefined without a ledger. */

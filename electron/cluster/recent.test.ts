@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
 import { Recent, TOTAL, totalColumn } from './recent.ts'
 
 const START = 1_767_225_600_000
@@ -15,7 +16,7 @@ describe('the tiers', () => {
     }
   }
   beforeEach(() => {
-    recent = new Recent()
+    recent = new Recent(NS_PER_S / 10)
   })
 
   it('a short window is shown from the samples', () => {
@@ -25,16 +26,16 @@ describe('the tiers', () => {
     expect(to).toBe(4000)
   })
 
-  it('an hour is shown from means of a second, and covered', () => {
-    fill(4000)
+  it('half an hour is shown from means of a second, and covered', () => {
+    fill(2200)
     const at = recent.raw.totals.newest
-    const { tier, to } = recent.tierFor(at, 3_600_000)
+    const { tier, to } = recent.tierFor(at, 1_800_000)
     expect(tier).toBe(recent.seconds)
-    const { from, step } = tier.totals.window(to, 3_600_000, 480)
+    const { from, step } = tier.totals.window(to, 1_800_000, 480)
     const t = tier.totals.times(from, to, step)
     const atMs = recent.raw.totals.atMs(at)
     expect(t.at(-1)).toBeGreaterThan(atMs - 2000)
-    expect(t[0]).toBeLessThan(atMs - 3_580_000)
+    expect(t[0]).toBeLessThan(atMs - 1_780_000)
     expect(t.length).toBeLessThanOrEqual(481)
     const values = tier.totals.downsample(TOTAL, rpcs, from, to, step)
     expect(values).not.toContain(null)
@@ -65,9 +66,34 @@ describe('the tiers', () => {
   })
 })
 
+describe('samples as taken', () => {
+  const kept = (periodS: number): number => new Recent(periodS * NS_PER_S).raw.totals.capacity
+
+  it('are those of ten minutes, at least 180 and at most 1,800', () => {
+    expect([0.1, 0.2, 1 / 3, 0.7, 1, 2, 5, 60].map(kept)).toEqual([1800, 1800, 1800, 858, 600, 300, 180, 180])
+  })
+
+  it('at one a second, a quarter of an hour that ends at any of them is covered from memory', () => {
+    const recent = new Recent(NS_PER_S)
+    for (let i = 0; i < 4000; i++) {
+      recent.push(START + i * 1000)
+      recent.raw.totals.set(TOTAL, 0, 0, i)
+    }
+    const { newest, oldest } = recent.raw.totals
+    expect([newest, oldest]).toEqual([4000, 3401])
+    for (const at of [oldest, newest]) {
+      const { tier, to } = recent.tierFor(at, 900_000)
+      expect(tier).toBe(recent.seconds)
+      const { from, step } = tier.totals.window(to, 900_000, 480)
+      expect(tier.totals.times(from, to, step)[0]).toBeLessThanOrEqual(recent.raw.totals.atMs(at) - 898_000)
+      expect(tier.totals.downsample(TOTAL, rpcs, from, to, step)).not.toContain(null)
+    }
+  })
+})
+
 describe('rules of the past', () => {
   it('are those of the newest reading up to a sample', () => {
-    const recent = new Recent()
+    const recent = new Recent(NS_PER_S / 10)
     recent.keepRules('oss01', 3, 'a', 'tbf jobid')
     recent.keepRules('oss01', 4, 'a', 'tbf jobid')
     recent.keepRules('oss01', 7, 'b', 'tbf jobid')
@@ -76,7 +102,7 @@ describe('rules of the past', () => {
   })
 
   it('are forgotten, oldest first, before they fill the memory', () => {
-    const recent = new Recent()
+    const recent = new Recent(NS_PER_S / 10)
     const text = (n: number): string => String(n).padEnd(1_000_000, 'x')
     for (let n = 1; n <= 30; n++) recent.keepRules('oss01', n, text(n), '')
     expect(recent.rulesAt('oss01', 30)?.text.slice(0, 2)).toBe('30')

@@ -1,12 +1,15 @@
 /**
- * The recent past of a cluster in memory: every sample for a few minutes, means of a second for an hour, and the rules as
- * the servers printed them. What a view shows at sample n is read from here.
+ * The recent past of a cluster in memory: every sample for some minutes, means of a second for half an hour, and the rules as
+ * the servers printed them. What a view shows at sample n is read from here; wider windows are drawn from the history.
  */
+import { NS_PER_MS } from '#core/base/units.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 
-/** Samples kept as taken: three minutes at 10 Hz. */
-const RAW = 1_800
-const SECONDS = 3_600
+/** Samples kept as taken: those of ten minutes, of which the fastest clusters have three (at 10 Hz) and the slowest more. */
+const RAW_S = 600
+const RAW_MOST = 1_800
+const RAW_LEAST = 180
+const SECONDS = 1_800
 /** Rule texts are kept up to this many characters in all. */
 const RULE_TEXT_MAX = 16_000_000
 
@@ -71,17 +74,30 @@ export interface RuleText {
 }
 
 export class Recent {
-  readonly raw = tier(RAW)
+  readonly raw: Tier
   readonly seconds = tier(SECONDS)
   /** Totals over the targets that were measured, of samples in which others were not: the whole is at least that. */
-  readonly partials = new SeriesTable(RAW, TOTAL_COLUMNS)
-  readonly shares = new SeriesTable(RAW, SHARE_COLUMNS, ['record'])
+  readonly partials: SeriesTable
+  readonly shares: SeriesTable
   /** What each cycle cost, by node, and in all under `TOTAL`. */
-  readonly cycles = new SeriesTable(RAW, CYCLE_COLUMNS)
+  readonly cycles: SeriesTable
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
   #secondMs = 0
   #secondFrom = 1
+
+  /**
+   * @param periodNs  time between two samples, > 0.
+   * @param keepMs    how far back samples are kept as taken, where it is not left to the period.
+   */
+  constructor(periodNs: number, keepMs?: number) {
+    const samples = Math.ceil(((keepMs ?? RAW_S * 1000) * NS_PER_MS) / periodNs)
+    const kept = Math.min(RAW_MOST, Math.max(keepMs === undefined ? RAW_LEAST : 2, samples))
+    this.raw = tier(kept)
+    this.partials = new SeriesTable(kept, TOTAL_COLUMNS)
+    this.shares = new SeriesTable(kept, SHARE_COLUMNS, ['record'])
+    this.cycles = new SeriesTable(kept, CYCLE_COLUMNS)
+  }
 
   /** Opens the next sample in every table. */
   push(atMs: number): number {
@@ -132,11 +148,7 @@ export class Recent {
         const fine = this.raw[name]
         const coarse = this.seconds[name]
         coarse.push(this.#secondMs)
-        const columns = name === 'jobs' ? JOB_COLUMNS : name === 'targets' ? TARGET_COLUMNS : TOTAL_COLUMNS
-        for (const series of fine.names) {
-          const means = columns.map((_, c) => fine.mean(series, c, to, to - from + 1))
-          if (means.some((v) => !Number.isNaN(v))) coarse.set(series, ...means)
-        }
+        coarse.setMeans(fine, from, to)
       }
     }
     this.#secondMs = next

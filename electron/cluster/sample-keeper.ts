@@ -192,9 +192,11 @@ export class SampleKeeper {
   /** Jobs of which every target was measured: what is left of the others is not their rate. */
   #wholeJobs(sums: ClusterSums, known: ReadonlySet<string>): (id: string) => boolean {
     const measured = new Set(sums.targets.map((t) => t.target))
+    const missing = [...known].filter((t) => !measured.has(t))
+    if (missing.length === 0) return () => true
     return (id) => {
-      for (const t of this.#jobs.find(id)?.targets ?? []) if (known.has(t) && !measured.has(t)) return false
-      return true
+      const targets = this.#jobs.find(id)?.targets
+      return targets === undefined || !missing.some((t) => targets.has(t))
     }
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NS_PER_S } from '#core/base/units.ts'
 import { EventLog } from './event-log.ts'
 import { JobRegistry } from './job-registry.ts'
 import { Recent } from './recent.ts'
@@ -6,7 +7,7 @@ import { SlotWatch } from './slots.ts'
 
 /** Jobs on hosts, at work; those named wait at their rules. */
 function world(jobs: Readonly<Record<string, readonly string[]>>, waiting: readonly string[]) {
-  const [recent, registry, events] = [new Recent(), new JobRegistry(), new EventLog()]
+  const [recent, registry, events] = [new Recent(NS_PER_S), new JobRegistry(), new EventLog()]
   const told: string[] = []
   events.onEvent((e) => told.push(e.text))
   const watch = new SlotWatch(events)

@@ -6,6 +6,7 @@ import { AdapTbfController, type PeriodReport } from '#core/adaptbf/controller.t
 import type { AdapTbfState } from '#core/adaptbf/controller-state.ts'
 import type { JobMeasure } from '#core/adaptbf/demand.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
+import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import { invariant, type Failure } from '#core/base/result.ts'
 import type { Controller, ControllerName, Decision } from '#core/control/controller.ts'
 import { isMatchable, ruleName } from '#core/control/desired-rule.ts'
@@ -131,6 +132,15 @@ export class TargetControllers {
     one.inside.reset()
     invariant(one.controller instanceof AdapTbfController, 'every target has the controller that was chosen')
     return one.controller.hold(target, nowNs)
+  }
+
+  /** Forgets jobs that ended, on every target. @returns what changed between pairs by it */
+  retire(jobs: ReadonlySet<string>, nowNs: number): Map<string, readonly PairMove[]> {
+    const moves = new Map<string, readonly PairMove[]>()
+    for (const [target, { controller }] of this.#targets) {
+      if (controller instanceof AdapTbfController) moves.set(target, controller.retire(nowNs, jobs))
+    }
+    return moves
   }
 
   report(target: string): PeriodReport | undefined {

@@ -17,7 +17,7 @@ export class BlockMeans {
   /** By series, then column. */
   #sums: Float64Array
   #gaps: Uint32Array
-  /** Those of the block before: nearly every block has the same series as the one before it. */
+  /** Those of the block before: nearly every block has the same series as the one before it, also where an interval has ended between. */
   #lastKeys: Uint32Array = new Uint32Array(0)
   #lastSlots: Uint32Array = new Uint32Array(0)
 
@@ -56,25 +56,35 @@ export class BlockMeans {
   /** The means as a packed block, and starts anew; undefined when no instant was added. */
   end(): Packed | undefined {
     if (this.#instants === 0) return undefined
-    const [n, width] = [this.#slots.size, this.#width]
+    const [size, width] = [this.#slots.size, this.#width]
+    // Slots are kept from one interval to the next: those that nothing named in this one are passed over.
+    const slots = new Uint32Array(size)
+    let n = 0
+    for (let slot = 0; slot < size; slot++) if ((this.#named[slot] as number) > 0) slots[n++] = slot
+    const keys = new Uint32Array(n)
+    for (let i = 0; i < n; i++) keys[i] = this.#keys[slots[i] as number] as number
     const columns = Array.from({ length: width }, () => new Float32Array(n))
     for (let c = 0; c < width; c++) {
       const out = columns[c] as Float32Array
       const isLast = this.#kind === KINDS.jobs && (c === RECORD || c === RECORD_REST)
-      for (let slot = 0; slot < n; slot++) {
+      for (let i = 0; i < n; i++) {
+        const slot = slots[i] as number
         const sum = this.#sums[slot * width + c] as number
         const whole = this.#kind === KINDS.jobs ? this.#instants : (this.#named[slot] as number)
         // Nothing divided by nothing is a gap.
-        out[slot] = isLast ? sum : sum / (whole - (this.#gaps[slot * width + c] as number))
+        out[i] = isLast ? sum : sum / (whole - (this.#gaps[slot * width + c] as number))
       }
     }
-    const packed = pack(this.#kind, { n, keys: this.#keys, columns })
+    const packed = pack(this.#kind, { n, keys, columns })
     this.#instants = 0
-    this.#slots.clear()
-    this.#named.fill(0, 0, n)
-    this.#sums.fill(0, 0, n * width)
-    this.#gaps.fill(0, 0, n * width)
-    this.#lastKeys = new Uint32Array(0)
+    this.#named.fill(0, 0, size)
+    this.#sums.fill(0, 0, size * width)
+    this.#gaps.fill(0, 0, size * width)
+    // Series that are gone are forgotten once they are half of all.
+    if (2 * n < size) {
+      this.#slots.clear()
+      this.#lastKeys = new Uint32Array(0)
+    }
     return packed
   }
 

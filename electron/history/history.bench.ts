@@ -6,9 +6,12 @@ import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Bench, Growth } from '../../bench/measure.ts'
+import { BlockTable } from './block-table.ts'
 import { History } from './history.ts'
 import type { ClusterSample, JobFacts, JobSample, TargetSample } from './records.ts'
 import type { HistoryReader } from './reader.ts'
+import { RollUp } from './roll-up.ts'
 
 const T0 = Date.UTC(2026, 0, 2)
 const DAY_MS = 86_400_000
@@ -126,11 +129,104 @@ function step(now: () => number): number {
   return ms
 }
 
-export const benches = [
+const spentMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+const RECORDED = 40
+/** One sample of so many jobs a second, taken and written, ms of processor time each; names are known by then. */
+function recorded(_: unknown, jobs: number): number {
+  const history = open()
+  const samples = Array.from({ length: 5 }, (_, k) => jobsOf(jobs, k))
+  const take = (i: number): void => history.record(T0 + i * 1000, samples[i % 5] ?? [], targets, facts, sums)
+  for (let i = 0; i < 3; i++) take(i)
+  const from = spentMs()
+  for (let i = 3; i < 3 + RECORDED; i++) take(i)
+  history.flush()
+  const ms = (spentMs() - from) / RECORDED
+  history.close()
+  return ms
+}
+
+/** The longest piece of making the coarser tiers of five minutes of 10,000 jobs. */
+function longestPiece(): number {
+  const history = open()
+  const jobs = Array.from({ length: 5 }, (_, k) => jobsOf(10_000, k))
+  for (let at = 0; at <= 320; at += 4) history.record(T0 + at * 1000, jobs[at % 5] ?? [], targets, facts, sums)
+  const db = history.connection()
+  const rollUp = new RollUp(db, new BlockTable(db))
+  let longest = 0
+  let pieces = 0
+  for (const tier of [2, 3]) {
+    for (let goesOn = true; goesOn; pieces++) {
+      const from = spentMs()
+      goesOn = db.transaction(() => rollUp.advance(history.cluster, tier, undefined, false))()
+      longest = Math.max(longest, spentMs() - from)
+    }
+  }
+  history.close()
+  if (pieces < 20) throw new Error('too few pieces')
+  return longest
+}
+
+const DAYS = [1, 2, 4]
+let days: HistoryReader | undefined
+/** A day's query where so many days are kept: coarse samples, as the background leaves what is older than a day. */
+function dayOf(now: () => number, count: number): number {
+  if (!days) {
+    const history = open()
+    const jobs = Array.from({ length: 10 }, (_, k) => jobsOf(100, k * 37))
+    for (let at = 0; at <= Math.max(...DAYS) * DAY_MS; at += 60_000)
+      history.record(T0 + at, jobs[(at / 60_000) % 10] ?? [], targets, facts, sums)
+    history.settle()
+    days = history.reader()
+  }
+  const reader = days
+  // The last of so many days: those before it are what there is to pass over.
+  const span = { fromMs: T0 + (count - 1) * DAY_MS, toMs: T0 + count * DAY_MS }
+  const from = now()
+  const line = reader.line('serviceMs', span, POINTS)
+  reader.top(span, 'job', 8, POINTS)
+  const ms = now() - from
+  if (line.t.length < 100) throw new Error('not a day')
+  return ms
+}
+
+export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'history.ingest', unit: 'samples/s', run: ingest, baseline: rows },
-    note: 'with means of a second and the coarser tiers; baseline: rows of better-sqlite3, raw alone; at least 200000',
+    ...{ id: 'history.ingest', unit: 'samples/s', run: ingest, baseline: rows, must: { least: 200_000 } },
+    note: '2,000 jobs, with means of a second and the coarser tiers',
+    limit: 'SQLite writes its blocks; the rest is adding each value to its means and finding the series of a name.',
+    runs: 5,
+    beside: 'rows of better-sqlite3, raw alone',
   },
-  { id: 'history.day-query', unit: 'ms', run: query, note: '24 h, 48 targets, 400 jobs, 1200 points; at most 50' },
-  { id: 'history.step-10000-jobs', unit: 'ms', run: step, note: 'one instant of 10,000 jobs; well under 1' },
+  {
+    ...{ id: 'history.growth', unit: 'exponent', must: { most: 1.2 } },
+    note: 'one sample a second taken and written with its means, over jobs; processor time',
+    limit: 'Below 1 where what every sample costs, a transaction, is shared by more jobs.',
+    ...{ sizes: [1000, 3000, 10_000, 30_000], axis: 'size', runs: 5, cost: recorded },
+  },
+  {
+    ...{ id: 'history.longest-slice', unit: 'ms', must: { most: 20 }, run: longestPiece, runs: 5 },
+    note: 'longest piece of making the coarser tiers, 10,000 jobs; processor time',
+    limit: 'means of ten thousand jobs are packed and written in one piece',
+  },
+  {
+    ...{ id: 'history.day-query', unit: 'ms', run: query, must: { most: 50 } },
+    note: '24 h, 48 targets, 400 jobs, 1200 points',
+    limit:
+      'SQLite reads the blocks of a day; every job of every point is added up before it is known which are the largest.',
+  },
+  {
+    ...{ id: 'history.query.growth', unit: 'exponent', must: { most: 0.3 } },
+    note: 'a query of one day, over the days kept before it; 0 is independent of them',
+    limit: 'A day is found in an index by its time; only the depth of the index grows.',
+    ...{ sizes: DAYS, axis: 'size', cost: dayOf },
+  },
+  {
+    ...{ id: 'history.step-10000-jobs', unit: 'ms', run: step, must: { most: 1 } },
+    note: 'one instant of 10,000 jobs',
+    limit: 'One block is read and its columns are laid over the bytes: nothing is done for each job but the copy.',
+  },
 ]

@@ -5,12 +5,22 @@
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { BlockMeans } from './block-means.ts'
-import type { BlockTable } from './block-table.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
+import type { BlockTable, StoredBlock } from './block-table.ts'
 import { KINDS, unpack, type Kind, type Packed } from './block.ts'
 import { floorTo, RAW, SECOND, stepOf } from './tiers.ts'
 
-/** Instants of the finer tier that one piece of work reads. */
+/** Instants of the finer tier that are written together as means, at most. */
 const INSTANTS_AT_ONCE = 60
+/** Samples of series that one piece of work reads, a few milliseconds of it: four instants of ten thousand jobs. */
+const SAMPLES_AT_ONCE = 40_000
+
+/** Means that are being made of some intervals; they are written together when all of them are made. */
+interface Making {
+  readonly steps: Steps<StoredBlock[]>
+  readonly to: number
+  readonly end: number
+}
 
 type Row = Packed & { readonly at_ms: number }
 
@@ -21,14 +31,15 @@ export class RollUp {
   readonly #from: Statement<number[]>
   readonly #rolled: Statement<number[]>
   readonly #setRolled: Statement<number[]>
+  readonly #making = new Map<string, Making>()
 
   constructor(db: Database, blocks: BlockTable) {
     this.#blocks = blocks
     this.#between = db.prepare(
-      'SELECT at_ms, n, lead, rest FROM block WHERE cluster = ? AND kind = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms',
+      'SELECT at_ms, n, lead, rest FROM block WHERE cluster = ? AND kind = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT ?',
     )
     this.#sums = db.prepare(
-      "SELECT at_ms, 1 AS n, data AS lead, x'' AS rest FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms",
+      "SELECT at_ms, 1 AS n, data AS lead, x'' AS rest FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT ?",
     )
     this.#from = db
       .prepare('SELECT at_ms FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? ORDER BY at_ms LIMIT 1')
@@ -44,6 +55,7 @@ export class RollUp {
 
   /** What was sampled from an instant on is to be made once more: the clock was set back. */
   reopen(cluster: number, fromMs: number): void {
+    this.#making.clear()
     for (const tier of [2, 3]) {
       const to = this.rolledTo(cluster, tier)
       const from = floorTo(fromMs, stepOf(tier))
@@ -52,7 +64,8 @@ export class RollUp {
   }
 
   /**
-   * Makes the next intervals of a tier, as many as one piece of work allows; in the transaction of the caller.
+   * A piece of making the next intervals of a tier; in the transaction of the caller. What is read of them between two pieces is kept in
+   * memory, and is read again by the next process should this one end.
    *
    * @param until  the newest sample of who writes now: after a clock that was set back it is not the newest that is kept, and what
    *               lies beyond it is made again when it gets there. undefined: nobody writes.
@@ -60,20 +73,30 @@ export class RollUp {
    * @returns         whether there may be more to do.
    */
   advance(cluster: number, tier: number, until: number | undefined, hasEnded: boolean): boolean {
+    const name = `${cluster} ${tier}`
+    const making = this.#making.get(name) ?? this.#begin(cluster, tier, until, hasEnded)
+    if (!making) return false
+    this.#making.set(name, making)
+    const step = making.steps.next()
+    if (step.done !== true) return true
+    this.#making.delete(name)
+    for (const block of step.value) this.#blocks.put(block)
+    if (tier !== SECOND) this.#setRolled.run(cluster, tier, making.to)
+    return making.to < making.end
+  }
+
+  #begin(cluster: number, tier: number, until: number | undefined, hasEnded: boolean): Making | undefined {
     const [step, finer] = [stepOf(tier), tier - 1]
     const newest = this.#blocks.last(cluster, finer)
-    if (newest === undefined) return false
+    if (newest === undefined) return undefined
     const rolled = this.rolledTo(cluster, tier)
     const first = this.#from.get(cluster, finer, rolled ?? 0) as number | undefined
-    if (first === undefined) return false
+    if (first === undefined) return undefined
     const from = floorTo(first, step)
     const end = hasEnded ? floorTo(newest, step) + step : floorTo(this.#doneTo(cluster, finer, until), step)
     const most = Math.max(1, Math.floor((INSTANTS_AT_ONCE * Math.max(stepOf(finer), 100)) / step))
     const to = Math.min(end, from + most * step)
-    if (to <= from) return false
-    for (const kind of [0, 1, 2] as const) this.#make(cluster, kind, tier, from, to)
-    if (tier !== SECOND) this.#setRolled.run(cluster, tier, to)
-    return to < end
+    return to <= from ? undefined : { steps: this.#make(cluster, tier, from, to), to, end }
   }
 
   /** Makes means of seconds that a killed process left as raw samples only. */
@@ -83,7 +106,7 @@ export class RollUp {
     if (newest === undefined) return
     const first = this.#from.get(cluster, RAW, made === undefined ? 0 : made + 1000) as number | undefined
     if (first === undefined) return
-    for (const kind of [0, 1, 2] as const) this.#make(cluster, kind, SECOND, floorTo(first, 1000), newest + 1)
+    for (const block of ended(this.#make(cluster, SECOND, floorTo(first, 1000), newest + 1))) this.#blocks.put(block)
   }
 
   /** Before this instant nothing of a tier will come any more. */
@@ -94,25 +117,46 @@ export class RollUp {
     return floorTo(Math.min(newest, until ?? Infinity), 1000)
   }
 
-  #make(cluster: number, kind: Kind, tier: number, fromMs: number, toMs: number): void {
+  *#make(cluster: number, tier: number, fromMs: number, toMs: number): Steps<StoredBlock[]> {
     const step = stepOf(tier)
-    const means = new BlockMeans(kind)
-    let at = fromMs
-    const put = (): void => {
-      const ended = means.end()
-      if (ended) this.#blocks.put({ cluster, kind, tier, atMs: at, ...ended })
+    const made: StoredBlock[] = []
+    let read = 0
+    for (const kind of [0, 1, 2] as const) {
+      const means = new BlockMeans(kind)
+      let at = fromMs
+      const put = (): void => {
+        const mean = means.end()
+        if (mean) made.push({ cluster, kind, tier, atMs: at, ...mean })
+      }
+      // How many rows are read at once follows from how large the last one was.
+      let [next, most] = [fromMs, 1]
+      for (let rows = this.#rows(cluster, kind, tier - 1, next, toMs, most); rows.length > 0;) {
+        for (const row of rows) {
+          const interval = floorTo(row.at_ms, step)
+          if (interval !== at) put()
+          at = interval
+          const block = unpack(kind, row.at_ms, row)
+          if (block) means.add(block)
+          next = row.at_ms + 1
+          read += row.n
+          most = Math.max(1, Math.min(INSTANTS_AT_ONCE, Math.floor(SAMPLES_AT_ONCE / Math.max(1, row.n))))
+        }
+        if (read >= SAMPLES_AT_ONCE) {
+          read = 0
+          yield
+        }
+        rows = this.#rows(cluster, kind, tier - 1, next, toMs, most)
+      }
+      put()
     }
+    return made
+  }
+
+  #rows(cluster: number, kind: Kind, tier: number, fromMs: number, toMs: number, most: number): readonly Row[] {
     const rows =
       kind === KINDS.cluster
-        ? this.#sums.all(cluster, tier - 1, fromMs, toMs)
-        : this.#between.all(cluster, kind, tier - 1, fromMs, toMs)
-    for (const row of rows as Row[]) {
-      const interval = floorTo(row.at_ms, step)
-      if (interval !== at) put()
-      at = interval
-      const block = unpack(kind, row.at_ms, row)
-      if (block) means.add(block)
-    }
-    put()
+        ? this.#sums.all(cluster, tier, fromMs, toMs, most)
+        : this.#between.all(cluster, kind, tier, fromMs, toMs, most)
+    return rows as Row[]
   }
 }

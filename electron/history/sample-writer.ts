@@ -102,7 +102,7 @@ export class SampleWriter {
     ]
     for (let i = 0; i < n; i++) {
       const j = jobs[i] as JobSample
-      keys[i] = this.#names.job(j.jobId, atMs, facts)
+      keys[i] = this.#names.job(j.jobId, atMs, facts, i)
       rpcs[i] = j.rpcs ?? NaN
       readBps[i] = j.readBps ?? NaN
       writeBps[i] = j.writeBps ?? NaN

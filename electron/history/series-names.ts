@@ -12,6 +12,7 @@ const NAME_LENGTH = 256
 const DAY_MS = 86_400_000
 
 interface Known {
+  readonly jobId: string
   readonly key: number
   isNamed: boolean
   /** Day until which its row says it was seen. */
@@ -38,6 +39,8 @@ export class SeriesNames {
   readonly #free: FreeKeys
   readonly #defer: Defer
   readonly #jobs = new Map<string, Known>()
+  /** Those of the newest sample, by their place in it. */
+  #placed: Known[] = []
   readonly #targets = new Map<string, { readonly key: number; node: string }>()
   readonly #sql: Record<
     'findJob' | 'newJob' | 'describeJob' | 'seen' | 'findTarget' | 'newTarget' | 'moved',
@@ -61,9 +64,17 @@ export class SeriesNames {
     }
   }
 
-  /** The key of a job that is at work at an instant. */
-  job(jobId: string, atMs: number, facts: (id: string) => JobFacts): number {
-    const known = this.#jobs.get(jobId) ?? this.#meet(jobId, atMs, facts)
+  /**
+   * The key of a job that is at work at an instant.
+   *
+   * @param at  its place in the sample: most jobs have the one that they had in the sample before, and are known by it.
+   */
+  job(jobId: string, atMs: number, facts: (id: string) => JobFacts, at = -1): number {
+    let known = this.#placed[at]
+    if (known?.jobId !== jobId) {
+      known = this.#jobs.get(jobId) ?? this.#meet(jobId, atMs, facts)
+      if (at >= 0 && at <= this.#placed.length) this.#placed[at] = known
+    }
     if (!known.isNamed) {
       const f = facts(jobId)
       if (f.user !== '' || f.nodes !== null) {
@@ -101,7 +112,9 @@ export class SeriesNames {
 
   /** Forgets names when there are very many; for when all of them are in the file. */
   trim(): void {
-    if (this.#jobs.size > NAMES_MAX) this.#jobs.clear()
+    if (this.#jobs.size <= NAMES_MAX) return
+    this.#jobs.clear()
+    this.#placed = []
   }
 
   #meet(jobId: string, atMs: number, facts: (id: string) => JobFacts): Known {
@@ -109,12 +122,12 @@ export class SeriesNames {
     const row = this.#sql.findJob.get(this.#cluster, id) as
       { id: number; user: string; nodes: number | null; last_ms: number } | undefined
     let known: Known
-    if (row) known = { key: row.id, isNamed: row.user !== '' || row.nodes !== null, lastMs: row.last_ms }
+    if (row) known = { jobId, key: row.id, isNamed: row.user !== '' || row.nodes !== null, lastMs: row.last_ms }
     else {
       const f = facts(jobId)
       const key = this.#free.job++
       const lastMs = Math.ceil(atMs / DAY_MS) * DAY_MS
-      known = { key, isNamed: f.user !== '' || f.nodes !== null, lastMs }
+      known = { jobId, key, isNamed: f.user !== '' || f.nodes !== null, lastMs }
       const at = Math.round(atMs)
       this.#defer(() => this.#sql.newJob.run(key, this.#cluster, id, f.user, f.account, exeOf(id), f.nodes, at, lastMs))
     }

@@ -41,6 +41,22 @@ const isSilent = async (waiting: Promise<unknown>): Promise<boolean> => {
 }
 
 describe('a stream that stands', () => {
+  it('is followed by the frames beside it once it is drawn, and by the next one of the way after a step', async () => {
+    const query = { peer: 'p', stream: 's', hz: 10, at: 7, stands: true, beats: false, ahead: true }
+    const frames = pump.frames(source, query, ended.signal, (seq, at, isAhead) => ({ seq, at, isAhead }))
+    const first = await frames.next()
+    const second = frames.next()
+    expect(await isSilent(second)).toBe(true)
+    pump.acknowledge('p', 's', first.value?.seq ?? 0)
+    expect((await second).value).toEqual({ seq: 2, at: 6, isAhead: true })
+    pump.acknowledge('p', 's', 2)
+    expect(await next(frames)).toEqual({ seq: 3, at: 8, isAhead: true })
+    pump.stand('p', 's', 6)
+    expect(await next(frames)).toEqual({ seq: 4, at: 6, isAhead: false })
+    expect(await next(frames)).toEqual({ seq: 5, at: 5, isAhead: true })
+    expect(await isSilent(frames.next())).toBe(true)
+  })
+
   it('is one frame until its cursor moves, whatever the source does', async () => {
     const frames = open(7)
     expect(await next(frames)).toEqual({ seq: 1, at: 7 })

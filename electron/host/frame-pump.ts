@@ -1,5 +1,6 @@
 /**
- * Streams of frames with back-pressure: at most `hz` a second, at most two not yet acknowledged, and always the newest.
+ * Streams of frames with back-pressure: at most `hz` a second, at most two not yet acknowledged, and always the newest. To a
+ * window that stands on a sample and has drawn it, the frames of those beside it are sent ahead of the step.
  */
 /** Frames that may be under way to one window in one stream. */
 const UNACKNOWLEDGED = 2
@@ -20,15 +21,28 @@ interface StreamQuery {
   readonly at: number | null
   readonly stands: boolean
   readonly beats: boolean
+  readonly ahead?: boolean
 }
 
 interface Stream {
   at: number | null
+  /** Samples that the window may step to next, the likelier first; their frames are not sent yet. */
+  beside: number[]
   /** Whether the cursor has moved since the last frame. */
   hasMoved: boolean
   sent: number
   acknowledged: number
   wake: (() => void) | undefined
+}
+
+/** Where a cursor may go from `at`: on in its direction, the window has what it came from; from a standstill to either side. */
+function beside(from: number | null, at: number | null): number[] {
+  if (at === null || at === from) return []
+  if (from === null) return [at - 1, at + 1].filter((sample) => sample > 0)
+  const next = at + Math.sign(at - from)
+  // After a leap it has nothing of either side.
+  const other = Math.abs(at - from) === 1 ? [] : [2 * at - next]
+  return [next, ...other].filter((sample) => sample > 0)
 }
 
 export class FramePump {
@@ -46,6 +60,7 @@ export class FramePump {
   stand(peer: string, stream: string, at: number | null): boolean {
     const s = this.#streams.get(`${peer}\u0000${stream}`)
     if (!s) return false
+    s.beside = beside(s.at, at)
     s.at = at
     s.hasMoved = true
     s.wake?.()
@@ -57,13 +72,14 @@ export class FramePump {
    *
    * @param query.stands  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view follows.
    * @param query.beats   a frame comes at least once a second, also without a new sample.
+   * @param query.ahead   frames of the samples beside a fixed one follow it.
    * @param build         makes the frame with the given number, of the given sample, from the present state.
    */
   frames<F>(
     source: Changing,
     query: StreamQuery,
     signal: AbortSignal | undefined,
-    build: (seq: number, at: number | null) => F,
+    build: (seq: number, at: number | null, isAhead: boolean) => F,
   ): AsyncGenerator<F, void, void> {
     const ended = new AbortController()
     const frames = this.#frames(source, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
@@ -80,10 +96,13 @@ export class FramePump {
     source: Changing,
     query: StreamQuery,
     signal: AbortSignal,
-    build: (seq: number, at: number | null) => F,
+    build: (seq: number, at: number | null, isAhead: boolean) => F,
   ): AsyncGenerator<F, void, void> {
     const key = `${query.peer}\u0000${query.stream}`
-    const s: Stream = { at: query.at, hasMoved: false, sent: 0, acknowledged: 0, wake: undefined }
+    const s: Stream = {
+      ...{ at: query.at, beside: beside(null, query.at), hasMoved: false },
+      ...{ sent: 0, acknowledged: 0, wake: undefined },
+    }
     this.#streams.set(key, s)
     const wake = (): void => s.wake?.()
     let fresh = true
@@ -106,8 +125,16 @@ export class FramePump {
         if (isWanted && free && due <= 5) {
           fresh = s.hasMoved = false
           lastMs = Math.max(now, lastMs + gapMs)
-          yield build(++s.sent, s.at)
+          yield build(++s.sent, s.at, false)
           continue
+        }
+        // Only once the window has drawn all that was asked for: what it does not want yet delays nothing.
+        if (query.ahead && query.stands && s.at !== null && !s.hasMoved && s.sent > 0 && s.sent === s.acknowledged) {
+          const next = s.beside.shift()
+          if (next !== undefined) {
+            yield build(++s.sent, next, true)
+            continue
+          }
         }
         if (!free && now - lastMs > SILENCE_MS) return
         await new Promise<void>((resolve) => {

@@ -9,6 +9,7 @@ import { plainText } from '#core/base/plain-text.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
+import type { NodeConnection } from '../cluster/connection.ts'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
 import { metadataSettingsOf } from '../cluster/metadata-settings.ts'
 import { ClusterMonitor } from '../cluster/monitor.ts'
@@ -48,6 +49,12 @@ export interface HostOptions {
   readonly paced?: boolean | undefined
   /** Unix seconds at virtual time 0; the wall clock's by default, so that the console reads like a live one. */
   readonly epochSeconds?: number | undefined
+  /** How the emulated nodes are reached: directly unless a test or a soak puts a worse line in between. */
+  readonly reach?: ((node: NodeConnection) => NodeConnection) | undefined
+  /** Jobs that did nothing for so long leave memory, ms on the source's clock. @default an hour */
+  readonly forgetMs?: number | undefined
+  /** Samples are in memory as they were taken for so long, ms on the source's clock. @default ten minutes, as far as that is 180 to 1,800 samples */
+  readonly recentMs?: number | undefined
   /** Clusters of this run that are not written down. */
   readonly clusters?: readonly ClusterInput[] | undefined
   /** How servers are reached and known; as the user's own ssh by default. */
@@ -82,11 +89,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const opened = History.open(options.historyFile, Date.now())
   if (!opened.ok) return opened
   const history = opened.value
-  const source = new EmulatedSource(scenario, {
-    seed: options.seed,
-    epochSeconds: options.epochSeconds ?? Math.floor(Date.now() / 1000),
-  })
-  const emulator = emulatedConsole(scenario, source, history)
+  const epochSeconds = options.epochSeconds ?? Math.floor(Date.now() / 1000)
+  const source = new EmulatedSource(scenario, { seed: options.seed, epochSeconds }, options.reach)
+  const emulator = emulatedConsole(scenario, source, history, options)
   const onScreen = new OnScreen(emulator)
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
   // Without it clusters can be watched, and nothing is written to them.
@@ -105,6 +110,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     ...{ onScreen, dataDir, history: timeTravel, version: version() },
     store: store.ok ? store.value : undefined,
     run: (id) => sandbox.kept(id),
+    // Who drives the clock himself waits for what it brings.
+    inTurns: options.paced !== false,
   })
   incidents.watch(emulator)
   const shell = new ShellDesk({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
@@ -146,7 +153,12 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   })
 }
 
-function emulatedConsole(scenario: Scenario, source: EmulatedSource, history: History): Console {
+function emulatedConsole(
+  scenario: Scenario,
+  source: EmulatedSource,
+  history: History,
+  { forgetMs, recentMs }: HostOptions,
+): Console {
   const sinceMs = source.toUnixMs(0)
   history.beginSource('EMULATED', source.cluster, `${scenario.title}, seed ${source.emulator.seed}`, sinceMs)
   const monitor = new ClusterMonitor({
@@ -156,6 +168,7 @@ function emulatedConsole(scenario: Scenario, source: EmulatedSource, history: Hi
     controller: scenario.control.controller,
     options: loopOptionsOf(scenario),
     metadata: metadataSettingsOf(scenario),
+    ...{ forgetMs, recentMs },
   })
   keepFrames(monitor)
   const { seed } = source.emulator

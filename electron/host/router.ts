@@ -17,7 +17,8 @@ import { incidentHandlers } from './router-incidents.ts'
 import { shellHandlers } from './router-shell.ts'
 import type { SearchDesk } from './search/desk.ts'
 import { connectionsFrame } from './views/connections.ts'
-import { checkDraft } from './rules/check.ts'
+import { inTurns } from '../history/in-turns.ts'
+import { checkDraftInSteps } from './rules/check.ts'
 
 export interface RouterParts {
   /** The source on screen: every view and verb but those of `clusters` is about it. */
@@ -57,22 +58,24 @@ const NOT_LOCKED: Failure = {
 export function makeRouter(parts: RouterParts) {
   const { onScreen, clusters, papers, history, sandbox, incidents, pump } = parts
   const os = implementation(() => onScreen.playback !== undefined)
-  type Query = { stream: string; hz: number; at: number | null }
+  type Query = { stream: string; hz: number; at: number | null; ahead: boolean }
   type Call<Q> = { input: Q; context: PeerContext; signal?: AbortSignal | undefined }
   const frames = <Q extends Query, F>(
     { input, context, signal }: Call<Q>,
     kind: { stands: boolean; beats: boolean },
     build: (input: Q, seq: number) => F,
     of: Changing = onScreen,
-  ): AsyncGenerator<F & { turn?: number }, void, void> =>
-    pump.frames(of, { ...input, ...kind, peer: context.peer }, signal, (seq, at) => ({
+  ): AsyncGenerator<F & { turn?: number; isAhead?: boolean }, void, void> =>
+    pump.frames(of, { ...input, ...kind, peer: context.peer }, signal, (seq, at, isAhead) => ({
       ...build({ ...input, at }, seq),
       ...(of === onScreen ? { turn: onScreen.turn } : {}),
+      ...(isAhead ? { isAhead } : {}),
     }))
   const stream = <Q extends Query, F>(
     call: Call<Q>,
     build: (input: Q, seq: number) => F,
-  ): AsyncGenerator<F & { turn?: number }, void, void> => frames(call, { stands: true, beats: false }, build)
+  ): AsyncGenerator<F & { turn?: number; isAhead?: boolean }, void, void> =>
+    frames(call, { stands: true, beats: false }, build)
 
   return os.router({
     host: {
@@ -156,7 +159,9 @@ export function makeRouter(parts: RouterParts) {
       ),
     },
     rules: {
-      check: os.rules.check.handler(({ input }) => checkDraft(onScreen.console.desk, input.service, input.draft)),
+      check: os.rules.check.handler(({ input }) =>
+        inTurns(checkDraftInSteps(onScreen.console.desk, input.service, input.draft)),
+      ),
       stage: os.rules.stage.handler(({ input, errors }) => {
         const staged = onScreen.console.desk.stage(input.service, input.form, input.terms, input.replaces)
         if (!staged.ok) throw errors.REFUSED(refusal(staged.error))

@@ -12,6 +12,7 @@ import {
 } from 'electron'
 import type { Failure } from '#core/base/result.ts'
 import type { ShellTold } from '#electron/host/shell/shell.ts'
+import hostProcess from '../../scripts/host-process.json' with { type: 'json' }
 import { CrashLimit } from './crash-limit.ts'
 import { fromHost, type HostArguments, type HostAsk, type ToHost } from './host-messages.ts'
 import type { Native } from './native.ts'
@@ -56,6 +57,9 @@ export function startHost({ program, given, native, onFailure, askAgain, ...more
   function start(): void {
     const running = utilityProcess.fork(program, [JSON.stringify(given)], {
       ...{ serviceName: 'sluice-host', stdio: 'inherit' },
+      // Both keep its memory small, see docs/decisions.md.
+      execArgv: hostProcess.flags,
+      env: { ...hostProcess.env, ...process.env },
     })
     child = running
     let failure: Failure | undefined

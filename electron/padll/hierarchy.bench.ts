@@ -1,9 +1,7 @@
 /**
  * A control cycle over real sockets: collect, compute (PSFA), enforce, from the first byte sent to the last answer, with 1 to
- * 1,000 local controllers in a process of their own. Median of the cycles of a run.
- *
- * Paper (V-D, Fig. 10; controllers on nodes of their own): 162 us at 1, 664 us at 40, 1.03 ms just above, 11.11 ms at 1,000. Baseline: the
- * same number of sockets and bytes about as long, sent to all and echoed twice, without any controller.
+ * 1,000 local controllers in a process of their own. Median of the cycles of a run. In the paper (V-D, Fig. 10) controllers are on
+ * nodes of their own. Baseline: the same number of sockets and bytes about as long, sent to all and echoed twice, without any controller.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,15 +12,15 @@ import { GlobalController, type GlobalSettings } from '#core/padll/control/globa
 import type { GlobalToLocal, LocalToGlobal } from '#core/padll/control/messages.ts'
 import { parseHousekeeping } from '#core/padll/rules/housekeeping.ts'
 import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts'
+import type { Bench, Growth } from '../../bench/measure.ts'
 import { clockFrom, Driver } from './driver.ts'
 import { USUAL_HOUSEKEEPING } from './global-config.ts'
 import { Links } from './links.ts'
 import { WireSocket } from './wire-socket.ts'
 
 const SIZES = [1, 10, 40, 100, 400, 1000] as const
-const PAPER_US: Readonly<Record<number, string>> = { 1: '162 us', 40: '664 us', 1000: '11.11 ms' }
-const PAPER_GROWTH = 11_110 / 162
-const cyclesOf = (n: number): number => (n >= 400 ? 15 : 40)
+const PAPER_MS: Readonly<Record<number, number>> = { 1: 0.162, 40: 0.664, 1000: 11.11 }
+const cyclesOf = (n: number): number => (n >= 400 ? 9 : 21)
 const ECHO_BYTES = 120
 const START_MS = 30_000
 
@@ -158,30 +156,32 @@ async function echo(n: number): Promise<number> {
   })
 }
 
-/** What was measured in this process, by number of local controllers. */
-const seen = new Map<number, number[]>()
-
-async function measured(n: number): Promise<number> {
-  const ms = await cycle(n)
-  seen.set(n, [...(seen.get(n) ?? []), ms])
-  return ms
-}
-
-const known = async (n: number): Promise<number> => median(seen.get(n) ?? [await measured(n)])
-
-export const benches = [
+export const benches: readonly (Bench | Growth)[] = [
   ...SIZES.map((n) => ({
     id: `padll.cycle.${n}-locals`,
     unit: 'ms',
-    run: () => measured(n),
+    run: () => cycle(n),
     baseline: () => echo(n),
-    note: `baseline: the same sockets, bytes to all and back twice${PAPER_US[n] ? `; paper: ${PAPER_US[n]}` : ''}`,
+    note: 'collect, compute, enforce over sockets; all local controllers are in one other process',
+    beside: 'the same sockets, bytes to all and back twice',
+    ...(PAPER_MS[n] === undefined
+      ? {}
+      : {
+          paper: `${PAPER_MS[n]} ms, controllers on nodes of their own (PADLL V-D, Fig. 10)`,
+        }),
+    limit:
+      'Two messages each way and local controller, a system call at either end of each; one process answers for all of them.',
+    runs: 5,
   })),
   {
     id: 'padll.cycle.growth',
-    unit: 'x',
-    note: 'cycle at 1,000 local controllers over that at 1; baseline: the paper’s',
-    run: async () => (await known(1000)) / (await known(1)),
-    baseline: () => PAPER_GROWTH,
+    unit: 'power',
+    sizes: [10, 100, 1000],
+    cost: (_: unknown, n: number) => cycle(n),
+    axis: 'size',
+    note: 'cycle over local controllers; 1 is linear',
+    limit: 'Below 1: a cycle has a fixed part, and messages that come together are read together.',
+    must: { most: 1.1 },
+    runs: 5,
   },
 ]

@@ -6,13 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { Bench, Growth } from '../../bench/measure.ts'
 import { History } from '../history/history.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { clusterAt, placeAt } from './find.ts'
 import { Past } from './past.ts'
 
-const JOBS = 10_000
+const SIZES = [1000, 3000, 10_000]
+const JOBS = Math.max(...SIZES)
 const SECONDS = 190
 const WINDOW_MS = 120_000
 const STEPS = 10
@@ -26,7 +28,7 @@ interface World {
   readonly close: () => void
 }
 
-let world: World | undefined
+const worlds = new Map<number, World>()
 
 const rulesOf = (server: number, second: number): RuleLine[] =>
   Array.from({ length: RULES }, (_, i) => {
@@ -34,9 +36,10 @@ const rulesOf = (server: number, second: number): RuleLine[] =>
     return { queue: 'reg', cpt: 0, name: `ab_${i}`, conditions: `jobid={${40_000 + i}.app.u${i}}`, rate, ref: 1 }
   })
 
-/** Written once: 10,000 jobs, all at work, on 12 servers with 200 rules each. */
-function recorded(): World {
-  if (world) return world
+/** Written once for a number of jobs, all at work, on 12 servers with 200 rules each. */
+function recorded(jobs: number): World {
+  const known = worlds.get(jobs)
+  if (known) return known
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   const opened = History.open(join(folder, 'history.sqlite'), EPOCH_MS)
   if (!opened.ok) throw new Error(opened.error.what)
@@ -46,7 +49,7 @@ function recorded(): World {
     target: `bench-OST${String(i).padStart(4, '0')}`,
     node: `oss${String(1 + (i >> 2)).padStart(2, '0')}`,
   }))
-  const ids = Array.from({ length: JOBS }, (_, i) => `${40_000 + i}.app.u${i}`)
+  const ids = Array.from({ length: jobs }, (_, i) => `${40_000 + i}.app.u${i}`)
   const samples = Array.from({ length: 7 }, (_, s) =>
     ids.map((jobId, i) => {
       const rpcs = 1 + ((i * 37 + s * (i % 13)) % 500)
@@ -90,7 +93,8 @@ function recorded(): World {
     rmSync(folder, { recursive: true, force: true })
   }
   process.on('exit', close)
-  world = { history, past: new Past(history.reader()), close }
+  const world = { history, past: new Past(history.reader()), close }
+  worlds.set(jobs, world)
   return world
 }
 
@@ -120,21 +124,37 @@ function frames(past: Past, steps: readonly number[], now: () => number): number
 const back = Array.from({ length: STEPS }, (_, i) => -i)
 const forth = Array.from({ length: STEPS }, (_, i) => i - STEPS)
 
-function median(now: () => number, steps: readonly number[]): number {
-  const took = frames(recorded().past, steps, now)
+function median(now: () => number, steps: readonly number[], jobs = JOBS): number {
+  const took = frames(recorded(jobs).past, steps, now)
     .slice(1)
     .sort((a, b) => a - b)
   return took[took.length >> 1] as number
 }
 
-const cold = (now: () => number): number => frames(new Past(recorded().history.reader()), [0], now)[0] as number
+const cold = (now: () => number): number => frames(new Past(recorded(JOBS).history.reader()), [0], now)[0] as number
 
-export const benches = [
-  { id: 'recorded.step-back', unit: 'ms', run: (now: () => number): number => median(now, back), baseline: cold },
-  { id: 'recorded.step-forth', unit: 'ms', run: (now: () => number): number => median(now, forth), baseline: cold },
+const NOTE = 'one step of the cursor, frames of jobs and overview; 10,000 jobs, a chart of two minutes'
+const beside = 'the same frames with nothing read before'
+const limit =
+  'The sums of the window move on by a sample for every job, and every job is named again for totals and facets.'
+
+export const benches: readonly (Bench | Growth)[] = [
   {
-    id: 'recorded.step-worst',
-    unit: 'ms',
-    run: (now: () => number): number => Math.max(...frames(recorded().past, back, now).slice(1)),
+    ...{ id: 'recorded.step-back', unit: 'ms', must: { most: 16 }, note: `${NOTE}, one second back`, beside, limit },
+    ...{ run: (now) => median(now, back), baseline: cold },
   },
-] as const
+  {
+    ...{ id: 'recorded.step-forth', unit: 'ms', must: { most: 16 }, note: `${NOTE}, one second forth`, beside, limit },
+    ...{ run: (now) => median(now, forth), baseline: cold },
+  },
+  {
+    ...{ id: 'recorded.step-worst', unit: 'ms', note: `${NOTE}, the longest of ${STEPS} steps back`, limit },
+    run: (now) => Math.max(...frames(recorded(JOBS).past, back, now).slice(1)),
+  },
+  {
+    ...{ id: 'recorded.growth', unit: 'exponent', sizes: SIZES, axis: 'size', runs: 5, must: { most: 1.15 } },
+    note: 'one step back, over jobs',
+    cost: (now, jobs) => median(now, back, jobs),
+    limit: 'Below 1, as rules, targets and the overview cost the same for all sizes.',
+  },
+]

@@ -8,6 +8,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Bench } from '../../bench/measure.ts'
 import { execCommand } from './exec.ts'
 import { Session } from './session.ts'
 import { KeyRing } from './private-key.ts'
@@ -99,7 +100,7 @@ const channel = async (now: Clock): Promise<number> => {
 const exec = async (now: Clock): Promise<number> => timed(now, COMMANDS, (await get()).raw)
 const processes = async (now: Clock): Promise<number> => timed(now, PROCESSES, (await get()).process)
 
-export const benches =
+export const benches: readonly Bench[] =
   noSshd === ''
     ? [
         {

@@ -15,6 +15,7 @@ export interface StreamHead {
   readonly stream: string
   readonly hz: number
   readonly at: number | null
+  readonly ahead: boolean
 }
 type Input<F> = F extends (input: infer I, ...rest: never[]) => unknown ? Omit<NonNullable<I>, keyof StreamHead> : never
 type Views = Client['views']

@@ -13,7 +13,7 @@ import { useStream } from './use-stream.ts'
 interface Opened {
   readonly input: { stream: string; node: string; hz: number; at: number | null }
   readonly signal: AbortSignal
-  send(seq: number, sample?: number, turn?: number): void
+  send(seq: number, sample?: number, turn?: number, isAhead?: boolean, rows?: readonly unknown[]): void
   end(): void
 }
 
@@ -33,8 +33,8 @@ function fakeHost() {
       queue.push(frame)
       wake()
     }
-    const send = (seq: number, sample = seq, turn = 0): void =>
-      push({ seq, sample, turn, atMs: sample * 1000 } as RulesFrame)
+    const send = (seq: number, sample = seq, turn = 0, isAhead = false, rows: readonly unknown[] = []): void =>
+      push({ seq, sample, turn, rows, atMs: sample * 1000, ...(isAhead && { isAhead }) } as unknown as RulesFrame)
     opened.push({ input, signal, send, end: () => push(null) })
     return (async function* () {
       while (!signal.aborted) {
@@ -288,4 +288,28 @@ it('does not show to a view that comes back what was on screen before the turn',
   )
   expect(frame.value).toBeNull()
   wrapper.unmount()
+})
+
+it('steps to a frame that came ahead without waiting for the host, and draws what the host then says otherwise', async () => {
+  const { last, shown, moves, moved } = start()
+  await paint()
+  last().send(1, 40)
+  await paint()
+  useTimeStore().goTo(40)
+  await vi.advanceTimersByTimeAsync(50)
+  last().send(1, 40)
+  await paint()
+  last().send(2, 39, 0, true)
+  await paint()
+  expect(shown()).toBe(1)
+  useTimeStore().step(-1)
+  await paint()
+  expect([shown(), useTimeStore().noted?.sample, moves.at(-1)?.at]).toEqual([2, 39, 39])
+  moved()
+  last().send(3, 39)
+  await paint()
+  expect(shown()).toBe(2)
+  last().send(4, 39, 0, false, [1])
+  await paint()
+  expect(shown()).toBe(4)
 })

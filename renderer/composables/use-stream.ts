@@ -3,7 +3,7 @@
  *
  * The stream restarts when its query, the update rate, the connection or what is on screen changes; the old frame stays until
  * the new stream's first one, unless it is of another source. A paused cursor that moves keeps its stream: the host is told
- * where it stands, one move at a time, the newest wins. Frames are applied once per animation frame, newest wins, and
+ * where it stands, one move at a time, the newest wins; of the samples beside it the frames are here already (look-ahead.ts). Frames are applied once per animation frame, newest wins, and
  * acknowledged only then: a window that cannot keep up is thereby sent less. A hidden page holds no stream.
  */
 import { useDocumentVisibility } from '@vueuse/core'
@@ -13,6 +13,7 @@ import { useSettingsStore } from '../stores/settings.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { onAnimationFrame } from './animation-frame.ts'
+import { isSamePicture, LookAhead } from './look-ahead.ts'
 import { openers, type Frames, type Queries, type StreamName } from './streams.ts'
 
 const RESTART_MS = 30
@@ -79,7 +80,9 @@ export function useStream<N extends StreamName>(
 
   async function follow({ host, asked, hz, at, query: text, turn }: Plan, signal: AbortSignal): Promise<void> {
     const stream = `${name}-${++streams}`
+    const stood = new LookAhead<Frames[N]>()
     let newest: Frames[N] | null = null
+    const acknowledge = (seq: number): void => void host.api.host.ack({ stream, seq }).catch(() => undefined)
     const apply = (): void => {
       if (newest === null || signal.aborted) return
       frame.value = newest
@@ -89,18 +92,35 @@ export function useStream<N extends StreamName>(
         source.turned()
       }
       // Once it is in the page. It stands for the frames before it too; a lost line has ended the stream already.
-      const { seq } = newest
-      void nextTick(() => host.api.host.ack({ stream, seq }).catch(() => undefined))
+      const { seq, isAhead } = newest
+      if (!isAhead) void nextTick(() => acknowledge(seq))
       newest = null
     }
+    const step = (to: number): void => {
+      const known = stood.of(to)
+      if (known === undefined) return
+      newest = known
+      onAnimationFrame(apply)
+    }
     let isFirst = true
-    const frames = await openers[name](host.api, { ...asked, stream, hz, at }, { signal })
+    const frames = await openers[name](host.api, { ...asked, stream, hz, at, ahead: at !== null }, { signal })
     for await (const next of frames) {
       if (signal.aborted) return
       // Something else has come on screen, of which the status will tell; this stream is not about that.
       if (!ofHost.has(name) && source.frame !== null && (next.turn ?? turn) !== turn) continue
-      if (isFirst && at !== null) standOn(host, stream, at, signal)
+      if (isFirst && at !== null) standOn(host, stream, at, step, signal)
       error.value = null
+      if (at !== null) {
+        stood.keep(next)
+        const wanted = plan.value?.at
+        const shown = newest ?? frame.value
+        // What is shown already is not drawn twice; what came late, of a step before it, is not gone back to.
+        const isShown = shown !== null && shown.sample === wanted
+        if (next.isAhead || (!isFirst && isShown && (next.sample !== wanted || isSamePicture(next, shown)))) {
+          acknowledge(next.seq)
+          continue
+        }
+      }
       newest = next
       // Its first frame, and a paused cursor's, is what a hand waits for; the flow is rendered at the chosen rate.
       onAnimationFrame(apply, at !== null || isFirst ? 0 : 850 / settings.hz)
@@ -110,10 +130,17 @@ export function useStream<N extends StreamName>(
 
   /** Tells the host where the cursor of a running stream is; set while one runs on a fixed sample. */
   let stand: () => void = () => undefined
-  function standOn(host: Plan['host'], stream: string, first: number, signal: AbortSignal): void {
-    let [told, isTelling] = [first, false]
+  function standOn(
+    host: Plan['host'],
+    stream: string,
+    first: number,
+    step: (to: number) => void,
+    signal: AbortSignal,
+  ): void {
+    let [told, isTelling, stepped] = [first, false, first]
     stand = () => {
       const at = plan.value?.at ?? null
+      if (!signal.aborted && at !== null && at !== stepped) step((stepped = at))
       if (signal.aborted || isTelling || at === null || at === told) return
       told = at
       isTelling = true

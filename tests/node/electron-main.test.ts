@@ -139,6 +139,14 @@ describe('the host', () => {
     expect(existsSync(join(data, 'made'))).toBe(true)
   })
 
+  it('is started so that it gives its memory back, in the environment it was started from', () => {
+    const [, , options] = fake.utilityProcess.fork.calls[0] ?? []
+    expect(options).toMatchObject({
+      execArgv: ['--max-semi-space-size=8', '--heap-growing-percent=50'],
+      env: { MALLOC_ARENA_MAX: '2', PATH: process.env['PATH'] },
+    })
+  })
+
   it('hands a port to our own page only', () => {
     const strangers = [
       null,

@@ -32,6 +32,9 @@ export interface PathHost {
   report(path: ClientPath, report: ClientReport): void
 }
 
+/** Posted at the present instant. */
+const NOW = -1
+
 export class ClientPath implements EnginePort {
   readonly index: number
   engine!: QosEngine | BareEngine
@@ -82,7 +85,7 @@ export class ClientPath implements EnginePort {
   postIo(n: number): void {
     const now = this.#time[0] as number
     for (let i = 0; i < n; i++) {
-      if (this.#pending === 0 && (this.#nicFree[0] as number) <= now) this.#issue(now)
+      if (this.#pending === 0 && (this.#nicFree[0] as number) <= now) this.#issue(NOW)
       else this.#postAt[(this.#head + this.#pending++) & this.#mask] = now
     }
   }
@@ -102,13 +105,13 @@ export class ClientPath implements EnginePort {
     this.settled()
   }
 
-  /** The next of all completions is this client's, now. */
+  /** The completion that was taken last is this client's, now. */
   complete(): void {
     if (!this.isAlive) return
     const now = this.#time[0] as number
-    this.latency.record(now - this.#completions.postAt)
+    this.latency.record(now - (this.#completions.postedAt[0] as number))
     this.completedTotal++
-    this.sync(now)
+    if (this.source.nextAt < now) this.sync(now)
     this.engine.onCompletion(1)
     this.settled()
   }
@@ -125,8 +128,8 @@ export class ClientPath implements EnginePort {
     if ((this.#nicFree[0] as number) <= now) {
       if (this.#pending > 0) {
         this.#pending--
-        const posted = this.#postAt[this.#head] as number
-        this.#head = (this.#head + 1) & this.#mask
+        const posted = this.#head
+        this.#head = (posted + 1) & this.#mask
         this.#issue(posted)
       } else if (this.#faaTake > 0) {
         const take = this.#faaTake
@@ -155,8 +158,10 @@ export class ClientPath implements EnginePort {
     this.engine.onRequest(n)
   }
 
-  #issue(postedAt: number): void {
+  /** @param posted  place of its instant of posting, or `NOW`: a place is a small integer, an instant would be boxed. */
+  #issue(posted: number): void {
     const now = this.#time[0] as number
+    const postedAt = posted === NOW ? now : (this.#postAt[posted] as number)
     this.#completions.push(this.index, postedAt, this.#station.serve(now + this.#delayNs) + this.#delayNs)
     this.issuedTotal++
     this.#nicFree[0] = now + this.#nic.next()

@@ -1,6 +1,8 @@
 /**
  * Data I/Os between issue and completion, in order of completion. The node's NIC is FIFO and every client is equally far away, so
  * what is issued later completes later: a ring is enough where any other model needs a heap.
+ *
+ * Instants that are asked for at every I/O lie in arrays of one: a number that a call returns would be boxed.
  */
 export class Completions {
   #doneAt = new Float64Array(1024)
@@ -8,24 +10,10 @@ export class Completions {
   #client = new Int32Array(1024)
   #head = 0
   #size = 0
-
-  /** I/Os under way. */
-  get size(): number {
-    return this.#size
-  }
-
-  /** Instant at which the next one completes at its client, ns; Infinity when there is none. */
-  get at(): number {
-    return this.#size === 0 ? Infinity : (this.#doneAt[this.#head] as number)
-  }
-
-  /** Client and instant of posting of the next one. */
-  get client(): number {
-    return this.#client[this.#head] as number
-  }
-  get postAt(): number {
-    return this.#postAt[this.#head] as number
-  }
+  /** [0]: instant at which the next one completes at its client, ns; Infinity when there is none. */
+  readonly nextAt = new Float64Array(1).fill(Infinity)
+  /** [0]: when the one that was taken last was posted, ns. */
+  readonly postedAt = new Float64Array(1)
 
   /** @param doneAt  not before that of any other. */
   push(client: number, postAt: number, doneAt: number): void {
@@ -34,12 +22,16 @@ export class Completions {
     this.#doneAt[at] = doneAt
     this.#postAt[at] = postAt
     this.#client[at] = client
+    if (this.#size === 1) this.nextAt[0] = doneAt
   }
 
-  /** Drops the next one. */
-  shift(): void {
-    this.#head = (this.#head + 1) & (this.#doneAt.length - 1)
-    this.#size--
+  /** Takes the next one, which is there; its client. */
+  take(): number {
+    const head = this.#head
+    this.postedAt[0] = this.#postAt[head] as number
+    this.#head = (head + 1) & (this.#doneAt.length - 1)
+    this.nextAt[0] = --this.#size === 0 ? Infinity : (this.#doneAt[this.#head] as number)
+    return this.#client[head] as number
   }
 
   #grow(): void {

@@ -8,6 +8,8 @@ export class NextClient {
   /** winners[1] is the overall winner; winners[k] the better of its two children. */
   #winners = new Int32Array(2)
   #size = 0
+  /** [0]: the least instant; Infinity when there is none. In an array, as a number that a call returns would be boxed. */
+  readonly least = new Float64Array(1).fill(Infinity)
 
   /** Room for one more client; its index. */
   add(): number {
@@ -19,11 +21,6 @@ export class NextClient {
   /** The client with the least instant. */
   get first(): number {
     return this.#winners[1] as number
-  }
-
-  /** The least instant; Infinity when there is none. */
-  get at(): number {
-    return this.#keys[this.#winners[1] as number] as number
   }
 
   /** The instant of one client. */
@@ -44,7 +41,10 @@ export class NextClient {
     for (;;) {
       const winner = b < leaves && (keys[b] as number) < (keys[a] as number) ? b : a
       winners[node] = winner
-      if (node <= 1) return
+      if (node <= 1) {
+        this.least[0] = keys[winner] as number
+        return
+      }
       const left = node & ~1
       a = winners[left] as number
       b = winners[left + 1] as number

@@ -57,6 +57,8 @@ export class NodeSimulation {
   /** [0]: the present instant. */
   readonly #time = new Float64Array(1)
   readonly #completions = new Completions()
+  /** [0]: instant of the next event of the control plane and of samples; Infinity when there is none. */
+  readonly #eventAt = new Float64Array(1).fill(Infinity)
   #periodIndex = 0
 
   private constructor(setup: NodeSetup) {
@@ -79,7 +81,7 @@ export class NodeSimulation {
       get now() {
         return node.now
       },
-      at: (at: number, action: () => void) => node.#queue.push(at, action),
+      at: (at: number, action: () => void) => node.#at(at, action),
     }))(this)
     this.#control = setup.mode === 'haechi' ? new ControlPlane({ ...host, scheduler }) : null
     this.#pathHost = {
@@ -136,20 +138,21 @@ export class NodeSimulation {
     const completions = this.#completions
     const clients = this.#clients
     const time = this.#time
+    const [doneAt, eventAt, ownAt] = [completions.nextAt, this.#eventAt, next.least]
     for (;;) {
-      const done = completions.at
-      const control = queue.nextAt
-      const own = next.at
-      if (done <= control && done <= own) {
+      const done = doneAt[0] as number
+      const event = eventAt[0] as number
+      const own = ownAt[0] as number
+      if (done <= event && done <= own) {
         if (done > until) break
         time[0] = done
-        const path = (clients[completions.client] as SimulatedClient).path
-        path.complete()
-        completions.shift()
-      } else if (control <= own) {
-        if (control > until) break
-        time[0] = control
-        queue.pop()()
+        ;(clients[completions.take()] as SimulatedClient).path.complete()
+      } else if (event <= own) {
+        if (event > until) break
+        time[0] = event
+        const action = queue.pop()
+        eventAt[0] = queue.nextAt
+        action()
       } else {
         if (own > until) break
         time[0] = own
@@ -304,25 +307,30 @@ export class NodeSimulation {
     }
   }
 
+  #at(at: number, action: () => void): void {
+    this.#queue.push(at, action)
+    this.#eventAt[0] = this.#queue.nextAt
+  }
+
   #start(): void {
     const { periodNs } = this.setup.settings
-    for (const { atNs, iops } of this.setup.capacity) this.#queue.push(atNs, () => void this.setCapacity(iops))
+    for (const { atNs, iops } of this.setup.capacity) this.#at(atNs, () => void this.setCapacity(iops))
     this.#drawCapacity()
     this.#control?.start()
     if (this.#control === null) {
       const end = (): void => {
         this.#endPeriod(null)
-        this.#queue.push(this.now + periodNs, end)
+        this.#at(this.now + periodNs, end)
       }
-      this.#queue.push(periodNs, end)
+      this.#at(periodNs, end)
     }
     const { everyNs, rows } = this.setup.samples
     if (rows === 0) return
     const sample = (): void => {
       this.#sample()
-      this.#queue.push(this.now + everyNs, sample)
+      this.#at(this.now + everyNs, sample)
     }
-    this.#queue.push(everyNs, sample)
+    this.#at(everyNs, sample)
   }
 
   #drawCapacity(): void {

@@ -49,6 +49,11 @@ export function takeAck(
   const orders = peer.commands.get(ack.request)
   if (!orders) return
   peer.commands.delete(ack.request)
+  // Most often everything was carried out, as it was before: no names are made then.
+  if (ack.failed.length === 0 && refusals.size === 0) {
+    for (const { of, rate } of orders) of.answered(ack.request, rate, true)
+    return
+  }
   const failed = new Map(ack.failed.map((f) => [`${f.key}\n${f.scope}`, f.why] as const))
   for (const { of, rate } of orders) {
     const why = failed.get(`${of.stage.key}\n${of.scope}`)

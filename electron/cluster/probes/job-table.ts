@@ -15,19 +15,32 @@ interface Row {
   readonly entry: JobEntry
   readonly s: number
   readonly ns: number
-  /** The entry as printed. */
+  /** The entry as printed, in two: its last counters have mostly never moved, and many entries share one text of those. */
   readonly text: ByteText
+  readonly idle: ByteText
 }
+
+const IDLE = /  \w+: +\{ samples: +0,/y
+/** Texts of counters that never moved: one for each set of operations that jobs use. */
+const IDLE_TEXTS = 64
+
+/** Where the counters begin that an entry ends with and that have never moved. */
+function idleFrom(text: ByteText): number {
+  for (let from = text.length; ;) {
+    const line = text.lastIndexOf('\n', from - 2) + 1
+    IDLE.lastIndex = line
+    if (line === 0 || !IDLE.test(text)) return from
+    from = line
+  }
+}
+
+const isPrinted = ({ text, idle }: Row, printed: ByteText): boolean =>
+  text.length + idle.length === printed.length && printed.startsWith(text) && printed.endsWith(idle)
 
 const EXACT = /^(\d{1,12})\.(\d{9})$/
 
 const isLater = (a: Mark, b: Mark): boolean => a.s > b.s || (a.s === b.s && a.ns > b.ns)
 const order = (a: Mark, b: Mark): number => a.s - b.s || a.ns - b.ns
-
-function rowOf(entry: JobEntry, text: ByteText): Row | undefined {
-  const m = EXACT.exec(entry.snapshotTime)
-  return m ? { entry, s: Number(m[1]), ns: Number(m[2]), text } : undefined
-}
 
 export class JobTable {
   /** In the order of the server; undefined: what is known does not do for a cut-down reading. */
@@ -35,6 +48,7 @@ export class JobTable {
   /** Newest times that moved in the reading before the last one, and in the last one. */
   #before: Mark | undefined
   #last: Mark | undefined
+  readonly #idle = new Map<ByteText, ByteText>()
 
   /**
    * What the next reading may leave out: entries not touched since then. The reading before the last one had ended by the
@@ -51,7 +65,8 @@ export class JobTable {
 
   /** Text of an entry, as last printed. */
   textOf(entry: JobEntry): ByteText | undefined {
-    return this.#rows?.get(entry.jobId)?.text
+    const row = this.#rows?.get(entry.jobId)
+    return row && row.text + row.idle
   }
 
   forget(): void {
@@ -67,7 +82,7 @@ export class JobTable {
     for (const entry of entries) {
       const old = known?.get(entry.jobId)
       const isSame = old?.entry.counters === entry.counters && old.entry.snapshotTime === entry.snapshotTime
-      const row = isSame ? old : rowOf(entry, detach(text.slice(...entry.span)))
+      const row = isSame ? old : this.#row(entry, text.slice(...entry.span))
       // Ids that print alike, and times in whole seconds: entries cannot be told apart by what is printed.
       if (!row || rows.has(entry.jobId)) return this.forget()
       rows.set(entry.jobId, row)
@@ -96,8 +111,8 @@ export class JobTable {
     for (const entry of read.entries) {
       const old = rows.get(entry.jobId)
       const printed = text.slice(...entry.span)
-      if (old?.text === printed) continue
-      const row = rowOf(entry, detach(printed))
+      if (old && isPrinted(old, printed)) continue
+      const row = this.#row(entry, printed)
       if (!row) return undefined
       // Made anew, it stands at the end.
       if (old && old.entry.startTime !== entry.startTime) rows.delete(entry.jobId)
@@ -119,6 +134,20 @@ export class JobTable {
     this.#rows = rows
     this.#mark(moved)
     return { entries: [...rows.values()].map((r) => r.entry), skipped: read.skipped.length + read.skippedMore }
+  }
+
+  #row(entry: JobEntry, printed: ByteText): Row | undefined {
+    const m = EXACT.exec(entry.snapshotTime)
+    if (!m) return undefined
+    const from = idleFrom(printed)
+    const end = printed.slice(from)
+    let idle = this.#idle.get(end)
+    if (idle === undefined) {
+      if (this.#idle.size >= IDLE_TEXTS) this.#idle.clear()
+      idle = detach(end)
+      this.#idle.set(idle, idle)
+    }
+    return { entry, s: Number(m[1]), ns: Number(m[2]), text: detach(printed.slice(0, from)), idle }
   }
 
   #mark(moved: Mark | undefined): void {

@@ -6,6 +6,8 @@ import type { Change, Entry } from '#core/alerts/book.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
 import type { Alert, AlertRule, AlertRuleFace } from '#core/api/incidents.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
+import { inTurns } from '../../history/in-turns.ts'
 import type { Console } from '../console.ts'
 import { AlertIncidents } from './alert-incidents.ts'
 import { AlertSettings } from './alert-settings.ts'
@@ -27,6 +29,8 @@ export interface AlertDeskParts {
   readonly changed: () => void
   /** This machine's clock, ms. */
   readonly wallMs?: (() => number) | undefined
+  /** Whether the console goes on while an incident is opened: with ten thousand jobs that takes a third of a second. */
+  readonly inTurns?: boolean | undefined
 }
 
 interface Source {
@@ -36,6 +40,8 @@ interface Source {
   /** While it runs. */
   running: ConsoleWatch | undefined
   lastMs: number
+  /** What changed while an incident of it was being opened, oldest first; the first is being told. */
+  readonly untold: Steps<void>[]
 }
 
 export class AlertDesk {
@@ -116,9 +122,10 @@ export class AlertDesk {
     return ok(undefined)
   }
 
-  /** Nobody watches any more; what goes on is not told to have ended. */
+  /** Nobody watches any more; what goes on is not told to have ended. Incidents that are being opened are. */
   close(): void {
     for (const s of this.#sources.values()) {
+      tell(s)
       s.running?.leave()
       s.running = undefined
     }
@@ -129,7 +136,10 @@ export class AlertDesk {
     if (!source) {
       if (this.#sources.size >= SOURCES) this.#forgetOne()
       const watch = new AlertWatch(() => `alert-${++this.#number}`, this.#settings.rules)
-      this.#sources.set(cluster, (source = { watch, incidents: new Map(), running: undefined, lastMs: -Infinity }))
+      this.#sources.set(
+        cluster,
+        (source = { watch, incidents: new Map(), running: undefined, lastMs: -Infinity, untold: [] }),
+      )
     }
     return source
   }
@@ -144,11 +154,31 @@ export class AlertDesk {
 
   #take(cluster: string, source: Source, changes: readonly Change[], atMs: number): void {
     if (changes.length === 0) return
+    // An entry goes on changing while it waits.
+    const then = changes.map(({ what, entry }) => ({ what, entry: { ...entry } }))
+    source.untold.push(this.#telling(cluster, source, then, atMs))
+    if (source.untold.length > 1) return
+    if (this.#parts.inTurns) void this.#tellInTurns(source)
+    else tell(source)
+  }
+
+  async #tellInTurns({ untold }: Source): Promise<void> {
+    for (let steps = untold[0]; steps; steps = untold[0]) {
+      try {
+        // One that was ended meanwhile, because the desk was closed, is over here too.
+        await inTurns(steps)
+      } finally {
+        if (untold[0] === steps) untold.shift()
+      }
+    }
+  }
+
+  *#telling(cluster: string, source: Source, changes: readonly Change[], atMs: number): Steps<void> {
     for (const { what, entry } of changes) {
       const incident = source.incidents.get(entry.id)
       if (what === 'ended' && incident !== undefined) this.#incidents.end(cluster, incident, entry)
       if ((what === 'opened' || what === 'reopened') && this.#opens(entry)) {
-        const id = this.#incidents.begin(cluster, entry, atMs)
+        const id = yield* this.#incidents.beginInSteps(cluster, entry, atMs)
         if (id !== null) source.incidents.set(entry.id, id)
       }
       if (what === 'opened') for (const listen of [...this.#began]) listen(cluster, entry)
@@ -160,6 +190,17 @@ export class AlertDesk {
 
   #opens({ kind }: Entry): boolean {
     return this.#settings.rules.find((r) => r.kind === kind)?.opens ?? false
+  }
+}
+
+/** All that is not told yet, at once. */
+function tell({ untold }: Source): void {
+  for (let steps = untold[0]; steps; steps = untold[0]) {
+    try {
+      ended(steps)
+    } finally {
+      untold.shift()
+    }
   }
 }
 

@@ -4,6 +4,7 @@
  * behind what stands there.
  */
 import type { Entry } from '#core/alerts/book.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
 import { RULES } from '#core/alerts/rules.ts'
 import { lasted } from '#core/alerts/words.ts'
 import type { NotebookDesk } from './notebook-desk.ts'
@@ -40,6 +41,11 @@ export class AlertIncidents {
 
   /** An alert has begun. @returns the incident that it opened or joined; null for none. */
   begin(cluster: string, entry: Entry, atMs: number): string | null {
+    return ended(this.beginInSteps(cluster, entry, atMs))
+  }
+
+  /** The same in steps; what begins or ends next in that source waits for its end. */
+  *beginInSteps(cluster: string, entry: Entry, atMs: number): Steps<string | null> {
     const fresh = this.#fresh.get(cluster)
     const found = fresh && this.#notebooks.find(fresh.id)
     // One that an operator is done with, or that was removed, is not written to any more.
@@ -52,7 +58,7 @@ export class AlertIncidents {
     if (fresh && (atMs - fresh.openedMs < APART_MS || wallMs - fresh.openedWallMs < APART_MS)) return null
     this.#openedWallMs = this.#openedWallMs.filter((t) => wallMs - t < HOUR_MS)
     if (this.#openedWallMs.length >= AN_HOUR_MOST) return null
-    const made = this.#notebooks.create({
+    const made = yield* this.#notebooks.createInSteps({
       ...{ atMs: null, span: null, cluster, title: '' },
       note: `${clock(entry.fromMs)} ${entry.text}`,
       alert: { kind: entry.kind, text: entry.text.slice(0, 2_000), where: entry.where, atMs: entry.fromMs },

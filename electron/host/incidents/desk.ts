@@ -19,6 +19,8 @@ export interface IncidentDeskParts {
   readonly store: EnforcementStore | undefined
   readonly version: string
   readonly run: (id: string | null) => Result<KeptRun>
+  /** Whether an alert's incident is opened while the console goes on. @default false */
+  readonly inTurns?: boolean | undefined
 }
 
 export class IncidentDesk implements Changing {
@@ -40,7 +42,7 @@ export class IncidentDesk implements Changing {
       thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
     })
     this.#filter = new NotebookFilter((id) => this.notebooks.find(id), changed)
-    this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks })
+    this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks, inTurns: parts.inTurns })
     this.bundles = new BundleDesk({ ...parts, changed, notebooks: this.notebooks })
     // What is open comes and goes with what is on screen; samples alone change nothing here.
     onScreen.onChange(() => {

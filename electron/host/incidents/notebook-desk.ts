@@ -114,15 +114,15 @@ export class NotebookDesk {
 
   /** Failures: INCIDENT_SPAN, NO_SOURCE, INCIDENT_NOT_WRITTEN. */
   create(input: NewIncident): Result<{ id: string }> {
-    return ended(this.#creating(input))
+    return ended(this.createInSteps(input))
   }
 
   /** The same with others having their turn meanwhile. */
   createInTurns(input: NewIncident): Promise<Result<{ id: string }>> {
-    return inTurns(this.#creating(input))
+    return inTurns(this.createInSteps(input))
   }
 
-  *#creating(input: NewIncident): Steps<Result<{ id: string }>> {
+  *createInSteps(input: NewIncident): Steps<Result<{ id: string }>> {
     const stood = this.#standOf(input)
     if (!stood.ok) return stood
     const stand = stood.value

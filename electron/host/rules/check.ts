@@ -1,14 +1,14 @@
 /** What the editor is told about a draft: the other side, its faults, what it would come to and whom it would hit. */
 import type { Lint, RuleCheck, RuleForm, ServiceName, Trial } from '#core/api/rule-edits.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
 import { ceiling } from '#core/control/ceiling.ts'
-import { planEdits } from '#core/control/edit-plan.ts'
 import { lintDraft } from '#core/control/lint.ts'
 import type { Lint as ControlLint } from '#core/control/lint-codes.ts'
 import type { RuleEdit, StartEdit } from '#core/control/rule-edit.ts'
 import { sizeOfHistogram, sizeOfMean, type RpcSize } from '#core/control/rpc-size.ts'
 import { spans } from '#core/control/sentence.ts'
 import { typeOn, type ServerRules } from '#core/control/server-rules.ts'
-import { tryAgainstLive, type TrialResult, type TriedServer } from '#core/control/trial.ts'
+import { tryInSteps, type TrialResult } from '#core/control/trial.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import { readPastedLine } from '#core/tbf/pasted-line.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
@@ -16,7 +16,8 @@ import { SERVICES } from '../../cluster/service.ts'
 import type { RuleDesk } from './desk.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfValue, valueOfForm } from './draft.ts'
-import { liveJobs, rateOf } from './servers.ts'
+import { liveJobsInSteps, rateOf } from './servers.ts'
+import { groupsInSteps } from './tried.ts'
 
 /** Jobs of a trial that are named. */
 const JOBS_NAMED = 50
@@ -107,10 +108,6 @@ function ceilingOf(
   return spans(sentence)
 }
 
-/** The servers as they are, and as they would be with edits. */
-export const tried = (servers: readonly ServerRules[], edits: readonly RuleEdit[]): TriedServer[] =>
-  servers.map((before) => ({ before, after: planEdits(before, edits).expected }))
-
 const expressionsOf = (conditions: string): RuleCheck['expressions'] =>
   (splitConditions(conditions) ?? []).map((e) => ({ join: e.join, field: e.field, items: [...e.items] }))
 
@@ -128,12 +125,16 @@ function otherService(service: ServiceName, named: string | undefined): string[]
   return [`the line is for ${named}; here it is read for ${service}, whose rules these are`]
 }
 
+type Draft = { readonly text: string } | { readonly form: RuleForm }
+
 /** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
-export function checkDraft(
-  desk: RuleDesk,
-  service: ServiceName,
-  draft: { readonly text: string } | { readonly form: RuleForm },
-): RuleCheck {
+export const checkDraft = (desk: RuleDesk, service: ServiceName, draft: Draft): RuleCheck =>
+  ended(checkDraftInSteps(desk, service, draft))
+
+/** The same in steps of some milliseconds, so that a cluster is sampled while an operator types. */
+export function* checkDraftInSteps(desk: RuleDesk, service: ServiceName, draft: Draft): Steps<RuleCheck> {
+  const { sample } = desk.monitor
+  const atMs = sample === 0 ? null : desk.monitor.nowMs()
   const servers = desk.servers(service)
   const fields = servers[0] && (typeOn(servers[0], 'reg') ?? typeOn(servers[0], 'hp'))?.fields
   const pasted = 'text' in draft ? readPastedLine(draft.text, fields ?? []) : undefined
@@ -149,13 +150,14 @@ export function checkDraft(
     // A fault of the editor says the same in its place.
     ...(start ? lintDraft(start, { servers, service }) : []).filter((l) => l.level !== 'bad').map(toLint),
   ]
+  yield
   const edits = edit ? [...others.map((o) => o.edit), edit] : []
-  const result =
-    edit && edit.verb !== 'stop'
-      ? tryAgainstLive(tried(servers, edits), liveJobs(desk.monitor, service), [edit.name])
-      : undefined
-  const trial = result ? toTrial(result, desk.monitor.sample === 0 ? null : desk.monitor.nowMs()) : null
-  const { sample } = desk.monitor
+  let result: TrialResult | undefined
+  if (edit && edit.verb !== 'stop') {
+    const groups = yield* groupsInSteps(service, servers, edits)
+    result = yield* tryInSteps(yield* liveJobsInSteps(desk.monitor, service), [edit.name], groups)
+  }
+  const trial = result ? toTrial(result, atMs) : null
   return {
     text,
     parameter: SERVICES[service].rules,

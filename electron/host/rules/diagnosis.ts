@@ -27,9 +27,30 @@ const toFault = (f: RuleFault): Fault => ({
   field: f.part ?? 'verb',
 })
 
+interface Names {
+  readonly names: readonly string[]
+  /** The same names, the same text. */
+  readonly text: string
+}
+const present = new WeakMap<ServerRules['rules'], Readonly<Record<Queue, Names>>>()
+
+/** Rule names of a queue as they stand; gathered once a reading. */
+function namesOn({ rules }: ServerRules, queue: Queue): Names {
+  let known = present.get(rules)
+  if (!known) {
+    const on = (q: Queue): Names => {
+      const names = [...new Set(rules.filter((r) => r.queue === q).map((r) => r.name))]
+      return { names, text: JSON.stringify(names) }
+    }
+    present.set(rules, (known = { reg: on('reg'), hp: on('hp') }))
+  }
+  return known[queue]
+}
+
 /** Rule names of a queue as the staged changes would leave them. */
-function namesAfter({ rules, hp }: ServerRules, staged: readonly StagedChange[], queue: Queue): string[] {
-  const names = new Set(rules.filter((r) => r.queue === queue).map((r) => r.name))
+function namesAfter(server: ServerRules, staged: readonly StagedChange[], queue: Queue): string[] {
+  const { hp } = server
+  const names = new Set(namesOn(server, queue).names)
   for (const { edit } of staged) {
     if (!queuesOf(edit, hp).includes(queue)) continue
     if (edit.verb === 'start') names.add(edit.name)
@@ -85,10 +106,11 @@ export function diagnoseDraft(
   let first: ReturnType<typeof diagnoseRule> | undefined
   for (const [server, q] of servers.flatMap((s) => queuesOf({ queue }, s.hp).map((on) => [s, on] as const))) {
     const { profile, hp, tbf } = server
-    const names = namesAfter(server, staged, q)
-    const key = JSON.stringify([profile.release, hp, tbf[q], names])
+    // What is staged is the same for all of them.
+    const key = `${JSON.stringify([profile.release, hp, tbf[q], q])}${namesOn(server, q).text}`
     if (seen.has(key)) continue
     seen.add(key)
+    const names = namesAfter(server, staged, q)
     const found = diagnoseRule(value, { type: tbf[q] ?? null, profile, hp, names })
     if (found.fault) return { command: undefined, faults: [toFault(found.fault)], warnings: found.warnings }
     first ??= found

@@ -1,10 +1,12 @@
 /** The servers of a service as the planner takes them, and the jobs that run on them, at the newest sample. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
+import { ended, type Steps } from '#core/base/steps.ts'
 import { opcodesOf, type LiveJob } from '#core/control/live-job.ts'
 import { serverRules, type ServerRules } from '#core/control/server-rules.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { Job } from '../../cluster/job-registry.ts'
 import { jobColumn, type RuleText } from '../../cluster/recent.ts'
 import { placeOf } from '../../cluster/service.ts'
 import { orZero, rateSamples } from '../views/position.ts'
@@ -61,17 +63,62 @@ export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: str
   return orZero(monitor.recent.raw.jobs.mean(jobId, column, monitor.sample, rateSamples(monitor)))
 }
 
-/** Jobs with RPCs on a service in the last second. */
-export function liveJobs(monitor: ClusterMonitor, service: ServiceName): LiveJob[] {
+/** Where a job sends to, as long as it was seen on no other target. */
+interface Reached {
+  readonly size: number
+  readonly targets: readonly string[]
+  readonly servers: readonly string[]
+}
+interface Places {
+  readonly hostOf: ReadonlyMap<string, string>
+  readonly of: WeakMap<Job, Reached>
+}
+/** By cluster and service, as long as servers have the targets that they had. */
+const places = new WeakMap<ClusterMonitor, Map<ServiceName, Places>>()
+
+function placesOf(monitor: ClusterMonitor, service: ServiceName): Places {
   const hostOf = new Map<string, string>()
   for (const host of monitor.serversOf(service)) {
     for (const t of monitor.reading(host)?.targets ?? []) hostOf.set(t.target, host)
   }
+  const known = places.get(monitor) ?? new Map<ServiceName, Places>()
+  places.set(monitor, known)
+  const was = known.get(service)
+  if (was?.hostOf.size === hostOf.size && [...hostOf].every(([t, host]) => was.hostOf.get(t) === host)) return was
+  const now = { hostOf, of: new WeakMap<Job, Reached>() }
+  known.set(service, now)
+  return now
+}
+
+function reachedBy(job: Job, { hostOf, of }: Places): Reached {
+  const size = job.targets.size
+  let known = of.get(job)
+  // Targets are added to a job and never taken from it.
+  if (known?.size === size) return known
+  const targets = [...job.targets].filter((t) => hostOf.has(t))
+  known = { size, targets, servers: [...new Set(targets.map((t) => hostOf.get(t) as string))] }
+  of.set(job, known)
+  return known
+}
+
+/** Jobs of one step. */
+const JOBS_AT_ONCE = 512
+
+/** Jobs with RPCs on a service in the last second. */
+export const liveJobs = (monitor: ClusterMonitor, service: ServiceName): LiveJob[] =>
+  ended(liveJobsInSteps(monitor, service))
+
+/** The same in steps; jobs that come or go between two of them are there, or not. */
+export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName): Steps<LiveJob[]> {
+  const where = placesOf(monitor, service)
   const out: LiveJob[] = []
+  let looked = 0
   for (const job of monitor.jobs.all) {
-    const targets = [...job.targets].filter((t) => hostOf.has(t))
+    if (++looked % JOBS_AT_ONCE === 0) yield
+    const { targets, servers } = reachedBy(job, where)
+    if (targets.length === 0) continue
     const rpcs = rateOf(monitor, service, job.jobId)
-    if (targets.length === 0 || rpcs === 0) continue
+    if (rpcs === 0) continue
     out.push({
       jobId: job.jobId,
       nodes: job.nodes,
@@ -80,7 +127,7 @@ export function liveJobs(monitor: ClusterMonitor, service: ServiceName): LiveJob
         service,
         [...job.lastSecond.ops.keys()].filter((op) => isOpOf(service, op)),
       ),
-      servers: [...new Set(targets.map((t) => hostOf.get(t) as string))],
+      servers,
       targets,
       rpcs,
       ...(job.hosts.length > 0 ? { hosts: job.hosts } : {}),

@@ -1,10 +1,10 @@
 /** Staged changes in the list of rules: marks on those that are there, and rows for those that are not there yet. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import type { LiveJob } from '#core/control/live-job.ts'
-import { groupServers, type Group } from '#core/control/trial-groups.ts'
-import { tryAgainstLive, type TriedServer } from '#core/control/trial.ts'
+import { classesOfEach } from '#core/control/trial.ts'
 import type { DeskPlan } from '../rules/desk-plan.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import type { RuleDesk } from '../rules/desk.ts'
+import { triedGroups } from '../rules/tried.ts'
 import { liveJobs } from '../rules/servers.ts'
 import type { MergedRule, StagedMark } from './rule-rows.ts'
 
@@ -13,27 +13,17 @@ export interface StagedRows {
   readonly marks: ReadonlyMap<MergedRule, StagedMark>
 }
 
-/** What new rules of a plan are tried against, and the classes that they would have; made once a plan. */
-interface Tried {
-  readonly servers: readonly TriedServer[]
-  readonly groups: readonly Group[]
-  readonly jobs: readonly LiveJob[]
-  readonly classes: Map<string, number>
-}
-const kept = new WeakMap<DeskPlan, Tried>()
-
-function triedOf(desk: RuleDesk, service: ServiceName, plan: DeskPlan): Tried {
-  const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
-  return { servers, groups: groupServers(servers), jobs: liveJobs(desk.monitor, service), classes: new Map() }
-}
+/** The classes that the new rules of a plan would have, by name; counted once a plan. */
+const kept = new WeakMap<DeskPlan, ReadonlyMap<string, number>>()
 
 function wouldBind(desk: RuleDesk, service: ServiceName, plan: DeskPlan, rule: string): number {
-  let tried = kept.get(plan)
-  if (!tried) kept.set(plan, (tried = triedOf(desk, service, plan)))
-  const { servers, jobs, groups, classes } = tried
-  const known = classes.get(rule) ?? tryAgainstLive(servers, jobs, [rule], groups).classes
-  classes.set(rule, known)
-  return known
+  let classes = kept.get(plan)
+  if (!classes) {
+    const rules = new Set(plan.staged.map((s) => s.edit.name).filter((name) => name !== DEFAULT_RULE))
+    classes = classesOfEach(liveJobs(desk.monitor, service), rules, triedGroups(service, plan))
+    kept.set(plan, classes)
+  }
+  return classes.get(rule) ?? 0
 }
 
 /** The rows of one queue with what is staged for them. */

@@ -17,6 +17,7 @@ import { toLint, toTrial } from '../rules/check.ts'
 import { Paced } from '../rules/paced.ts'
 import { isFor, type StagedChange } from '../rules/staged-changes.ts'
 import { liveJobs } from '../rules/servers.ts'
+import { triedGroups } from '../rules/tried.ts'
 import { stand } from './position.ts'
 import { policyPart } from './staged-policy.ts'
 import { toNotice } from './status.ts'
@@ -95,8 +96,7 @@ function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
   const service = SERVICES[query.service]
   const changes = plan.changes.filter(isWork)
   const names = plan.staged.filter((s) => s.edit.verb !== 'stop').map((s) => s.edit.name)
-  const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))
-  const trial = tryAgainstLive(servers, liveJobs(monitor, query.service), names)
+  const trial = tryAgainstLive([], liveJobs(monitor, query.service), names, triedGroups(query.service, plan))
   const seconds = plan.changes.flatMap((c) => c.timers.map((t) => t.seconds))
   const refused = desk.refusal(query.service, plan)
   return {

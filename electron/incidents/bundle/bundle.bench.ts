@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExportInput } from '#core/api/incidents.ts'
 import type { PageFacts } from '#core/snapshot/page-facts.ts'
+import type { Bench } from '../../../bench/measure.ts'
 import { excerptOf, tenMinutes, type Load } from '../../history/excerpt.bench.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { keptSlice } from './audit-slices.ts'
@@ -105,15 +106,32 @@ async function page(now: () => number): Promise<number> {
 }
 
 const CASE = '10 min, 12 servers, 10,000 jobs at 1 s'
-export const benches = [
-  ...(['bursty', 'noisy'] as const).map((load) => ({
-    ...{ id: `bundle.export.${load}`, unit: 'ms', run: (now: () => number) => exported(load, now) },
-    baseline: (now: () => number) => zipped(load, now),
-    get note(): string {
-      const size = megabytes.get(load)?.toFixed(1) ?? '?'
-      return `${CASE}, pseudonyms, ${size} MB; baseline: a zip of the excerpt alone; at most 5000 ms and 20 MB`
+async function megabytesOf(load: Load): Promise<number> {
+  if (!megabytes.has(load)) await exported(load, () => 0)
+  return megabytes.get(load) ?? NaN
+}
+
+const EXPORT_LIMIT =
+  'SQLite and zlib, which read, write and pack the bytes, and the collector are nearly half of it; names and samples are replaced one by one.'
+
+export const benches: readonly Bench[] = [
+  ...(['bursty', 'noisy'] as const).flatMap((load) => [
+    {
+      ...{ id: `bundle.export.${load}`, unit: 'ms', run: (now: () => number) => exported(load, now) },
+      ...{ baseline: (now: () => number) => zipped(load, now), beside: 'a zip of the excerpt alone' },
+      ...{ must: { most: 5000 }, note: `${CASE}, pseudonyms`, runs: 5, limit: EXPORT_LIMIT },
     },
-  })),
-  { id: 'bundle.preview', unit: 'ms', run: previewed, note: `${CASE}, ten thousand names to replace; at most 300` },
-  { id: 'bundle.page', unit: 'ms', run: page, note: `${CASE}: README.html of the excerpt; at most 400` },
+    {
+      ...{ id: `bundle.export.${load}.size`, unit: 'MB', run: () => megabytesOf(load), must: { most: 20 } },
+      note: `${CASE}, pseudonyms; every run writes as much`,
+      limit: 'the samples are packed already: a zip takes little more off them',
+    },
+  ]),
+  {
+    ...{ id: 'bundle.preview', unit: 'ms', run: previewed, must: { most: 300 } },
+    note: `${CASE}, ten thousand names to replace`,
+  },
+  {
+    ...{ id: 'bundle.page', unit: 'ms', run: page, must: { most: 400 }, note: `${CASE}: README.html of the excerpt` },
+  },
 ]

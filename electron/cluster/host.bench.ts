@@ -1,0 +1,89 @@
+/**
+ * The host with 10,000 jobs on 12 servers of 48 OSTs, sampled once a second: what it holds in memory when it keeps all that it ever
+ * will, and what one sample costs it. Each figure is from a process that is the host alone (bench/host-child.ts), its servers another one.
+ */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import hostProcess from '../../scripts/host-process.json' with { type: 'json' }
+import type { HostFigures, HostPlan } from '../../bench/host-child.ts'
+import { fitted } from '../../bench/growth.ts'
+import { median, told, type Measured, type Suite } from '../../bench/measure.ts'
+
+const JOBS = [1000, 3000, 10_000]
+/** Memory keeps 600 samples and 1,800 seconds; pages of 64 go as wholes. */
+const FILLED = 1940
+/** What moved in each sample; of the largest cluster also the whole tables that are read once a minute. */
+const SAMPLES = 24
+const SAMPLES_WHOLE = 66
+/** Samples until the tables are cut down, and the program is warm. */
+const WARM = 6
+
+function hostOf(jobs: number): Promise<HostFigures> {
+  const samples = jobs === JOBS.at(-1) ? SAMPLES_WHOLE : SAMPLES
+  const plan: HostPlan = { jobs, share: 0.25, filled: FILLED, samples }
+  const program = join(import.meta.dirname, '../../bench/host-child.ts')
+  return new Promise((resolve, reject) => {
+    const args = [...hostProcess.flags, program, JSON.stringify(plan)]
+    const options = { maxBuffer: 1 << 20, env: { ...process.env, ...hostProcess.env } }
+    execFile(process.execPath, args, options, (e, stdout) => {
+      if (e) reject(new Error(e.message))
+      else resolve(JSON.parse(stdout) as HostFigures)
+    })
+  })
+}
+
+const SETTING =
+  '12 servers, 48 OSTs, 22,000 entries of job_stats; a quarter of the jobs at work at any time, for a minute each'
+
+/** The figures of one size after another: two hosts at once would take each other's processor. */
+async function run(): Promise<Measured[]> {
+  const figures: HostFigures[] = []
+  for (const jobs of JOBS) figures.push(await hostOf(jobs))
+  const full = figures.at(-1)
+  if (!full) return []
+  const [memory, samples] = [
+    figures.map(({ pss }) => pss.slice(WARM)),
+    figures.map(({ sampleMs }) => sampleMs.slice(WARM)),
+  ]
+  const exponents = (of: readonly (readonly number[])[]): number[] => [fitted(JOBS, of.map(median), 'size')]
+  const points = (of: readonly (readonly number[])[]): Pick<Measured, 'points'> => ({
+    points: JOBS.map((jobs, i) => [jobs, Math.round(median(of[i] as number[]))] as const),
+  })
+  const whole = Math.max(...full.bytes.slice(WARM)) / 1e6
+  const moved = median(full.bytes.slice(WARM)) / 1e6
+  return [
+    told(
+      {
+        ...{ id: 'host.memory.10000-jobs', unit: 'MB', must: { most: 400 } },
+        note: `resident (PSS) at the end of ${SAMPLES_WHOLE - WARM} samples with half an hour behind them: ${SETTING}; heap in use ${Math.round(full.heapUsed)} MB, beside it ${Math.round(full.external)} MB`,
+        limit:
+          'a third is the program itself before any job; of the rest, the last text of each entry as its server printed it is half of the heap, and the means of a second of half an hour are most of the arrays',
+      },
+      memory.at(-1) ?? [],
+    ),
+    {
+      ...told({ id: 'host.memory.growth', unit: 'exponent', must: { most: 1.1 }, note: SETTING }, exponents(memory)),
+      ...points(memory),
+    },
+    told(
+      {
+        ...{ id: 'host.sample.10000-jobs', unit: 'ms', must: { most: 300 } },
+        note: `processor time of one sample, from the bytes of the servers to the frames of an open Overview and Jobs view, history on disk included: ${moved.toFixed(1)} MB, once a minute ${whole.toFixed(1)} MB; frames ${Math.round(median(full.frameMs.slice(WARM)))} ms of it; ${SETTING}`,
+        beside: 'a loop over the bytes of a sample that counts newlines',
+        limit:
+          'every entry that moved is read, compared with what it was and put into the history, and about a third of the time is the collection of what reading leaves behind',
+      },
+      samples.at(-1) ?? [],
+      full.loopMs,
+    ),
+    {
+      ...told(
+        { id: 'host.sample.growth', unit: 'exponent', must: { most: 1.2 }, note: `processor time; ${SETTING}` },
+        exponents(samples),
+      ),
+      ...points(samples),
+    },
+  ]
+}
+
+export const suites: readonly Suite[] = [{ id: 'host.', run }]

@@ -1,0 +1,178 @@
+/** Judges the record of a soak: each thing that must hold, with its figure and its bound. Pure. */
+import type { MemoryLook, SoakRecord } from './record.ts'
+
+const MB = 2 ** 20
+
+/**
+ * What memory may grow by over the steady part of a run: the larger of a part of its level and a floor.
+ *
+ * Heap: after a forced collection what is left repeats within about 1 % (caches that are full to another degree, a frame that is being
+ * made, an export that goes on); a floor of 3 MB is the same for small runs. A leak of 2 kB for each job that ended, which is one id and a
+ * small map, is 2.7 MB over the 1,300 jobs that end in the steady part of two hours, and shows in a night of any real cluster.
+ * Outside of the heap: rings of numbers, whole or not there, about 200 kB a job; one stretch of exports at once is below the floor.
+ * RSS: the same and what the allocator keeps for later; pages of half-empty arenas come and go by some per cent, so that it is
+ * judged more coarsely and only as a second witness.
+ *
+ * A run that ends before everything is full (`fullFromS`) is still filling rings of samples: a picture of the stages of some kB a sample,
+ * counters of jobs, rows of locks. Measured 26 kB a sample of the heap at 500 jobs an hour; twice as much is allowed, so that only a gross
+ * leak shows there.
+ */
+export const BOUNDS = {
+  heap: { part: 0.03, floor: 3 * MB, fills: 52_000 },
+  outside: { part: 0.04, floor: 8 * MB, fills: 52_000 },
+  rss: { part: 0.1, floor: 48 * MB, fills: 2 * MB },
+} as const
+
+/** SQLite frees whole pages and looks once a second; what comes in one of its seconds at the fastest pace lies above the quota. */
+const FILE_SLACK = 1.1
+/** A wall-clock delay below this is the machine's own, ms. */
+export const LATE_MS = 1_000
+/** Looks of the steady part that a slope needs. */
+const LOOKS_LEAST = 5
+
+export interface Verdict {
+  readonly what: string
+  readonly figure: string
+  readonly bound: string
+  readonly isOk: boolean
+}
+
+/** Median of the slopes between all pairs, which one odd look does not move; per second of x. */
+export function slopeOf(xs: readonly number[], ys: readonly number[]): number {
+  const slopes: number[] = []
+  for (let i = 0; i < xs.length; i++) {
+    for (let k = i + 1; k < xs.length; k++) {
+      const run = (xs[k] as number) - (xs[i] as number)
+      if (run > 0) slopes.push(((ys[k] as number) - (ys[i] as number)) / run)
+    }
+  }
+  slopes.sort((a, b) => a - b)
+  const half = slopes.length >> 1
+  if (slopes.length === 0) return NaN
+  return slopes.length % 2 === 1
+    ? (slopes[half] as number)
+    : ((slopes[half - 1] as number) + (slopes[half] as number)) / 2
+}
+
+const mb = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`
+const list = (items: readonly (string | number)[], most = 5): string =>
+  items.length <= most ? items.join(', ') : `${items.slice(0, most).join(', ')} and ${items.length - most} more`
+
+const MEASURES = { heap: 'heap', outside: 'memory outside of the heap', rss: 'RSS' } as const
+
+function memoryVerdict(r: SoakRecord, measure: keyof typeof BOUNDS): Verdict {
+  const looks = r.memory.filter((m) => m.atS >= r.steadyFromS)
+  const [first, last] = [looks[0], looks.at(-1)]
+  const what = `growth of the ${MEASURES[measure]} from second ${Math.round(r.steadyFromS)} on`
+  if (!first || !last || looks.length < LOOKS_LEAST) {
+    return { what, figure: `${looks.length} looks`, bound: `at least ${LOOKS_LEAST} looks`, isOk: false }
+  }
+  const of = (m: MemoryLook): number => m[measure]
+  const level = looks.reduce((sum, m) => sum + of(m), 0) / looks.length
+  const spanS = last.atS - first.atS
+  const grown =
+    slopeOf(
+      looks.map((m) => m.atS),
+      looks.map(of),
+    ) * spanS
+  const { part, floor, fills } = BOUNDS[measure]
+  const filledForS = Math.min(spanS, Math.max(0, r.fullFromS - first.atS))
+  const bound = Math.max(part * level, floor) + (fills * filledForS * 1000) / r.run.periodMs
+  const ended = (spanS / r.run.seconds) * r.jobs.started
+  const each = ended > 0 ? `, ${Math.round(grown / ended)} B a job that ended` : ''
+  return {
+    what,
+    figure: `${mb(grown)} at ${mb(level)}${each}`,
+    bound: `at most ${mb(bound)}${filledForS > 0 ? ', still filling' : ''}`,
+    isOk: grown <= bound,
+  }
+}
+
+const none = (what: string, found: readonly string[]): Verdict => ({
+  what,
+  figure: found.length === 0 ? 'none' : `${found.length}: ${list(found)}`,
+  bound: 'none',
+  isOk: found.length === 0,
+})
+
+function periodVerdicts({ samples, targets }: SoakRecord): Verdict[] {
+  const sum = (of: (t: (typeof targets)[number]) => number): number => targets.reduce((n, t) => n + of(t), 0)
+  const missed = targets.flatMap((t) => t.missed.map((s) => `${t.target} at ${s} s`))
+  const expected = sum((t) => t.expected)
+  return [
+    {
+      what: 'samples',
+      figure: `${samples.taken} taken${samples.displaced.length > 0 ? `, displaced at ${list(samples.displaced)} s` : ''}`,
+      bound: `${samples.expected}, one period apart`,
+      isOk: samples.taken === samples.expected && samples.displaced.length === 0,
+    },
+    {
+      what: 'periods of targets',
+      figure:
+        `${sum((t) => t.sampled)} measured and ${sum((t) => t.decided)} decided, ${sum((t) => t.excused)} with their server away` +
+        (missed.length > 0 ? `; missed: ${list(missed)}` : ''),
+      bound: `${expected}, with those of servers that were away`,
+      isOk: expected > 0 && missed.length === 0,
+    },
+  ]
+}
+
+/** All that must hold of a soak. */
+export function judge(r: SoakRecord): Verdict[] {
+  const lateMs = r.late[0]?.byMs ?? 0
+  const { file } = r
+  return [
+    ...(['heap', 'outside', 'rss'] as const).map((m) => memoryVerdict(r, m)),
+    ...periodVerdicts(r),
+    {
+      what: 'size of the history',
+      figure: `${mb(file.mostUsed)} in use at most, ${mb(file.mostOnDisk)} on disk`,
+      bound: `${mb(file.quota * FILE_SLACK)} in use`,
+      isOk: file.mostUsed <= file.quota * FILE_SLACK,
+    },
+    none('errors', r.errors),
+    none('plans that ended unknown', r.plans.unknown),
+    {
+      what: 'audit chain',
+      figure: r.audit.broken === undefined ? `${r.audit.records} records` : `broken at record ${r.audit.broken}`,
+      bound: 'whole, and not empty',
+      isOk: r.audit.broken === undefined && r.audit.records > 0,
+    },
+    none('rules and timers left on servers', r.leftOnServers),
+    none('what keeps the process', r.handles),
+    {
+      what: 'jobs in memory beyond the retention',
+      figure: String(r.jobs.overdue),
+      bound: 'none',
+      isOk: r.jobs.overdue === 0,
+    },
+    {
+      what: 'late samples',
+      figure:
+        r.late.length === 0
+          ? 'none'
+          : `${r.late.length}, the longest by ${Math.round(lateMs)} ms at ${r.late[0]?.atS} s`,
+      bound: 'told; a slow machine is late and misses nothing',
+      isOk: true,
+    },
+  ]
+}
+
+export const isPassed = (verdicts: readonly Verdict[]): boolean => verdicts.every((v) => v.isOk)
+
+/** The report for a terminal. */
+export function reportText(r: SoakRecord, verdicts: readonly Verdict[]): string {
+  const { run, jobs, file, window } = r
+  const pace = run.speed === null ? 'as fast as it goes' : `${run.speed}x asked`
+  const troubles = Object.entries(r.troubles).map(([what, n]) => `${n} ${what}`)
+  const evictions = Object.entries(file.evictions).map(([why, n]) => `${n} by ${why}`)
+  return [
+    `${run.seconds} emulated seconds in ${run.wallS.toFixed(0)} s (${pace}, ${run.reached.toFixed(1)}x reached), ${run.cpuS.toFixed(0)} s of processor time; a sample every ${run.periodMs} ms, seed ${run.seed}`,
+    `${jobs.started} jobs started, ${jobs.seen} seen, ${jobs.most} in memory at most; forgotten after ${jobs.forgetS} idle seconds`,
+    `troubles: ${list(troubles, 20)}`,
+    `window: ${window.frames} frames of ${window.views} views, ${window.exports} exports, ${window.incidents} incidents; ${r.plans.sent} plans; ${file.evictedSamples} samples evicted (${list(evictions)})`,
+    '',
+    ...verdicts.map((v) => `${v.isOk ? 'ok    ' : 'FAILED'}  ${v.what}: ${v.figure} (${v.bound})`),
+    '',
+  ].join('\n')
+}
