@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { History } from '#electron/history/history.ts'
+import hostProcess from '../scripts/host-process.json' with { type: 'json' }
 import { launch } from '../tests/e2e/browser.ts'
 import { inBrowser } from './in-browser.ts'
 import { median, told, type Measured, type Suite } from './measure.ts'
@@ -16,12 +17,16 @@ import { median, told, type Measured, type Suite } from './measure.ts'
 const root = join(import.meta.dirname, '..')
 const RUNS = 7
 /** What `npm start` runs where there is no window. */
-const SERVER = 'out/main/server.js'
+const SERVER = [...hostProcess.flags, 'out/main/server.js']
 const DAY_MS = 86_400_000
 
 /** Resolves with the first address that a process prints. */
 function served(program: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [...program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...program], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...hostProcess.env, ...process.env },
+  })
   return new Promise((resolve, reject) => {
     let text = ''
     child.stdout.on('data', (part: Buffer) => {
@@ -59,7 +64,7 @@ async function starts(browser: Browser, folder: string): Promise<Measured[]> {
   const [ours, empty]: [number[], number[]] = [[], []]
   for (let i = 0; i <= RUNS; i++) {
     const file = join(folder, `start-${i}.sqlite`)
-    const ms = await startOnce(browser, [SERVER, '--port', '0', '--history', file])
+    const ms = await startOnce(browser, [...SERVER, '--port', '0', '--history', file])
     const plain = await startOnce(browser, ['-e', EMPTY])
     if (i === 0) continue
     ours.push(ms)
@@ -180,13 +185,23 @@ function memoryOf(pid: number): { pss: number; rss: number } {
   }
 }
 
-/** Processes of the browser by what they are. */
+const parentOf = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] ?? 0)
+
+/** Whether this process started it, or one of those that it started. */
+function isOurs(pid: number): boolean {
+  for (let p = pid; p > 1; p = parentOf(p)) if (p === process.pid) return true
+  return false
+}
+
+/** Processes of the browser by what they are; another browser on the machine is none of it. */
 function browserMemory(): { page: number; all: number } {
   const sum = { page: 0, all: 0 }
   for (const name of readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
     try {
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
       if (!command.includes('chrom') || (!command.includes('--headless') && !command.includes('--type='))) continue
+      if (!isOurs(Number(name))) continue
       const { pss } = memoryOf(Number(name))
       sum.all += pss
       if (command.includes('--type=renderer')) sum.page += pss
@@ -237,7 +252,7 @@ function writeDay(file: string): void {
 async function memory(browser: Browser, folder: string): Promise<Measured[]> {
   const file = join(folder, 'day.sqlite')
   writeDay(file)
-  const { child, url } = await served([SERVER, '--port', '0', '--history', file])
+  const { child, url } = await served([...SERVER, '--port', '0', '--history', file])
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
   await page.goto(url)
   await page.getByTestId('sample').first().waitFor()
@@ -264,7 +279,8 @@ async function memory(browser: Browser, folder: string): Promise<Measured[]> {
     told(
       {
         ...{ id: 'desktop.memory', unit: 'MB', must: { most: 600 } },
-        note: `${note}; host and page (${pages.toFixed(0)} MB); with the browser's own processes ${(median(host) + browsers).toFixed(0)} MB`,
+        note: `${note}; host and page (${pages.toFixed(0)} MB); with the browser's own processes ${(median(host) + browsers).toFixed(0)} MB; the bound is a wish of our own`,
+        limit: 'both hold an engine and the whole program; the host keeps the samples of the recent past as well',
       },
       all,
     ),
@@ -273,7 +289,7 @@ async function memory(browser: Browser, folder: string): Promise<Measured[]> {
 }
 
 async function switched(browser: Browser, folder: string): Promise<Measured[]> {
-  const { child, url } = await served([SERVER, '--port', '0', '--history', join(folder, 'switch.sqlite')])
+  const { child, url } = await served([...SERVER, '--port', '0', '--history', join(folder, 'switch.sqlite')])
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
   await page.goto(url)
   await page.getByTestId('sample').first().waitFor()

@@ -2,7 +2,7 @@
  * `npm run bench`: every cost as a median with its spread, beside its baseline and what must hold.
  *
  * `--only TEXT` those whose id has the text; `--json` one line for machines; `--page` writes docs/performance.md and its figures as well.
- * Ends with 0 also where a budget is missed: a machine may be slow. What is missed is named.
+ * Ends with 0 also where a budget is missed: a machine may be slow. What is missed is named. 1: something could not be measured.
  */
 import { parseArgs } from 'node:util'
 import { benches, suites } from './catalogue.ts'
@@ -17,9 +17,21 @@ const tell = (measured: Measured): void => {
   out.push(measured)
   if (values.json !== true) process.stdout.write(`${lineOf(measured)}\n`)
 }
-for (const bench of benches.filter(({ id }) => id.includes(values.only))) tell(await measure(bench))
+const failed: string[] = []
+/** One that fails is told and costs no other one its figure. */
+async function attempt(id: string, measuring: () => Promise<readonly Measured[]>): Promise<void> {
+  try {
+    for (const measured of await measuring()) if (measured.id.includes(values.only)) tell(measured)
+  } catch (e) {
+    failed.push(id)
+    process.stderr.write(`${id} was not measured: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}\n`)
+  }
+}
+for (const bench of benches.filter(({ id }) => id.includes(values.only))) {
+  await attempt(bench.id, async () => [await measure(bench)])
+}
 for (const suite of suites.filter(({ id }) => id.startsWith(values.only) || values.only.startsWith(id))) {
-  for (const measured of await suite.run()) if (measured.id.includes(values.only)) tell(measured)
+  await attempt(suite.id, () => suite.run())
 }
 if (values.json === true) process.stdout.write(`${JSON.stringify({ benches: out })}\n`)
 else {
@@ -34,4 +46,4 @@ if (values.page === true) {
   )
 }
 // Servers and pages of a bench may be open still.
-process.exit(0)
+process.exit(failed.length > 0 ? 1 : 0)

@@ -130,6 +130,8 @@ export class AdapTbfController implements Controller {
    */
   retire(atNs: number, jobs: ReadonlySet<string>): PairMove[] {
     this.#allocator.retire(jobs)
+    // A target that has not answered for long still repeats what it was given last.
+    this.#last = { ...this.#last, allocations: this.#last.allocations.filter((a) => !jobs.has(a.jobId)) }
     return this.#options.books === false ? [] : this.#pairs.retire(atNs, jobs)
   }
 

@@ -76,6 +76,14 @@ describe('jobs that ended', () => {
     expect(controller.pairs.pairs()).toEqual([])
   })
 
+  it('are not in what a silent target repeats', () => {
+    const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
+    const jobs = ['1.a.u1', '2.b.u2'].map((jobId) => ({ jobId, nodes: 1, served: 50 }))
+    controller.step({ target: 't', atNs: 1e8, periodNs: 1e8, jobs })
+    controller.retire(2e8, new Set(['1.a.u1']))
+    expect(controller.hold('t', 3e8).allocations.map((a) => a.jobId)).toEqual(['2.b.u2'])
+  })
+
   it('cannot be a job of a server: its text is read byte by byte', () => {
     expect([...ENDED_JOBS].some((c) => (c.codePointAt(0) ?? 0) > 0xff)).toBe(true)
   })

@@ -93,7 +93,7 @@ export const benches: readonly (Bench | Growth)[] = [
   {
     ...{ id: 'lustre.parse-job-stats.growth', unit: 'exponent', sizes: SIZES, axis: 'size', must: { most: 1.1 } },
     cost: (now, jobs) => Math.min(...[1, 2, 3].map(() => parse(sized.get(jobs) ?? bytes, jobs, now))),
-    note: 'time over jobs',
+    note: 'time over jobs; the bound is a wish of our own',
     limit: 'what is kept of more jobs no longer fits the caches, and the collector walks over it',
   },
 ]

@@ -82,7 +82,7 @@ export class DirtyBucket {
   /** Puts what was deferred back. */
   recall(): void {
     if (this.#deferred === null) return
-    for (const e of this.#deferred) this.#extents.push(e)
+    for (const e of this.#deferred) this.push(e)
     this.#deferred = null
   }
 

@@ -69,9 +69,8 @@ export class Flusher {
   /** Flushes some SNs of a stripe, or all of it; `done` may be called at once. */
   flush(resource: ResourceId, sns: Iterable<number> | null, isClosing: boolean, done: () => void): void {
     const { cache } = this.#host
-    const buckets: DirtyBucket[] = []
-    if (sns === null) buckets.push(...cache.buckets(resource))
-    else {
+    const buckets: DirtyBucket[] = sns === null ? [...cache.buckets(resource)] : []
+    if (sns !== null) {
       for (const sn of sns) {
         const bucket = cache.bucket(resource, sn)
         if (bucket !== undefined) buckets.push(bucket)

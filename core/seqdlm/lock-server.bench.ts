@@ -137,7 +137,7 @@ function contended(now: Clock): number {
   })
 }
 
-/** Of the paper's lock server, on one core. */
+/** Of the paper's lock server. */
 const PAPER_SERVER = '213 kOPS, one server (SeqDLM V-A, RPCs of CaRT)'
 
 export const benches: readonly (Bench | Growth)[] = [
@@ -176,7 +176,6 @@ export const benches: readonly (Bench | Growth)[] = [
     axis: 'log',
     note: 'ns per grant over unreleased locks; 1 is logarithmic',
     must: { most: 1 },
-    limit:
-      '100,000 locks do not fit the caches of a processor, and the collector, a third of the largest size, walks over them.',
+    limit: 'The most locks do not fit the caches of a processor, and the collector walks over all of them.',
   },
 ]

@@ -76,7 +76,7 @@ export const benches: readonly (Bench | Growth)[] = [
     baseline: (now: Clock) => 1e9 / holdPlainHeap(now, PENDING),
     note: `The kernel with ${PENDING} events pending; each schedules one more at a random time.`,
     beside: 'A binary heap of plain objects, one an event.',
-    limit: 'A random draw and a closure of each event are in it; the rest is moving instants in the heap.',
+    limit: 'The random draw and the call of each event are in it; the rest is moving instants in the heap.',
   },
   {
     ...{ id: 'sim.growth', unit: 'log power', sizes: [1e3, 1e4, 1e5], axis: 'log', runs: 5 },

@@ -23,7 +23,7 @@ export interface Names {
 /** What is on every cluster, or was made here: it stays. */
 const KEPT: ReadonlySet<string> = new Set([
   ...['', '*', 'default', 'root', 'u0', 'alert', 'sluice', 'unknown'],
-  ...['sluice.matches.nothing', 'sluice_rematch', 'sluice_rematch2', '0@lo'],
+  ...['sluice.matches.nothing', 'sluice_rematch', 'sluice_rematch2', '0@lo', '⟨ended jobs⟩'],
 ])
 const KEPT_FORM = /^\(\d[\d ,.\u202f\u00a0]* other jobs?\)$|^[?\-–—·.\s]+$/
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ENDED_JOBS } from '../adaptbf/ended-jobs.ts'
 import { shortHash } from '../base/hash.ts'
 import { isKept, COMMON_WORDS, NameBook, type PlainKind } from './names.ts'
 import { isWord } from './name-matcher.ts'
@@ -225,7 +226,7 @@ describe('forms', () => {
 
   it('what names nobody stays', () => {
     const r = redactorOf({ ...names, user: ['rate', 'default'] })
-    for (const n of ['default', '*', '(321 other jobs)', 'root', '']) expect(r.name('job', n)).toBe(n)
+    for (const n of ['default', '*', '(321 other jobs)', ENDED_JOBS, 'root', '']) expect(r.name('job', n)).toBe(n)
     expect(r.name('user', 'rate')).not.toBe('rate')
     expect(r.conditions('*')).toBe('*')
   })

@@ -70,7 +70,7 @@ export const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, F
 
 /** Names of fields of the kept frames: they are the product's own. */
 export const FIELD_NAMES: ReadonlySet<string> = new Set(
-  `seq sample atMs turn windowMs planes plane held grants cancels series t waiting manager modes mode filterError column message known
+  `seq sample atMs turn isAhead windowMs planes plane held grants cancels series t waiting manager modes mode filterError column message known
    shown offset rows key name server conflicts revocations cancelMs level why alarm alarms kind resource text note about clients number
    jobId moment endMs spanMs isFound isKept queue lives id client asked granted canceling released dataAt askedMode sn minSn start
    requiredEnd end isEarlyGrant isEarlyRevocation dirtyBytes bytes downgradedAt downgradedTo absorbed behind behindUntil rule ending

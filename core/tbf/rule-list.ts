@@ -64,7 +64,7 @@ interface MatchIndex {
 export class RuleList {
   readonly #defaults: RuleDefaults
   readonly #fallback: Rule
-  /** The list from its end, so that a start is a push; stopped rules stay until half of it or somebody looks at all. */
+  /** The list from its end, so that a start is a push; stopped rules stay until they are half of it or somebody looks at all. */
   #backwards: Rule[]
   #stopped = 0
   /** The list as others see it, since its last change. */

@@ -18,7 +18,8 @@ function world() {
     return new Map([['t', [...ids].map((id) => ({ lender: ENDED_JOBS, borrower: id, lent: 1, reclaimed: 0 }))]])
   }
   const controllers = { retire }
-  const forgetting = new Forgetting({ jobs, recent, journal, controllers, nowNs: () => seconds * 1e9, afterMs: 60_000 })
+  const moved = journal.add.bind(journal)
+  const forgetting = new Forgetting({ jobs, recent, moved, controllers, nowNs: () => seconds * 1e9, afterMs: 60_000 })
   const sample = (...active: readonly string[]): string[] => {
     seconds += PERIOD_S
     const n = recent.push(seconds * 1000)

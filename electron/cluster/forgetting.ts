@@ -4,8 +4,8 @@
  * theirs, so that the records of each sample sum to 0 over the known jobs.
  */
 import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
+import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import type { JobRegistry } from './job-registry.ts'
-import type { PairJournal } from './pair-journal.ts'
 import type { Recent } from './recent.ts'
 import type { TargetControllers } from './target-controllers.ts'
 
@@ -15,7 +15,8 @@ const FORGET_MS = 3_600_000
 export interface ForgettingParts {
   readonly jobs: JobRegistry
   readonly recent: Recent
-  readonly journal: PairJournal
+  /** Takes what moved between pairs on a target by it. */
+  readonly moved: (sample: number, atMs: number, target: string, moves: readonly PairMove[]) => void
   readonly controllers: Pick<TargetControllers, 'retire'>
   readonly nowNs: () => number
   /** How long a job does nothing before it is forgotten, ms on the source's clock. */
@@ -33,7 +34,11 @@ export class Forgetting {
     this.#afterMs = parts.afterMs ?? FORGET_MS
   }
 
-  /** Closes and drops what is due at a sample; ids of the jobs that were dropped. */
+  /**
+   * Closes and drops what is due at a sample, before its records are kept: they and the pairs are those after it.
+   *
+   * @returns  ids of the jobs that were dropped.
+   */
   look(sample: number, atMs: number): string[] {
     const ended = this.#toClose(atMs)
     if (ended.size > 0) this.#close(ended, sample, atMs)
@@ -59,10 +64,10 @@ export class Forgetting {
   }
 
   #close(ended: ReadonlySet<string>, sample: number, atMs: number): void {
-    const { controllers, journal, jobs, nowNs } = this.#parts
+    const { controllers, moved, jobs, nowNs } = this.#parts
     for (const jobId of ended) this.#closed.set(jobId, atMs)
     for (const [target, moves] of controllers.retire(ended, nowNs())) {
-      journal.add(sample, atMs, target, moves)
+      moved(sample, atMs, target, moves)
       // What they left is listed with the other records, or these would not sum to 0.
       if (moves.length > 0) jobs.meet(ENDED_JOBS, atMs).job.targets.add(target)
     }

@@ -2,6 +2,7 @@
  * Hands the ledger to the history once a second: what moved between jobs, and beside it the state of the controllers, so that
  * what is on disk belongs together whenever the process ends.
  */
+import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import type { History } from '../history/history.ts'
 import type { JobFacts, MoveRecord } from '../history/records.ts'
 import type { ServerPeriod } from './control-loop.ts'
@@ -32,16 +33,21 @@ export class LedgerWriter {
     for (const { host, reports } of periods) {
       for (const [target, { held, moves }] of reports) {
         if (!held) this.#hasDecided = true
-        for (const { lender, borrower, lent, reclaimed } of moves) {
-          this.#add({ atMs: second, target, node: host, lender, borrower, kind: 'lend', tokens: lent })
-          this.#add({ atMs: second, target, node: host, lender, borrower, kind: 'reclaim', tokens: reclaimed })
-        }
+        this.#enter(second, target, host, moves)
       }
     }
     this.#atNs = atNs
     if (second === this.#second) return
     this.#second = second
     this.handOver()
+  }
+
+  /** Takes what moved on a target beside its periods: jobs that ended left their debts to others. */
+  enter(atMs: number, target: string, node: string, moves: readonly PairMove[]): void {
+    if (moves.length === 0) return
+    // The state goes with them, also while no target decides.
+    this.#hasDecided = true
+    this.#enter(Math.floor(atMs / 1000) * 1000, target, node, moves)
   }
 
   /** Hands over what there is, also of a second that runs. */
@@ -51,6 +57,13 @@ export class LedgerWriter {
     if (!this.#hasDecided) return
     this.#hasDecided = false
     if (this.#kept.isOn) this.#kept.keep(this.#atNs, this.#controllers.save())
+  }
+
+  #enter(second: number, target: string, node: string, moves: readonly PairMove[]): void {
+    for (const { lender, borrower, lent, reclaimed } of moves) {
+      this.#add({ atMs: second, target, node, lender, borrower, kind: 'lend', tokens: lent })
+      this.#add({ atMs: second, target, node, lender, borrower, kind: 'reclaim', tokens: reclaimed })
+    }
   }
 
   #add(move: MoveRecord): void {

@@ -61,6 +61,7 @@ export const benches = [
   {
     ...{ id: 'console.jobs-frame', unit: 'ms', run: frame, must: { most: 16 } },
     runs: 5,
-    note: 'one frame of the jobs view of the demo; it may take what a step of the time cursor may',
+    note: 'one frame of the jobs view of the demo; that it may take what a step of the time cursor may is a wish of our own',
+    limit: 'the figures of every job are looked up and sorted; those on screen have their course as well',
   },
 ] as const

@@ -17,6 +17,7 @@ import { jobHits } from '../host/search/subjects.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { isPresent } from '../host/views/position.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
+import { debtsAt, pairsOf } from '../host/views/pairs.ts'
 import { RuleDesk } from '../host/rules/desk.ts'
 import { QUICK } from '../../tests/node/rule-desk.ts'
 import { rulesFrame } from '../host/views/rules.ts'
@@ -514,6 +515,22 @@ describe('jobs that did nothing for an hour', () => {
     await c.run(15)
     expect(at(c.monitor.sample)).toMatchObject({ '1.short.u1': null, [ENDED_JOBS]: left })
     expect(at(before)['1.short.u1']).toBe(left)
+    // At every sample who owes whom comes to the records of that sample, also where the job is closed.
+    for (let sample = before; sample <= c.monitor.sample; sample++) {
+      const owed = debtsAt(c.monitor, sample, '') ?? []
+      for (const [jobId, record] of Object.entries(at(sample))) {
+        const { tokens, rest } = pairsOf(owed, jobId)
+        expect([sample, jobId, tokens.reduce((sum, n) => sum + n, rest)]).toEqual([sample, jobId, record ?? 0])
+      }
+    }
+    // And the ledger on disk says where the debts went.
+    c.monitor.close()
+    c.monitor.history.flush()
+    const ended = { jobId: ENDED_JOBS, fromMs: EPOCH, toMs: EPOCH + 1e9, limit: 1000 }
+    const lines = c.monitor.history.moves(ended).map(({ lender, kind, tokens }) => {
+      return (lender === ENDED_JOBS ? 1 : -1) * (kind === 'lend' ? tokens : -tokens)
+    })
+    expect(lines.reduce((sum, n) => sum + n, 0)).toBe(left)
     for (const { target } of c.monitor.targets) {
       expect(
         c.monitor.loop.controllers

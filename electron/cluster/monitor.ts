@@ -134,8 +134,13 @@ export class ClusterMonitor {
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new Forgetting({
-      ...{ jobs: this.jobs, recent: this.recent, journal: this.journal, controllers: this.loop.controllers },
+      ...{ jobs: this.jobs, recent: this.recent, controllers: this.loop.controllers },
       ...{ nowNs: () => source.nowNs(), afterMs: options.forgetMs },
+      moved: (sample, atMs, target, moves) => {
+        this.journal.add(sample, atMs, target, moves)
+        const node = this.#targets.find((t) => t.target === target)?.node
+        if (node !== undefined) this.#ledger.enter(atMs, target, node, moves)
+      },
     })
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#batch = new BatchQueue(source, this.#probes)
@@ -369,6 +374,8 @@ export class ClusterMonitor {
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
+    const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
+    if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
     const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
@@ -395,7 +402,7 @@ export class ClusterMonitor {
     this.#remember(atMs, sums, taken, periods, this.loop.controller, unread)
     this.#watch.look(atMs, periods, this.loop)
     this.slots.look(atMs, this.recent, this.jobs)
-    if (Math.floor(atMs / 1000) !== this.#lastSecond) this.#endSecond(atMs)
+    if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
   }
 
@@ -411,7 +418,6 @@ export class ClusterMonitor {
   #endSecond(atMs: number): void {
     this.#lastSecond = Math.floor(atMs / 1000)
     for (const j of this.jobs.all) j.endSecond()
-    for (const id of this.#forgetting.look(this.sample, atMs)) this.#keeper.forget(id)
   }
 
   /** Tokens that a job has lent (+) or borrowed (-) at the newest sample; undefined without a ledger. */

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { BlockTable } from './block-table.ts'
 import { History } from './history.ts'
 import { recordAt } from './one-series.ts'
 import { JOB_COLUMNS, type Block } from './reader.ts'
+import { RollUp } from './roll-up.ts'
 import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from './testing/samples.ts'
 
 type Sample = { readonly atMs: number; readonly jobs: ReadonlyMap<string, number | null>; readonly record: number }
@@ -153,5 +155,23 @@ it('after a clock that was set back between two starts the coarser tiers are mad
   expect([...reader.instants('1min', NOW, NOW + HOUR_MS)]).toEqual([0, 1, 2, 3].map((m) => NOW + m * MINUTE_MS))
   expect(reader.jobs('1min', NOW)?.columns[0]?.[0]).toBe(7)
   expect(reader.instants('1min', NOW + 24 * HOUR_MS, Infinity)).toHaveLength(2)
+  history.close()
+})
+
+it('begins anew what a failing disk broke off in the middle', () => {
+  const history = openAt(':memory:')
+  history.beginSource('LIVE', 'c', '', NOW)
+  for (let s = 0; s < 95; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', s)], facts)
+  history.flush()
+  const db = history.connection()
+  const rollUp = new RollUp(db, new BlockTable(db))
+  const advance = (): boolean => db.transaction(() => rollUp.advance(history.cluster, 2, undefined, false))()
+  // As good as a file that cannot be read for a moment.
+  db.exec('ALTER TABLE block RENAME TO away')
+  expect(advance).toThrow(/no such table/)
+  db.exec('ALTER TABLE away RENAME TO block')
+  while (advance());
+  const starts = Array.from({ length: 9 }, (_, i) => NOW + i * 10_000)
+  expect([...history.reader().instants('10s', NOW, NOW + 89_999)]).toEqual(starts)
   history.close()
 })

@@ -76,10 +76,13 @@ export class RollUp {
     const name = `${cluster} ${tier}`
     const making = this.#making.get(name) ?? this.#begin(cluster, tier, until, hasEnded)
     if (!making) return false
-    this.#making.set(name, making)
-    const step = making.steps.next()
-    if (step.done !== true) return true
+    // What fails in the middle, on a disk that does not answer, begins anew.
     this.#making.delete(name)
+    const step = making.steps.next()
+    if (step.done !== true) {
+      this.#making.set(name, making)
+      return true
+    }
     for (const block of step.value) this.#blocks.put(block)
     if (tier !== SECOND) this.#setRolled.run(cluster, tier, making.to)
     return making.to < making.end

@@ -179,7 +179,7 @@ export const benches: readonly (Bench | Growth)[] = [
     sizes: [10, 100, 1000],
     cost: (_: unknown, n: number) => cycle(n),
     axis: 'size',
-    note: 'cycle over local controllers; 1 is linear',
+    note: 'cycle over local controllers; 1 is linear; the bound is a wish of our own',
     limit: 'Below 1: a cycle has a fixed part, and messages that come together are read together.',
     must: { most: 1.1 },
     runs: 5,

@@ -3,8 +3,9 @@
  *
  * The stream restarts when its query, the update rate, the connection or what is on screen changes; the old frame stays until
  * the new stream's first one, unless it is of another source. A paused cursor that moves keeps its stream: the host is told
- * where it stands, one move at a time, the newest wins; of the samples beside it the frames are here already (look-ahead.ts). Frames are applied once per animation frame, newest wins, and
- * acknowledged only then: a window that cannot keep up is thereby sent less. A hidden page holds no stream.
+ * where it stands, one move at a time, the newest wins; of the samples beside it the frames are here already (look-ahead.ts), each
+ * acknowledged as it comes. All others are applied once per animation frame, newest wins, and acknowledged only then: a window
+ * that cannot keep up is thereby sent less. A hidden page holds no stream.
  */
 import { useDocumentVisibility } from '@vueuse/core'
 import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'

@@ -89,6 +89,8 @@ function noteStops(): void {
   }
   document.addEventListener('focusin', ({ target }) => {
     const e = target as HTMLElement
+    // The title of a page of help takes the focus by itself, when the page has come: Tab does not stop there.
+    if (e.tagName === 'H1' && e.tabIndex < 0) return
     const box = e.getBoundingClientRect()
     const label = e.getAttribute('aria-label') ?? e.getAttribute('title') ?? ''
     const own = e.getAttribute('aria-labelledby') !== null || ((e as HTMLInputElement).labels?.length ?? 0) > 0

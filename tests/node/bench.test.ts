@@ -81,6 +81,12 @@ describe('growth', () => {
   })
 })
 
+describe('the catalogue', () => {
+  it('says of every cost that has a budget what limits it', () => {
+    expect(benches.filter(({ must, limit }) => must && (limit ?? '') === '').map(({ id }) => id)).toEqual([])
+  })
+})
+
 describe('docs/performance.md', () => {
   const kept = JSON.parse(readFileSync(join(root, 'docs/performance.json'), 'utf8')) as {
     machine: string

@@ -107,7 +107,8 @@ export const benches: readonly (Bench | Growth)[] = [
     run: (now: Clock) => cycleMs(n, now),
     note: 'collect, compute, enforce; one stage on each, all rates change; all controllers in one process',
     ...(PAPER_MS[n] === undefined ? {} : { paper: `${PAPER_MS[n]} ms over a network (PADLL V-D, Fig. 10)` }),
-    limit: 'Four messages a local controller and cycle, each with objects of its own: a sixth goes to the collector.',
+    limit:
+      'Four messages a local controller and cycle, each with objects of its own, which the collector takes away again.',
   })),
   {
     id: 'padll.control.cycle.10000-jobs',
@@ -120,7 +121,7 @@ export const benches: readonly (Bench | Growth)[] = [
   {
     id: 'padll.control.cycle.growth',
     unit: 'power',
-    note: 'cycle over local controllers; 1 is linear',
+    note: 'cycle over local controllers; 1 is linear; the bound is a wish of our own',
     limit: 'Four messages a local controller; what is known of a thousand outgrows the first caches of a processor.',
     sizes: [10, 40, 100, 400, 1000],
     cost: (now: Clock, n: number) => cycleMs(n, now),

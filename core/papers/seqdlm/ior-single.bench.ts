@@ -43,5 +43,5 @@ export const benches: readonly Bench[] = [64, 1024].map((kb) => ({
   ...(kb === 64 ? { baseline: bareKernel, beside: 'as many events of the bare kernel that do nothing' } : {}),
   ...{ note: 'three runs at full size, 16 clients with 2 GB each', must: { most: 5 }, runs: 5 },
   limit:
-    'Every write is an extent that stays in memory until its server has it: half the time is reading them back and the collector’s.',
+    'Every write is an extent that stays in memory until its server has it: they are made, read back and collected.',
 }))

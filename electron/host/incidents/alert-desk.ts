@@ -167,9 +167,11 @@ export class AlertDesk {
       try {
         // One that was ended meanwhile, because the desk was closed, is over here too.
         await inTurns(steps)
-      } finally {
-        if (untold[0] === steps) untold.shift()
+      } catch (e) {
+        // A defect of ours in one incident ends neither the console nor the telling of the others.
+        process.emitWarning(e instanceof Error ? e : new Error(String(e)))
       }
+      if (untold[0] === steps) untold.shift()
     }
   }
 
