@@ -59,6 +59,8 @@ export interface Measured extends Facts {
   readonly value: number
   readonly spread: readonly [number, number]
   readonly n: number
+  /** Share of the processor time wanted meanwhile that other machines on the hardware took; absent where it is below a hundredth. */
+  readonly stolen?: number
   readonly baseline?: number
   readonly ratio?: number
   /** Whether what must hold holds; absent where nothing must. */
@@ -86,7 +88,8 @@ export function told(facts: Facts, values: readonly number[], baselines: readonl
   const baseline = baselines.length > 0 ? round(median(baselines)) : undefined
   return {
     ...{ id, unit, value, spread: [round(Math.min(...values)), round(Math.max(...values))], n: values.length },
-    ...(baseline !== undefined && { baseline, ratio: round(value / baseline) }),
+    // Nothing can be told as a multiple of nothing.
+    ...(baseline !== undefined && { baseline, ...(baseline !== 0 && { ratio: round(value / baseline) }) }),
     ...(must && { must, holds: holds(value, must) }),
     ...(note !== undefined && { note }),
     ...(beside !== undefined && { beside }),
@@ -140,7 +143,8 @@ export function lineOf(of: Measured): string {
   const [low, high] = of.spread
   return [
     `${id.padEnd(38)}${String(value).padStart(12)} ${unit.padEnd(12)} ${low} to ${high}`,
-    ...(baseline === undefined ? [] : [`baseline ${baseline}, ratio ${ratio}`]),
+    ...(baseline === undefined ? [] : [`baseline ${baseline}${ratio === undefined ? '' : `, ratio ${ratio}`}`]),
+    ...(of.stolen === undefined ? [] : [`${Math.round(of.stolen * 100)} % stolen`]),
     ...(must === undefined ? [] : [`${isHeld === true ? 'holds' : 'MISSED'}: ${budgetOf(must)}`]),
     ...(points === undefined ? [] : [points.map(([size, cost]) => `${size}: ${cost}`).join(', ')]),
   ].join('   ')

@@ -26,6 +26,7 @@ export const AREAS: readonly (readonly [title: string, ids: readonly string[]])[
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|')
 const grouped = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** The measured cost and what stands beside it. */
 function row(of: Measured): string {
@@ -38,10 +39,12 @@ function row(of: Measured): string {
   ]
   const cells = [
     `\`${id}\`<br>${is.filter((text) => text !== '').join('; ')}`,
-    `**${grouped(value)}** ${unit}<br>${grouped(low)} to ${grouped(high)}, n ${of.n}`,
+    `**${grouped(value)}** ${unit}<br>${grouped(low)} to ${grouped(high)}, n ${of.n}${of.stolen === undefined ? '' : `<br>${percent(of.stolen)} stolen`}`,
     baseline === undefined ? '' : grouped(baseline),
     ratio === undefined ? '' : grouped(ratio),
-    must === undefined ? '' : `${budgetOf(must)}: ${holds === true ? 'holds' : '**missed**'}`,
+    must === undefined
+      ? ''
+      : `${budgetOf(must)}: ${holds === true ? 'holds' : `**missed**${of.stolen === undefined ? '' : `, with ${percent(of.stolen)} stolen`}`}`,
     paper ?? '',
     of.limit ?? '',
   ]
@@ -51,8 +54,17 @@ function row(of: Measured): string {
 const HEAD = `| Cost | Measured | Baseline | Ratio | Must hold | Paper | What limits it |
 |---|---|---|---|---|---|---|`
 
-/** The generated part. @param machine what it was measured on, and when */
-export function figures(all: readonly Measured[], machine: string): string {
+/** Costs of which nothing is known: one of `ids` is a cost, or what several begin with. */
+const unmeasured = (all: readonly Measured[], ids: readonly string[]): string[] =>
+  ids.filter((id) => !all.some((of) => of.id === id || of.id.startsWith(`${id}.`)))
+
+/**
+ * The generated part.
+ *
+ * @param ids      of everything that can be measured: what has no figure is named
+ * @param machine  what it was measured on, and when
+ */
+export function figures(all: readonly Measured[], ids: readonly string[], machine: string): string {
   const left = new Set(all)
   const parts = AREAS.map(([title, starts]) => {
     const rows = [...left].filter(({ id }) => starts.some((start) => id.startsWith(start)))
@@ -63,7 +75,9 @@ export function figures(all: readonly Measured[], machine: string): string {
   const summary =
     `${all.length} costs, ${all.filter(({ must }) => must !== undefined).length} with a budget, ${missed.length} over it` +
     (missed.length > 0 ? `: ${missed.map(({ id }) => `\`${id}\``).join(', ')}` : '')
-  return [`Measured on ${machine}. ${summary}.`, ...parts.filter((part) => part !== '')].join('\n\n')
+  const without = unmeasured(all, ids)
+  const rest = without.length === 0 ? '' : `No figure this time: ${without.map((id) => `\`${id}\``).join(', ')}.`
+  return [`Measured on ${machine}. ${summary}.`, rest, ...parts].filter((part) => part !== '').join('\n\n')
 }
 
 function machine(): string {
@@ -84,17 +98,17 @@ function kept(on: string): readonly Measured[] {
 /**
  * Writes both files.
  * @param now what was measured; any other cost keeps its figure of the same day
- * @param isKnown whether a cost is still measured: what is not leaves the page
+ * @param ids of everything that can be measured: what is not among it leaves the page
  */
-export function writePerformancePage(now: readonly Measured[], isKnown: (id: string) => boolean): void {
+export function writePerformancePage(now: readonly Measured[], ids: readonly string[]): void {
   const on = machine()
   const fresh = new Map(now.map((of) => [of.id, of]))
-  const known = kept(on).filter(({ id }) => isKnown(id))
+  const known = kept(on).filter((of) => ids.some((id) => of.id === id || of.id.startsWith(`${id}.`)))
   const all = [...known.map((of) => fresh.get(of.id) ?? of), ...now.filter(({ id }) => known.every((k) => k.id !== id))]
   const file = join(docs, 'performance.md')
   const text = readFileSync(file, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
   if (from < 0 || to < from) throw new Error('docs/performance.md has lost the marks of its table')
-  writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${figures(all, on)}\n\n${text.slice(to)}`)
+  writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${figures(all, ids, on)}\n\n${text.slice(to)}`)
   writeFileSync(join(docs, 'performance.json'), `${JSON.stringify({ machine: on, benches: all }, null, 2)}\n`)
 }

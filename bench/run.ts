@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { benches, suites } from './catalogue.ts'
 import { lineOf, measure, type Measured } from './measure.ts'
 import { writePerformancePage } from './performance-page.ts'
+import { stolenShare } from './stolen.ts'
 
 const { values } = parseArgs({
   options: { json: { type: 'boolean' }, page: { type: 'boolean' }, only: { type: 'string', default: '' } },
@@ -17,11 +18,19 @@ const tell = (measured: Measured): void => {
   out.push(measured)
   if (values.json !== true) process.stdout.write(`${lineOf(measured)}\n`)
 }
+const everything = [...benches, ...suites].map(({ id }) => id)
 const failed: string[] = []
 /** One that fails is told and costs no other one its figure. */
 async function attempt(id: string, measuring: () => Promise<readonly Measured[]>): Promise<void> {
   try {
-    for (const measured of await measuring()) if (measured.id.includes(values.only)) tell(measured)
+    const stolen = stolenShare()
+    const all = await measuring()
+    const share = Number(stolen().toFixed(2))
+    for (const measured of all) {
+      if (measured.id.includes(values.only)) tell(share > 0 ? { ...measured, stolen: share } : measured)
+    }
+    // After each: a run that is cut off has written what it had.
+    if (values.page === true) writePerformancePage(out, everything)
   } catch (e) {
     failed.push(id)
     process.stderr.write(`${id} was not measured: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}\n`)
@@ -38,11 +47,6 @@ else {
   const missed = out.filter(({ holds }) => holds === false).map(({ id }) => id)
   process.stdout.write(
     `${out.length} measured, ${missed.length} over budget${missed.length > 0 ? `: ${missed.join(', ')}` : ''}\n`,
-  )
-}
-if (values.page === true) {
-  writePerformancePage(out, (known) =>
-    [...benches, ...suites].some(({ id }) => known === id || known.startsWith(`${id}.`)),
   )
 }
 // Servers and pages of a bench may be open still.

@@ -2,7 +2,8 @@
 import { padllStatus, type PadllStatus } from '#core/padll/status.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** Characters kept in all, about an hour of a small cluster. */
+/** Kept for as long as any sample of a cluster is in memory as it was taken, and up to so many characters in all. */
+const KEPT_MS = 1_800_000
 const CHARS_MAX = 32_000_000
 /** An answer longer than this is not a status. */
 export const DOCUMENT_MAX = 16_000_000
@@ -35,7 +36,9 @@ export class PadllDocuments {
     this.#chars += text.length
     this.#last = { atMs, status }
     let gone = 0
-    while (this.#chars > CHARS_MAX && gone < this.#kept.length - 1) this.#chars -= this.#kept[gone++]?.text.length ?? 0
+    // The one before the first that is young enough stands still: it is what was known then.
+    const isOver = (): boolean => this.#chars > CHARS_MAX || (this.#kept[gone + 1]?.atMs ?? Infinity) <= atMs - KEPT_MS
+    while (gone < this.#kept.length - 1 && isOver()) this.#chars -= this.#kept[gone++]?.text.length ?? 0
     if (gone > 0) this.#kept.splice(0, gone)
   }
 

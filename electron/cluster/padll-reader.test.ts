@@ -3,6 +3,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import type { ExecResult, NodeConnection } from './connection.ts'
 import { EventLog } from './event-log.ts'
+import { PadllDocuments } from './padll-documents.ts'
 import { PadllReader } from './padll-reader.ts'
 import { channelSeries, falseAllocation, jobColumnOf, jobSeries, PadllSeries, scopeColumnOf } from './padll-series.ts'
 
@@ -211,5 +212,19 @@ describe('the memory of series', () => {
     expect(channelSeries('a', ' b c', 1, 1)).not.toBe(channelSeries('a b', ' c', 1, 1))
     expect(channelSeries('a', '1\u0000b', 1, 1)).not.toBe(channelSeries('a1\u0000', 'b', 1, 1))
     expect(jobSeries('p x', 'meta_o')).not.toBe(jobSeries(' x', 'meta_op'))
+  })
+})
+
+describe('status documents', () => {
+  it('are known for half an hour, and what stood at its beginning with them', () => {
+    const documents = new PadllDocuments()
+    for (let cycle = 0; cycle <= 600; cycle++) {
+      const of = status({ cycle })
+      documents.add(T0 + cycle * 7000, JSON.stringify(of), of)
+    }
+    const newestMs = T0 + 600 * 7000
+    const at = (agoMs: number): number | undefined => documents.at(newestMs - agoMs)?.status.cycle
+    expect([0, 7000, 1_800_000].map(at)).toEqual([600, 599, Math.floor(600 - 1_800_000 / 7000)])
+    expect(at(1_820_000)).toBeUndefined()
   })
 })

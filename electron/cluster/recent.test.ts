@@ -101,6 +101,16 @@ describe('rules of the past', () => {
     expect(recent.rulesAt('oss02', 5)).toBeUndefined()
   })
 
+  it('are forgotten with the samples that they stood at, the one that stands at the oldest excepted', () => {
+    const recent = new Recent(NS_PER_S, 10_000)
+    for (let n = 1; n <= 100; n++) {
+      recent.push(START + n * 1000)
+      if (n % 4 === 0) recent.keepRules('oss01', n, String(n), '')
+    }
+    const at = (n: number): string | undefined => recent.rulesAt('oss01', n)?.text
+    expect([87, 91, 95, 100].map(at)).toEqual([undefined, '88', '92', '100'])
+  })
+
   it('are forgotten, oldest first, before they fill the memory', () => {
     const recent = new Recent(NS_PER_S / 10)
     const text = (n: number): string => String(n).padEnd(1_000_000, 'x')

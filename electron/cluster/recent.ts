@@ -114,7 +114,10 @@ export class Recent {
     if (list.at(-1)?.text === text && list.at(-1)?.policy === policy) return
     list.push({ sample, text, policy })
     this.#ruleChars += text.length
-    while (this.#ruleChars > RULE_TEXT_MAX && list.length > 1) this.#ruleChars -= list.shift()?.text.length ?? 0
+    const { oldest } = this.raw.totals
+    // One that another had followed before the oldest sample in memory stands at none.
+    const isOver = (): boolean => this.#ruleChars > RULE_TEXT_MAX || (list[1]?.sample ?? Infinity) <= oldest
+    while (list.length > 1 && isOver()) this.#ruleChars -= list.shift()?.text.length ?? 0
   }
 
   /** The rules of a server as they stood at a sample; undefined when they are no longer (or not yet) known. */
