@@ -72,7 +72,7 @@ function giveWay(pid, priority) {
   try {
     setPriority(pid, priority)
   } catch {
-    // it ended already, or the system has none: it runs as any other
+    // it ended already, or the system has no priorities: it runs at the usual one
   }
 }
 

@@ -5,7 +5,7 @@ import type { MeasuredShare } from '#core/padll/mds/controller.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
 import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './metadata-state.ts'
 
-/** Samples kept as taken, as many as any cluster has in memory. */
+/** Samples kept as taken: the most that a cluster has in memory. */
 const SAMPLES = 1_800
 /** Jobs in their scopes that have series; of those beyond, only the newest state tells. */
 const SERIES = 1_000

@@ -2,7 +2,7 @@
 import { padllStatus, type PadllStatus } from '#core/padll/status.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** Kept for as long as any sample of a cluster is in memory as it was taken, and up to so many characters in all. */
+/** Kept for as long as samples of a cluster can be in memory as they were taken, and up to so many characters in all. */
 const KEPT_MS = 1_800_000
 const CHARS_MAX = 32_000_000
 /** An answer longer than this is not a status. */

@@ -4,7 +4,7 @@
  */
 import type { PairMove } from '#core/adaptbf/pair-book.ts'
 
-/** Samples kept, as many as any cluster has in memory; and moves in all, about 20 MB. */
+/** Samples kept, the most that a cluster has in memory; and moves in all, about 20 MB. */
 const SAMPLES_MAX = 1_800
 const MOVES_MAX = 200_000
 
