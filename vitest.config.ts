@@ -6,6 +6,10 @@ import { defineConfig } from 'vitest/config'
 /** Looks at all processes and files of the machine: another test beside it would be seen. */
 const ALONE = ['tests/node/live-expiry.test.ts']
 
+/** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
+const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
+const POLLS = { poll: { timeout: 30_000 } }
+
 /** Processes and threads that tests start compile a module once for all of them. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
@@ -23,8 +27,7 @@ export default defineConfig({
           include: ['core/**/*.test.ts'],
           // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...PATIENCE,
         },
       },
       {
@@ -35,9 +38,8 @@ export default defineConfig({
           setupFiles: ['tests/setup/property-seed.ts'],
           include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
           exclude: ALONE,
-          // Against hanging only: no test is about its own time.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...PATIENCE,
+          expect: POLLS,
         },
       },
       {
@@ -50,8 +52,7 @@ export default defineConfig({
           // Each file has a window of its own, and the code of windows is loaded once a worker, not once a file.
           pool: 'vmThreads',
           vmMemoryLimit: '600MB',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...PATIENCE,
         },
       },
       {
@@ -60,9 +61,8 @@ export default defineConfig({
           environment: 'node',
           env,
           include: ['tests/e2e/**/*.test.ts', ...ALONE],
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
-          expect: { poll: { timeout: 8_000 } },
+          ...PATIENCE,
+          expect: POLLS,
           fileParallelism: false,
           // After all others, with the machine to itself.
           sequence: { groupOrder: 1 },

@@ -120,7 +120,7 @@ describe(`${SEQUENCES} random sequences`, () => {
       faults.push(...play(seed, seed % 5 === 4 ? 'min' : 'max').map((fault) => `sequence ${seed}: ${fault}`))
     }
     expect(faults).toEqual([])
-  }, 120_000)
+  })
 
   it('finds what is wrong: a ledger that missed a period', () => {
     const allocator = new TokenAllocator()

@@ -82,7 +82,7 @@ describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 120_000 }, 
   beforeAll(async () => {
     data = tempFolder()
     lab = await startLab()
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const c of children) c.kill('SIGKILL')
     await lab?.stop()
@@ -330,7 +330,7 @@ describe.skipIf(noSshd !== '')('job ids that would take over a terminal or a she
       })),
     })
     evil = await startLab({ scenario: file(scenario), servers: ['oss01'] })
-  }, 60_000)
+  })
   afterAll(() => evil?.stop())
 
   it('are data in what watch prints, in JSON and for people', async () => {

@@ -466,7 +466,7 @@ describe('a restart of the console', () => {
     await c.run(3, () => c.monitor.sample > 0 && expectEven(c.monitor, c.monitor.sample))
     expect(c.monitor.failures).toEqual([])
     c.history.close()
-  }, 60_000)
+  })
 })
 
 describe('settings', () => {

@@ -117,6 +117,5 @@ describe('a fault at any command of a commit', () => {
       }
       expect(hits).toBeGreaterThan(5)
     },
-    60_000,
   )
 })

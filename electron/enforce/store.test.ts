@@ -296,7 +296,7 @@ describe('several processes', () => {
     const texts = store.chain.read(1, 200).map((r) => r.text)
     expect(new Set(texts).size).toBe(120)
     store.close()
-  }, 60_000)
+  })
 
   it('that are killed while they write leave a chain that holds', async () => {
     for (let i = 0; i < 4; i++) {
@@ -313,7 +313,7 @@ describe('several processes', () => {
       write(store, 1)
       store.close()
     }
-  }, 60_000)
+  })
 })
 
 describe('plans, rules and leases', () => {

@@ -26,7 +26,7 @@ it('a file over its quota loses its oldest samples of the finest tier, which is 
   expect(reader.keptOf('1s')?.fromMs).toBe(NOW)
   expect(reader.instants('10s', 0, Infinity)).toHaveLength(27)
   history.close()
-}, 60_000)
+})
 
 it('what is chosen stays chosen; a coarser tier is never kept for less than a finer one', () => {
   const file = newFile()
@@ -59,7 +59,7 @@ it('a full disk takes raw samples before their time, says so, and what comes is 
   expect(history.evictions().map((e) => [e.tier, e.reason])).toEqual([['raw', 'disk']])
   expect(store.db.pragma('integrity_check', { simple: true })).toBe('ok')
   history.close()
-}, 60_000)
+})
 
 it('a full disk on which nothing may go keeps what comes waiting, whole, until it takes it', () => {
   const opened = HistoryStore.open(newFile(), NOW)

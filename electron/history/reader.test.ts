@@ -114,7 +114,7 @@ it('a million samples of series in a range are answered from a coarser tier, in 
   ])
   expect([...reader.gaps(span.fromMs, span.toMs)]).toEqual([])
   history.close()
-}, 60_000)
+})
 
 it('a sample in which nothing was measured is a gap, one in which nothing ran is none', () => {
   const history = openAt(newFile())

@@ -50,7 +50,7 @@ function sluice(args: readonly string[], input = ''): Started {
 
 async function daemon(...args: string[]): Promise<Started> {
   const one = sluice(args)
-  await expect.poll(one.printed, { timeout: 20_000 }).toContain('controller')
+  await expect.poll(one.printed).toContain('controller')
   return one
 }
 
@@ -80,7 +80,7 @@ const staged = (job: string, ...words: (string | number)[]): Started =>
 const loop = (job: string, seconds: number, threads = 2): Started => staged(job, 'loop', file, seconds, threads)
 
 async function joined(jobs: number): Promise<void> {
-  await expect.poll(async () => (await status()).jobs.length, { timeout: 20_000 }).toBe(jobs)
+  await expect.poll(async () => (await status()).jobs.length).toBe(jobs)
 }
 
 const SHARING = 'system_limit: 2000\ncontrol_type: 2\ninterval_ms: 200\nlease_s: 2\n'
@@ -181,7 +181,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     local.child.kill('SIGKILL')
     await local.ended
     const states = async (): Promise<string[]> => (await status()).locals.map((l) => l.state)
-    await expect.poll(states, { timeout: 20_000 }).toEqual(['lost'])
+    await expect.poll(states).toEqual(['lost'])
     await daemon('local')
     await joined(1)
     const ended = await a.ended

@@ -93,7 +93,7 @@ describe('sockets', () => {
     let why = ''
     await listening(path, (said) => (why = said))
     rmSync(path)
-    await expect.poll(() => why, { timeout: 5000 }).toContain('was removed')
+    await expect.poll(() => why).toContain('was removed')
   })
 })
 

@@ -273,7 +273,7 @@ describe.skipIf(noStage !== '')('a program goes on', () => {
     await pause(1500)
     rmSync(c.path, { force: true })
     const d = await controller({ rules: OPENS }, c.path)
-    await expect.poll(() => d.stages.length, { timeout: 5000 }).toBe(1)
+    await expect.poll(() => d.stages.length).toBe(1)
     // Laid out again, it keeps the rate that it has.
     const { count } = rateOf(await one.ended)
     expect(count).toBeGreaterThan(600)

@@ -84,7 +84,7 @@ describe('a recorded run is what was shown of it', () => {
     run = await play(demo(), 8, 9)
     run.history.close()
     past = reopened(run.file).past
-  }, 60_000)
+  })
   afterAll(() => past.reader.close())
 
   it('in every column that is kept, at every sample', () => {

@@ -209,13 +209,13 @@ describe('windows that come before the contract', () => {
       end = outcome(ws)
       return 'refused'
     }
-    await expect.poll(again, { timeout: 20_000 }).toBe('waits')
+    await expect.poll(again).toBe('waits')
     late.resolve(router.router)
     expect(await end).toBe('open')
     const call: Client = createORPCClient(new RPCLink({ websocket: ws as unknown as globalThis.WebSocket }))
     expect(await call.host.info()).toMatchObject({ name: 'sluice' })
     ws.terminate()
-  }, 30_000)
+  })
 })
 
 describe('the contract over the WebSocket', () => {

@@ -60,7 +60,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const rates = (): Promise<string[]> => page.locator('[data-testid=job-row] [data-col=rpcs]').allTextContents()
     const before = await rates()
     expect(before.length).toBeGreaterThanOrEqual(6)
-    await expect.poll(rates, { timeout: 3000 }).not.toEqual(before)
+    await expect.poll(rates).not.toEqual(before)
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -184,13 +184,9 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await resource.waitFor()
     // Checkpoints come every eight seconds: within these one is in sight, whenever the window was opened.
     const alarms = page.locator('[data-testid=alarms]')
-    await expect
-      .poll(() => alarms.textContent(), { timeout: 15_000 })
-      .toMatch(/Convoy on ckpt\.h5 \/ \d, \d+ behind one/)
-    await expect.poll(() => resource.textContent(), { timeout: 15_000 }).toMatch(/ckpt\.h5 \/ \d/)
-    await expect
-      .poll(() => page.getByTestId('facts').textContent(), { timeout: 5000 })
-      .toMatch(/Longest waitcn\d+ (PR|NBW|BW|PW)/)
+    await expect.poll(() => alarms.textContent()).toMatch(/Convoy on ckpt\.h5 \/ \d, \d+ behind one/)
+    await expect.poll(() => resource.textContent()).toMatch(/ckpt\.h5 \/ \d/)
+    await expect.poll(() => page.getByTestId('facts').textContent()).toMatch(/Longest waitcn\d+ (PR|NBW|BW|PW)/)
     await page.keyboard.press('Space')
     await page.getByTestId('lanes').focus()
     const at = (): Promise<string | null> => page.getByTestId('lanes').getAttribute('aria-valuenow')

@@ -6,7 +6,7 @@ import { lookAt, openPage } from './page.ts'
 
 /** Samples of 0.1 s: a fork of less knows little of the demand. */
 const SOME_DEMAND = 60
-const LONG = { timeout: 40_000 }
+const LONG = { timeout: 60_000 }
 /** Against hanging only: ten steps, two runs of the model. */
 const WHOLE = { timeout: 240_000 }
 const HOG = `title: A hog and a solver

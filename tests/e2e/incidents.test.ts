@@ -11,7 +11,7 @@ import { tempFolder } from '../node/temp-folder.ts'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookAt, openPage } from './page.ts'
 
-const LONG = { timeout: 20_000 }
+const LONG = { timeout: 60_000 }
 const PASTED = 'lctl get_param ost.OSS.ost_io.nrs_policies\nregular_requests: tbf jobid'
 /** Fast enough that the missed reservation of the demo is there soon. */
 const FAST = 8
@@ -241,7 +241,7 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl(), '?theme=light')
     const bell = by(page, 'alerts')
     await expect
-      .poll(() => sluice.host.incidents.alerts.list().some(({ incident }) => incident !== null), { timeout: 40_000 })
+      .poll(() => sluice.host.incidents.alerts.list().some(({ incident }) => incident !== null), { timeout: 60_000 })
       .toBe(true)
     sluice.host.source.setSpeed(1)
     await bell.focus()

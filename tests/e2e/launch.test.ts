@@ -78,7 +78,7 @@ describe.skipIf(reason)('the real Electron window', () => {
   it('runs the sandbox in threads, whose programs lie in the archive where there is one', async () => {
     const page = await app.firstWindow()
     const by = (id: string) => page.getByTestId(id)
-    await by('sample').waitFor({ timeout: 30_000 })
+    await by('sample').waitFor({ timeout: 60_000 })
     await page.waitForTimeout(3_000) // of demand, which a fork is made of
     await page.keyboard.press('d')
     await by('progress').waitFor()

@@ -28,7 +28,6 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     })
     open = await openPage(browser, running.served.url)
     page = open.page
-    page.setDefaultTimeout(10_000)
     // Pictures are of what stands, not of what fades in.
     await page.emulateMedia({ reducedMotion: 'reduce' })
   })
@@ -126,7 +125,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     const typed = await by('target').innerText()
     await by('typed').fill(typed)
     await by('commit').click()
-    await expect.poll(() => lab.rules('oss01'), { timeout: 30_000 }).toContain('sl_cap')
+    await expect.poll(() => lab.rules('oss01')).toContain('sl_cap')
     await expect.poll(() => lab.rules('oss02'), { timeout: 60_000 }).toContain('sl_cap')
     await by('commit-result').waitFor()
     const { stdout } = await lab.exec('oss02', 'systemctl list-timers --all')
@@ -143,7 +142,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('stop-all').click()
     await by('stop-result').waitFor()
     for (const host of ['oss01', 'oss02']) {
-      await expect.poll(() => lab.rules(host), { timeout: 20_000 }).not.toContain('sl_cap')
+      await expect.poll(() => lab.rules(host)).not.toContain('sl_cap')
     }
     expect(open.errors).toEqual([])
   })

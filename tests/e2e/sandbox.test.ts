@@ -7,7 +7,7 @@ import { lookAt, openPage } from './page.ts'
 
 /** Samples of 0.1 s: a fork of less knows little of the demand. */
 const SOME_DEMAND = 60
-const LONG = { timeout: 40_000 }
+const LONG = { timeout: 60_000 }
 
 const by = (page: Page, id: string) => page.getByTestId(id)
 async function command(page: Page, words: string): Promise<void> {
@@ -117,7 +117,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
       await askFor(page, 3, 10)
       await page.keyboard.press('r')
       // Its price is a third of the throughput, so no variant is called best: the operator may take it all the same.
-      await expect.poll(() => by(page, 'verdict').textContent(), { timeout: 40_000 }).toContain('of total throughput')
+      await expect.poll(() => by(page, 'verdict').textContent(), { timeout: 60_000 }).toContain('of total throughput')
       await by(page, 'stage-other').click(LONG)
       await by(page, 'stage-1').click()
       await by(page, 'drawer').waitFor()

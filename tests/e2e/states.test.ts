@@ -32,7 +32,6 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     // The style with the letters is not of the page.
     const context = await browser.newContext({ viewport: SIZE, reducedMotion: 'reduce', bypassCSP: true })
     page = await context.newPage()
-    page.setDefaultTimeout(8_000)
     await page.clock.setFixedTime(NOW_MS)
     await page.goto(served.url)
     await page.addStyleTag({ content: pinnedStyle })

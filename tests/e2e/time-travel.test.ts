@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     const stood = await pause(page)
     const held = async (): Promise<number> => numberOf(await page.getByTestId('held').textContent())
     const heldBefore = await held()
-    await expect.poll(held, { timeout: 30_000 }).toBeGreaterThan(heldBefore)
+    await expect.poll(held).toBeGreaterThan(heldBefore)
     expect(await sampleOf(page)).toBe(stood)
     await page.keyboard.press('ArrowLeft')
     await expect.poll(() => sampleOf(page)).toBe(stood - 1)
@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.keyboard.press(']')
     await expect.poll(() => sampleOf(page)).toBe(atEvent)
     await page.keyboard.press('l')
-    await expect.poll(() => sampleOf(page), { timeout: 30_000 }).toBeGreaterThan(stood)
+    await expect.poll(() => sampleOf(page)).toBeGreaterThan(stood)
     expect(await wordOf(page)).toContain('EMULATED')
     expect(errors).toEqual([])
     await page.context().close()
@@ -87,7 +87,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
 
   it('compares A with B: differences on the tiles and in the jobs table, until it is ended', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
-    await expect.poll(() => sampleOf(page), { timeout: 40_000 }).toBeGreaterThan(40)
+    await expect.poll(() => sampleOf(page), { timeout: 60_000 }).toBeGreaterThan(40)
     const stood = await pause(page)
     await page.keyboard.press('Shift+ArrowLeft')
     await page.keyboard.press('Shift+ArrowLeft')
@@ -153,7 +153,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     const chip = (name: string): Promise<string | null> => page.getByTestId(`chip-${name}`).textContent()
     expect(await chip('a')).toContain('not set')
     // Two spans of 15 s.
-    await page.getByTestId('preset-0.25').first().click({ timeout: 40_000 })
+    await page.getByTestId('preset-0.25').first().click({ timeout: 60_000 })
     await expect.poll(() => page.getByTestId('mover').count()).toBeGreaterThan(3)
     expect(await chip('b')).toMatch(/\d\d:\d\d:\d\d/)
     // By hand: A again by a drag, B by keys.
@@ -179,7 +179,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
       .getByRole('button', { name: /shift-handover/ })
       .first()
       .click()
-    await expect.poll(() => wordOf(page), { timeout: 20_000 }).toContain('RECORDED')
+    await expect.poll(() => wordOf(page)).toContain('RECORDED')
     await expect.poll(() => page.getByTestId('time-sub').textContent()).toContain('shift-handover')
     expect(await page.locator('.statusbar').textContent()).toMatch(/RECORDED.*shift-handover/)
     expect(await page.locator('.win.hatched').count()).toBe(1)

@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== undefined)('tokens in a browser', () => {
       const run = source.dataNodes[0]?.run(source.nowNs())
       return run?.node.engine(run.clients.findIndex((c) => c.name === 'c09'))?.reservation
     }
-    await expect.poll(reserved, { timeout: 5000 }).toBe(4100)
+    await expect.poll(reserved).toBe(4100)
     expect(errors).toEqual([])
     await page.context().close()
   })

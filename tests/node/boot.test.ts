@@ -113,7 +113,7 @@ describe('starting', () => {
     const shell = scratch.startAsNpm('start --web')
     await shell.until('server up')
     shell.child.kill('SIGKILL')
-    await expect.poll(() => scratch.alive(), { timeout: 8000 }).toEqual([])
+    await expect.poll(() => scratch.alive()).toEqual([])
   })
 
   it('builds once and says why there is no window', async () => {

@@ -40,7 +40,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
   const stops: (() => void)[] = []
   beforeAll(async () => {
     lab = await startLab({ servers: ['oss01'] })
-  }, 60_000)
+  })
   afterEach(async () => {
     await live?.close()
     live = undefined
@@ -90,7 +90,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     const card = await console.card((c) => c.onScreen && fits(c.servers[1] as ServerCard))
     expect(card.servers[0]).toMatchObject({ host: 'good', state: 'connected', roles: ['oss'] })
     const { sample } = console.host.monitor
-    await expect.poll(() => console.host.monitor.sample, { timeout: 15_000 }).toBeGreaterThan(sample + 1)
+    await expect.poll(() => console.host.monitor.sample).toBeGreaterThan(sample + 1)
     expect(console.host.monitor.source.kind).toBe('LIVE')
     return card.servers[1] as ServerCard
   }
@@ -140,17 +140,13 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
       () => standIn({ ...OSS, uid: 1000, sudo: 'echo "sudo: a password is required" >&2; exit 1' }),
     ],
     ['one without lctl', 'lctl', /no lctl/, () => standIn({ programs: { lctl: null } })],
-  ] as const)(
-    '%s: told at the step, with what to do',
-    async (_, id, detail, make) => {
-      const card = await told(await make(), failing(id))
-      expect(card.level).toBe('bad')
-      expect(step(card, id)).toMatchObject({ detail: expect.stringMatching(detail) as string })
-      expect(`${step(card, id)?.fix}`).not.toBe('')
-      for (const t of card.steps) expect(`${t.detail}${t.fix}`).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/)
-    },
-    40_000,
-  )
+  ] as const)('%s: told at the step, with what to do', async (_, id, detail, make) => {
+    const card = await told(await make(), failing(id))
+    expect(card.level).toBe('bad')
+    expect(step(card, id)).toMatchObject({ detail: expect.stringMatching(detail) as string })
+    expect(`${step(card, id)?.fix}`).not.toBe('')
+    for (const t of card.steps) expect(`${t.detail}${t.fix}`).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/)
+  })
 
   it('one with banner noise and csh’s grammar: read all the same, each command alone', async () => {
     const forced =
@@ -161,7 +157,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
       targets: ['bad-OST0000'],
       channel: expect.stringMatching(/alone|one by one|each/) as string,
     })
-  }, 40_000)
+  })
 
   it('one whose clock is off, of a release nobody knows: shown, read, and never written to', async () => {
     const params = { ...OSS.params, version: 'version=3.x-next\n' }
@@ -179,7 +175,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     await console.stage('start sl_cap jobid={4690*} rate=25', 600)
     expect((await console.commit())[0]).toMatch(/^[A-Z_]+: .*bad/)
     expect(await lab.rules('oss01')).not.toContain('sl_cap')
-  }, 40_000)
+  })
 
   it('one that hangs with its connection open: named as silent, then lost; and taken back', async () => {
     const second = await startLab({ servers: ['oss02'] })
@@ -192,15 +188,13 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     expect(lost).toMatchObject({ state: 'partial', servers: [{ state: 'connected' }, { level: 'bad' }] })
     second.resume('oss02')
     await live?.card((c) => c.state === 'connected')
-  }, 60_000)
+  })
 
   it('one that reboots and loses its rules: said at once, with what schedules it now', async () => {
     await told({ port: await freePort() }, failing('tcp'))
     const { host } = live as LiveConsole
     await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start night jobid={9.*} rate=77'")
-    await expect
-      .poll(() => JSON.stringify(host.monitor.serviceReading('good', 'ost_io')?.rules), { timeout: 15_000 })
-      .toContain('night')
+    await expect.poll(() => JSON.stringify(host.monitor.serviceReading('good', 'ost_io')?.rules)).toContain('night')
     await lab.forget('oss01')
     await expect
       .poll(
@@ -213,5 +207,5 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
       )
       .toMatch(/rules? of others and TBF are gone from ost_io/)
     await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_policies='tbf jobid'")
-  }, 40_000)
+  })
 })

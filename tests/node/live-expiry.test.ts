@@ -15,7 +15,7 @@ const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
 /** A detached timer sleeps by the sleep that the server has: this one makes a minute of ten seconds. */
 const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 6))'
 
-const waits = { timeout: 45_000, interval: 100 }
+const waits = { timeout: 60_000, interval: 100 }
 
 describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell', 'systemd'] as const)(
   'with timers of %s',
@@ -31,7 +31,7 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
         ...{ timers, servers: ['oss01'], programs: { sleep: QUICK_SLEEP } },
         env: { HOME: home, TMPDIR: temp },
       })
-    }, 60_000)
+    })
     afterEach(async () => {
       for (const c of children.splice(0)) c.kill('SIGKILL')
       await live?.close()
@@ -78,7 +78,7 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       await lab.setSpeed(1)
       await expect.poll(running, waits).toEqual([])
       expect(filesOf(own)).toEqual(before)
-    }, 90_000)
+    })
 
     it('a console that disconnects leaves no file and no process but the pending expiry, which the next one finds and ends', async () => {
       const before = filesOf(own)
@@ -108,6 +108,6 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       await live.client.clusters.disconnect({ name: live.name })
       await expect.poll(running, waits).toEqual([])
       expect(filesOf(own)).toEqual(before)
-    }, 60_000)
+    })
   },
 )

@@ -71,10 +71,11 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
   let lab: StillLab
   let live: LiveConsole
   beforeAll(async () => {
-    lab = await startStillLab({ servers: 1, jobs: COUNT, ids, moves: true })
+    // Seldom asked: what is tried here costs the host much already.
+    lab = await startStillLab({ servers: 1, jobs: COUNT, ids, moves: true, settings: { interval_ms: 4000 } })
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
     await live.show(3)
-  }, 180_000)
+  })
   afterAll(async () => {
     await live?.close()
     lab?.stop()
@@ -93,7 +94,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
     expect(ids.filter((id) => !shown.has(id))).toEqual([])
     expect(shown.size).toBe(COUNT)
     expect(existsSync(CANARY)).toBe(false)
-  }, 60_000)
+  })
 
   it('become a rule that /bin/sh reads as it was meant, or are refused with the reason', async () => {
     const bin = scriptFolder(
@@ -106,6 +107,8 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
         .split('\0')
         .slice(0, -1)
     let [taken, refused] = [0, 0]
+    // Of a first try that was late.
+    await live.client.rules.unstage({ service: 'ost_io', id: null })
     // Every draft is tried against all jobs: each piece alone, and some of their compounds.
     for (const [i, id] of ids.entries()) {
       if (i >= PIECES.length && i % 500 > 0) continue
@@ -123,7 +126,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
       await live.client.rules.stage({ service: 'ost_io', form, terms: { expiresS: 600, reason: id } })
       // On a busy machine so many jobs may make the server late; a plan has the servers that answer.
       await expect
-        .poll(async () => (await live.staged()).review?.nodes.length, { timeout: 30_000, interval: 250 })
+        .poll(async () => (await live.staged()).review?.nodes.length, { timeout: 60_000, interval: 250 })
         .toBe(1)
       const commands = (await live.staged()).review?.nodes[0]?.commands ?? []
       const rules = commands.map(argv).filter(([program]) => program === 'lctl')
@@ -133,7 +136,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
     expect(taken).toBeGreaterThan(5)
     expect(refused).toBeGreaterThan(15)
     expect(existsSync(CANARY)).toBe(false)
-  }, 120_000)
+  })
 
   it.each([{ flags: [] }, { flags: ['--json'] }])(
     'reach no terminal as they are: sluice watch $flags',
@@ -150,6 +153,5 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
       expect(`${stdout}${stderr}`.replace(/^\x1b\[H\x1b\[2?J/gm, '')).toMatch(/^[\n\x20-\x7e]*$/)
       expect(existsSync(CANARY)).toBe(false)
     },
-    60_000,
   )
 })

@@ -4,14 +4,14 @@ import { noSshd } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { liveConsole, type LiveConsole } from './live-console.ts'
 
-const waits = { timeout: 45_000, interval: 100 }
+const waits = { timeout: 60_000, interval: 100 }
 
 describe.skipIf(noSshd !== '')('a cluster whose controller enforces', () => {
   let lab: Lab
   let live: LiveConsole
   beforeAll(async () => {
     lab = await startLab({ servers: ['oss01'], settings: { safe_mode: 'review' } })
-  }, 60_000)
+  })
   afterEach(async () => live?.close())
   afterAll(async () => lab?.stop())
 
@@ -32,7 +32,7 @@ describe.skipIf(noSshd !== '')('a cluster whose controller enforces', () => {
     expect(await timers()).toBe('')
     expect(live.host.monitor.loop.mode).toBe('advise')
     await expect(live.client.source.setMode({ mode: 'enforce' })).rejects.toThrow()
-  }, 60_000)
+  })
 
   it('and that asks for an unlock from now on leaves enforce', async () => {
     await enforcing()
@@ -40,5 +40,5 @@ describe.skipIf(noSshd !== '')('a cluster whose controller enforces', () => {
     await expect.poll(() => live.host.monitor.loop.mode, waits).toBe('advise')
     await expect.poll(() => lab.rules('oss01'), waits).not.toMatch(/^st_/m)
     await expect(live.client.source.setMode({ mode: 'enforce' })).rejects.toThrow()
-  }, 60_000)
+  })
 })

@@ -26,7 +26,7 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
     const running = async (): Promise<number> =>
       (await slurm.run('squeue', '-h', '-t', 'running', '-o', '%A')).split('\n').length - 1
     while ((await running()) < 2) await new Promise((done) => setTimeout(done, 200))
-  }, 90_000)
+  })
   afterAll(async () => slurm?.stop(), 60_000)
 
   it.each(BATCH_WAYS.filter((w) => w.system === 'slurm'))('$name tells jobs, users, nodes and states', async (way) => {
@@ -67,7 +67,7 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
         hostKeys: lab.node('oss01').sshd.hostKeys,
         lines: [`SetEnv SHLVL=2 "PATH=${SYSTEM_PATH}" "SLURM_CONF=${slurm.env['SLURM_CONF']}"`],
       })
-    }, 60_000)
+    })
     afterAll(async () => {
       scheduler?.stop()
       await lab?.stop()
@@ -109,7 +109,7 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
       } finally {
         await live.close()
       }
-    }, 60_000)
+    })
   })
 })
 

@@ -59,7 +59,7 @@ describe.skipIf(reason)('the packed program', () => {
     asar.extractAll(packed.archive, app)
     const all = asar.listPackage(packed.archive, { isPack: false }).map((file) => file.slice(1))
     files = all.filter((file) => !all.some((other) => other.startsWith(`${file}/`)))
-  }, 120_000)
+  })
 
   it('has the build, what it reads at run time, and nothing else of the checkout', () => {
     const ours = files.filter((file) => !file.startsWith('node_modules/'))
@@ -198,5 +198,5 @@ describe.skipIf(reason)('the packed program', () => {
     const names = [...zip.value.entries.values()].map(({ name }) => name)
     zip.value.close()
     expect(names).toEqual(expect.arrayContaining(['README.html', expect.stringMatching(/^charts\/.+\.png$/)]))
-  }, 120_000)
+  })
 })

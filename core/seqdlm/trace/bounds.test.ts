@@ -63,7 +63,7 @@ describe('memory', () => {
       { numRuns: 150 },
     )
     expect(compared).toBeGreaterThan(100)
-  }, 120_000)
+  })
 
   /** Asks for locks that nobody else wants; one that is given back has its number divisible by `releaseEvery`. */
   function manyLocks(trace: LockTrace, locks: number, resourceOf: (i: number) => number, everyNs = 1, releases = true) {

@@ -70,7 +70,7 @@ describe('lives', () => {
       }),
       { numRuns: 200 },
     )
-  }, 120_000)
+  })
 
   it('end at their bounds, the newest first, and say how many more there are', () => {
     const told = tracedRun({ policy: SEQDLM, seed: 3, clients: 4, resources: 1, operations: 40, reach: 4 })
@@ -121,7 +121,7 @@ describe('time travel', () => {
       }),
       { numRuns: 400 },
     )
-  }, 120_000)
+  })
 })
 
 describe('counts', () => {
@@ -160,7 +160,7 @@ describe('counts', () => {
       }),
       { numRuns: 150 },
     )
-  }, 120_000)
+  })
 
   it('tell what is held and what waits, by resource and by mode', () => {
     fc.assert(
@@ -184,7 +184,7 @@ describe('counts', () => {
       }),
       { numRuns: 150 },
     )
-  }, 120_000)
+  })
 
   it('give the longest queue of every bin', () => {
     fc.assert(
@@ -219,5 +219,5 @@ describe('counts', () => {
       }),
       { numRuns: 200 },
     )
-  }, 120_000)
+  })
 })

@@ -61,7 +61,7 @@ describe('what stands in the way', () => {
       }),
       { numRuns: 300 },
     )
-  }, 120_000)
+  })
 
   it('has reached the step named when the request is granted, as told at the grant and as told at the request', () => {
     let [checked, atTheRequest] = [0, 0]
@@ -112,5 +112,5 @@ describe('what stands in the way', () => {
     )
     expect(checked).toBeGreaterThan(1000)
     expect(atTheRequest).toBeGreaterThan(1000)
-  }, 120_000)
+  })
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   host = opened.value
   client = clientOf()
   await host.source.runTo(10 * NS_PER_S, (atNs) => host.monitor.tick(atNs))
-}, 60_000)
+})
 afterAll(() => host.close())
 
 describe('moving through time', () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
     if (e.kind === 'failed') throw new Error(e.notice.what)
   }
   copyFileSync(join(bundles, 'a.zip'), join(bundles, 'b.zip'))
-}, 120_000)
+})
 afterAll(() => host.close())
 
 describe('exploit: a bundle', () => {
@@ -43,7 +43,7 @@ describe('exploit: a bundle', () => {
     expect(work()).toHaveLength(1)
     await client.history.leave()
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('that is left while it is exported again ends in a whole bundle or none', async () => {
     await client.incidents.open({ name: 'a' })
@@ -57,7 +57,7 @@ describe('exploit: a bundle', () => {
     if (isThere) expect(await client.incidents.verify({ name: 'again' })).toMatchObject({ ok: true })
     expect(work()).toEqual([])
     expect(readdirSync(bundles).filter((n) => n.endsWith('.part'))).toEqual([])
-  }, 60_000)
+  })
 
   it('that is replaced between its verification and its opening is not called verified', async () => {
     const bent = readFileSync(join(bundles, 'a.zip'))
@@ -74,7 +74,7 @@ describe('exploit: a bundle', () => {
     }
     await client.history.leave()
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('that is a link or a folder is never removed with what it leads to', async () => {
     const other = join(folder, 'precious')
@@ -91,5 +91,5 @@ describe('exploit: a bundle', () => {
     await host.close()
     await opening
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 })

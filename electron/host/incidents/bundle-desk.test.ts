@@ -43,7 +43,7 @@ beforeAll(async () => {
   host = opened.value
   client = clientOf()
   await host.source.runTo(10 * NS_PER_S, (atNs) => host.monitor.tick(atNs))
-}, 120_000)
+})
 afterAll(() => host.close())
 
 describe('bundles at the host', () => {
@@ -67,7 +67,7 @@ describe('bundles at the host', () => {
     expect(rows[0]?.cluster).not.toBe(host.monitor.source.cluster)
     expect(await client.incidents.verify({ name: 'storm' })).toMatchObject({ ok: true, changed: [] })
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('with pseudonyms have none of the names of the demo, in no member', async () => {
     const { jobs, allServers, targets, source } = host.monitor
@@ -111,14 +111,14 @@ describe('bundles at the host', () => {
     })
     expect(readdirSync(bundles).filter((n) => !n.startsWith('.'))).toEqual(['storm.zip'])
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('leave nothing when whoever exports goes away', async () => {
     for await (const e of await client.incidents.export({ incident: null, span, name: 'gone' }))
       if (e.kind === 'progress') break
     expect(readdirSync(bundles).filter((n) => !n.startsWith('.'))).toEqual(['storm.zip'])
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('go on screen as a recorded source for every view, and what was unpacked goes with them', async () => {
     await client.incidents.open({ name: 'storm' })
@@ -150,7 +150,7 @@ describe('bundles at the host', () => {
     expect((await status()).source.kind).toBe('EMULATED')
     expect((await frame()).opened).toBeNull()
     expect(work()).toEqual([])
-  }, 60_000)
+  })
 
   it('that were changed still open, and say so', async () => {
     const bytes = readFileSync(join(bundles, 'storm.zip'))
@@ -179,7 +179,7 @@ describe('bundles at the host', () => {
     expect((await client.sandbox.fork({ span: null, atMs: null, workload: 'closed' })).cluster).toBe(
       host.monitor.source.cluster,
     )
-  }, 60_000)
+  })
 
   it('with names in them do not take a notebook of this console into one that has pseudonyms', async () => {
     const { id } = await client.incidents.create({ atMs: EPOCH + 8_000, span, title: 'Another', note: 'names' })

@@ -70,7 +70,7 @@ beforeAll(async () => {
   host = opened.value
   client = clientOf()
   await runTo(10)
-}, 60_000)
+})
 afterAll(() => host.close())
 
 describe('opened by hand', () => {

@@ -25,7 +25,7 @@ describe('tokens of the demo’s data node', () => {
     early = tokensFrame(host.monitor, QUERY, 1)
     await runTo(host, 12.3)
     now = tokensFrame(host.monitor, QUERY, 2)
-  }, 60_000)
+  })
   afterAll(() => host.close())
 
   it('are a frame of the contract', () => {

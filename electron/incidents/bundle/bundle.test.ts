@@ -52,7 +52,7 @@ beforeAll(async () => {
   source = await smallSource(6)
   must(await writeBundle(source, inputOf({ redact: false }), options(plain)))
   must(await writeBundle(source, inputOf(), options(redacted)))
-}, 60_000)
+})
 
 describe('a bundle', () => {
   it('holds what it says, and is as it was written', async () => {

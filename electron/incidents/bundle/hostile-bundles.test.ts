@@ -32,7 +32,7 @@ beforeAll(async () => {
     if (bytes.ok) members.set(name, bytes.value)
   }
   zip.value.close()
-}, 60_000)
+})
 
 let forged = 0
 /** A bundle with other contents and the hashes of those. */

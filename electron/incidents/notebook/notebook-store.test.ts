@@ -136,7 +136,7 @@ describe('numbers', () => {
     expect(new NotebookStore(data).whole()).toHaveLength(32)
     // What numbers are taken by does not grow.
     expect(readdirSync(join(folderOf(data), 'numbers')).length).toBeLessThan(45)
-  }, 30_000)
+  })
 })
 
 describe('what is removed', () => {

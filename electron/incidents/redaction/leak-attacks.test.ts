@@ -72,7 +72,7 @@ beforeAll(async () => {
   zip.value.close()
   texts.set('the archive', readFileSync(file).toString('latin1'))
   manifest = JSON.parse(texts.get('manifest.json')?.replace(/^.*\n/, '') ?? '') as Manifest
-}, 60_000)
+})
 
 const where = (secret: RegExp): string[] => [...texts].filter(([, text]) => secret.test(text)).map(([name]) => name)
 

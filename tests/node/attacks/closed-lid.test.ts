@@ -6,14 +6,14 @@ import { startLab, type Lab } from '../../lab/lab.ts'
 import { fakeShell } from '../fake-shell.ts'
 import { liveConsole, type LiveConsole } from '../live-console.ts'
 
-const waits = { timeout: 45_000, interval: 100 }
+const waits = { timeout: 60_000, interval: 100 }
 
 describe.skipIf(noSshd !== '')('an unlocked cluster', () => {
   let lab: Lab
   let live: LiveConsole
   beforeAll(async () => {
     lab = await startLab({ servers: ['oss01'], settings: { safe_mode: 'review+unlock' } })
-  }, 60_000)
+  })
   afterEach(async () => live?.close())
   afterAll(async () => lab?.stop())
 
@@ -57,5 +57,5 @@ describe.skipIf(noSshd !== '')('an unlocked cluster', () => {
     ])
     following.abort()
     await followed
-  }, 90_000)
+  })
 })
