@@ -28,6 +28,48 @@ it('a file over its quota loses its oldest samples of the finest tier, which is 
   history.close()
 })
 
+it.each(['EMULATED', 'LIVE'] as const)(
+  'above the quota, what controllers leave of a cluster (%s) goes with the raw samples of its time; events and what still stands stay',
+  (kind) => {
+    const history = openAt(newFile())
+    history.beginSource(kind, 'c', '', NOW)
+    expect(history.setQuota(16 * MIB).ok).toBe(true)
+    const allocations = Array.from({ length: 2000 }, (_, i) => ({ jobId: `${i}.solve.u1`, tokens: i, record: -i }))
+    const decision = { target: 't', budget: 9, allocations } as unknown as Parameters<History['recordDecision']>[3]
+    const rule = (rate: number, name: string) => ({ queue: 'all', cpt: 0, name, conditions: 'jobid={a}', rate })
+    const SECONDS = 900
+    history.recordEvent({ atMs: NOW, kind: 'note', level: 'ok', subject: '', text: 'kept', where: '' })
+    for (let s = 0; s < SECONDS; s++) {
+      const at = NOW + s * 1000
+      history.record(at, [job('1.a.u1', 1)], [target('t', 1)], facts)
+      history.recordDecision(at, 'adaptbf', 'oss1', decision)
+      history.recordRules(at, 'oss1', [rule(5, 'stands'), rule(s + 1, 'sl_1')] as never)
+      history.recordMoves(
+        [{ atMs: at, target: 't', node: 'oss1', lender: 'a', borrower: 'b', kind: 'lend', tokens: 1 }],
+        facts,
+      )
+    }
+    history.flush()
+    expect(history.usage().bytes).toBeGreaterThan(16 * MIB)
+    history.settle()
+    expect(history.usage().bytes).toBeLessThanOrEqual(16 * MIB)
+    const oldest = (table: string, column = 'at_ms'): number =>
+      Number(history.connection().prepare(`SELECT min(${column}) FROM ${table}`).pluck().get())
+    const raw = history.reader().keptOf('raw')?.fromMs ?? 0
+    expect(raw).toBeGreaterThan(NOW)
+    expect(raw).toBeLessThanOrEqual(NOW + (SECONDS - 60) * 1000)
+    for (const table of ['decision', 'adaptbf_moves']) {
+      expect(oldest(table)).toBeGreaterThan(NOW)
+      expect(oldest(table)).toBeLessThanOrEqual(raw + 10_000)
+    }
+    // The rules of a live cluster are its record.
+    expect(oldest("rule WHERE name = 'sl_1'", 'to_ms')).toBe(kind === 'LIVE' ? NOW + 1000 : oldest('decision'))
+    expect(history.connection().prepare("SELECT to_ms FROM rule WHERE name = 'stands'").pluck().all()).toEqual([null])
+    expect(history.count('event')).toBe(1)
+    history.close()
+  },
+)
+
 it('what is chosen stays chosen; a coarser tier is never kept for less than a finer one', () => {
   const file = newFile()
   const history = openAt(file)

@@ -1,7 +1,7 @@
 /**
  * What is kept for how long beside the samples: lock counters, live decisions and moves for a day, events and ended rules of a live
  * cluster for as long as its coarsest samples. An emulated source's ended rules, decisions, moves between jobs and audit go after an
- * hour, because a controller makes dozens of them a second, and its events after a day.
+ * hour, because a controller makes dozens of them a second, and its events after a day. The quota may take them before: `BesideSamples`.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'

@@ -8,6 +8,7 @@ import { dirname } from 'node:path'
 import type { HistoryFrame } from '#core/api/history.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { AuditTable } from './audit-table.ts'
+import { BesideSamples } from './beside-samples.ts'
 import { BlockTable } from './block-table.ts'
 import { Evictions } from './evictions.ts'
 import { KeptFrames } from './kept-frames.ts'
@@ -64,6 +65,7 @@ export class HistoryStore {
     this.freeKeys = freeKeys(db)
     this.upkeep = new Upkeep({
       ...{ db, blocks: this.blocks, settings: this.settings, evictions: this.evictions, frames: new KeptFrames(db) },
+      beside: new BesideSamples(db, this.audit),
       clock: (cluster) => this.#clock(cluster),
       nowMs: () => this.nowMs,
     })

@@ -3,6 +3,7 @@
  * keeps the file within its quota. Everything goes on after a process ended in the middle.
  */
 import type { Database } from 'better-sqlite3'
+import type { BesideSamples } from './beside-samples.ts'
 import type { BlockTable } from './block-table.ts'
 import type { Evictions, Reason } from './evictions.ts'
 import type { KeptFrames } from './kept-frames.ts'
@@ -18,6 +19,8 @@ const BREATH_MS = 30
 const INSTANTS_AT_ONCE = 32
 /** What is always left of a tier, ms, however small the quota. */
 const LEAST_MS = 60_000
+/** Of what stands beside the samples, so much time goes at once. */
+const BESIDE_AT_ONCE_MS = 10_000
 /** A full disk takes of raw samples and seconds; before the long past goes, what is new waits. */
 const DISK_TIERS = SECOND + 1
 const PAGES_AT_ONCE = 1000
@@ -25,6 +28,7 @@ const PAGES_AT_ONCE = 1000
 export interface UpkeepParts {
   readonly db: Database
   readonly blocks: BlockTable
+  readonly beside: BesideSamples
   readonly settings: Settings
   readonly evictions: Evictions
   readonly frames: KeptFrames
@@ -156,12 +160,24 @@ export class Upkeep {
   #shrink(): boolean {
     const { db, settings } = this.#parts
     const over = this.used() - settings.quotaBytes
-    if (over > 0) return this.#evictPiece('quota') > 0
+    if (over > 0) return this.#evictBeside() || this.#evictPiece('quota') > 0
     const pragma = (name: string): number => Number(db.pragma(name, { simple: true }))
     const isOver = pragma('page_count') * pragma('page_size') > settings.quotaBytes
     if (!isOver || pragma('auto_vacuum') !== 2 || pragma('freelist_count') === 0) return false
     db.pragma(`incremental_vacuum(${PAGES_AT_ONCE})`)
     return true
+  }
+
+  /** A piece of what stands beside the samples and is older than the oldest of the finest. Returns whether there was any. */
+  #evictBeside(): boolean {
+    const { db, blocks, beside, clock } = this.#parts
+    for (const cluster of this.#clusters.all() as number[]) {
+      const fromMs = beside.first(cluster)
+      const endMs = Math.min(clock(cluster).nowMs - LEAST_MS, blocks.first(cluster, RAW) ?? Infinity)
+      if (fromMs === undefined || fromMs >= endMs) continue
+      if (db.transaction(() => beside.cut(cluster, Math.min(endMs, fromMs + BESIDE_AT_ONCE_MS)))()) return true
+    }
+    return false
   }
 
   /** A piece of the finest tier's oldest; 0 when nothing is left that may go. */
