@@ -61,6 +61,8 @@ export interface Measured extends Facts {
   readonly n: number
   /** Share of the processor time wanted meanwhile that other machines on the hardware took; absent where it is below a hundredth. */
   readonly stolen?: number
+  /** A step of a plain loop before and after, ns: how fast the core was. */
+  readonly coreNs?: number
   readonly baseline?: number
   readonly ratio?: number
   /** Whether what must hold holds; absent where nothing must. */
@@ -145,6 +147,7 @@ export function lineOf(of: Measured): string {
     `${id.padEnd(38)}${String(value).padStart(12)} ${unit.padEnd(12)} ${low} to ${high}`,
     ...(baseline === undefined ? [] : [`baseline ${baseline}${ratio === undefined ? '' : `, ratio ${ratio}`}`]),
     ...(of.stolen === undefined ? [] : [`${Math.round(of.stolen * 100)} % stolen`]),
+    ...(of.coreNs === undefined ? [] : [`core ${of.coreNs} ns`]),
     ...(must === undefined ? [] : [`${isHeld === true ? 'holds' : 'MISSED'}: ${budgetOf(must)}`]),
     ...(points === undefined ? [] : [points.map(([size, cost]) => `${size}: ${cost}`).join(', ')]),
   ].join('   ')

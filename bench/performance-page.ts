@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { budgetOf, type Measured } from './measure.ts'
+import { budgetOf, median, type Measured } from './measure.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 const [BEGIN, END] = ['<!-- figures: npm run bench -- --page -->', '<!-- end of figures -->']
@@ -28,6 +28,12 @@ const escaped = (text: string): string => text.replaceAll('|', '\\|')
 const grouped = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
 const percent = (share: number): string => `${Math.round(share * 100)} %`
 
+/** What the machine did meanwhile. */
+const meanwhile = ({ stolen, coreNs }: Measured): string[] => [
+  ...(stolen === undefined ? [] : [`${percent(stolen)} stolen`]),
+  ...(coreNs === undefined ? [] : [`core ${coreNs} ns`]),
+]
+
 /** The measured cost and what stands beside it. */
 function row(of: Measured): string {
   const { id, unit, value, baseline, ratio, must, holds, paper, note, beside, points } = of
@@ -39,12 +45,12 @@ function row(of: Measured): string {
   ]
   const cells = [
     `\`${id}\`<br>${is.filter((text) => text !== '').join('; ')}`,
-    `**${grouped(value)}** ${unit}<br>${grouped(low)} to ${grouped(high)}, n ${of.n}${of.stolen === undefined ? '' : `<br>${percent(of.stolen)} stolen`}`,
+    [`**${grouped(value)}** ${unit}`, `${grouped(low)} to ${grouped(high)}, n ${of.n}`, ...meanwhile(of)].join('<br>'),
     baseline === undefined ? '' : grouped(baseline),
     ratio === undefined ? '' : grouped(ratio),
     must === undefined
       ? ''
-      : `${budgetOf(must)}: ${holds === true ? 'holds' : `**missed**${of.stolen === undefined ? '' : `, with ${percent(of.stolen)} stolen`}`}`,
+      : `${budgetOf(must)}: ${holds === true ? 'holds' : `**missed**${meanwhile(of).length === 0 ? '' : `, with ${meanwhile(of).join(', ')}`}`}`,
     paper ?? '',
     of.limit ?? '',
   ]
@@ -77,7 +83,12 @@ export function figures(all: readonly Measured[], ids: readonly string[], machin
     (missed.length > 0 ? `: ${missed.map(({ id }) => `\`${id}\``).join(', ')}` : '')
   const without = unmeasured(all, ids)
   const rest = without.length === 0 ? '' : `No figure this time: ${without.map((id) => `\`${id}\``).join(', ')}.`
-  return [`Measured on ${machine}. ${summary}.`, rest, ...parts].filter((part) => part !== '').join('\n\n')
+  const steps = all.flatMap(({ coreNs }) => coreNs ?? []).toSorted((a, b) => a - b)
+  const core =
+    steps.length === 0
+      ? ''
+      : `A step of the plain loop took ${steps[0]} ns at best, ${median(steps)} in the middle and ${steps.at(-1)} at worst.`
+  return [`Measured on ${machine}. ${summary}.`, core, rest, ...parts].filter((part) => part !== '').join('\n\n')
 }
 
 function machine(): string {

@@ -2,10 +2,11 @@
  * `npm run bench`: every cost as a median with its spread, beside its baseline and what must hold.
  *
  * `--only TEXT` those whose id has the text; `--json` one line for machines; `--page` writes docs/performance.md and its figures as well.
- * Ends with 0 also where a budget is missed: a machine may be slow. What is missed is named. 1: something could not be measured.
+ * What was measured is told also by a run that is ended before its time. Ends with 0 also where a budget is missed: a machine may be slow. What is missed is named. 1: something could not be measured.
  */
 import { parseArgs } from 'node:util'
 import { benches, suites } from './catalogue.ts'
+import { stepNs } from './core-speed.ts'
 import { lineOf, measure, type Measured } from './measure.ts'
 import { writePerformancePage } from './performance-page.ts'
 import { stolenShare } from './stolen.ts'
@@ -23,12 +24,12 @@ const failed: string[] = []
 /** One that fails is told and costs no other one its figure. */
 async function attempt(id: string, measuring: () => Promise<readonly Measured[]>): Promise<void> {
   try {
-    const stolen = stolenShare()
+    const [before, stolen, from] = [stepNs(), stolenShare(), performance.now()]
     const all = await measuring()
     const share = Number(stolen().toFixed(2))
-    for (const measured of all) {
-      if (measured.id.includes(values.only)) tell(share > 0 ? { ...measured, stolen: share } : measured)
-    }
+    process.stderr.write(`# ${id}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`)
+    const meanwhile = { coreNs: Number(((before + stepNs()) / 2).toFixed(2)), ...(share > 0 && { stolen: share }) }
+    for (const measured of all) if (measured.id.includes(values.only)) tell({ ...measured, ...meanwhile })
     // After each: a run that is cut off has written what it had.
     if (values.page === true) writePerformancePage(out, everything)
   } catch (e) {
@@ -36,18 +37,29 @@ async function attempt(id: string, measuring: () => Promise<readonly Measured[]>
     process.stderr.write(`${id} was not measured: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}\n`)
   }
 }
+function tellAll(): void {
+  if (values.json === true) process.stdout.write(`${JSON.stringify({ benches: out })}\n`)
+  else {
+    const missed = out.filter(({ holds }) => holds === false).map(({ id }) => id)
+    const names = missed.length > 0 ? `: ${missed.join(', ')}` : ''
+    process.stdout.write(`${out.length} measured, ${missed.length} over budget${names}\n`)
+  }
+}
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => {
+    tellAll()
+    process.exit(code)
+  })
+}
 for (const bench of benches.filter(({ id }) => id.includes(values.only))) {
   await attempt(bench.id, async () => [await measure(bench)])
 }
 for (const suite of suites.filter(({ id }) => id.startsWith(values.only) || values.only.startsWith(id))) {
   await attempt(suite.id, () => suite.run())
 }
-if (values.json === true) process.stdout.write(`${JSON.stringify({ benches: out })}\n`)
-else {
-  const missed = out.filter(({ holds }) => holds === false).map(({ id }) => id)
-  process.stdout.write(
-    `${out.length} measured, ${missed.length} over budget${missed.length > 0 ? `: ${missed.join(', ')}` : ''}\n`,
-  )
-}
+tellAll()
 // Servers and pages of a bench may be open still.
 process.exit(failed.length > 0 ? 1 : 0)
