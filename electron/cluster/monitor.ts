@@ -8,9 +8,7 @@ import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
-import type { Fences } from '#core/control/fences.ts'
 import type { Audit } from '../enforce/audit.ts'
-import type { LeaseKeeper } from '../enforce/lease.ts'
 import type { History } from '../history/history.ts'
 import { BatchQueue, type Unmapped } from './batch/batch-queue.ts'
 import { Choices } from './choices.ts'
@@ -33,12 +31,13 @@ import { LockWatch } from './lock-watch.ts'
 import { PadllReader } from './padll-reader.ts'
 import { MetadataLoop } from './metadata-loop.ts'
 import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-settings.ts'
-import type { MetadataChange, MetadataSettings } from './metadata-state.ts'
+import type { MonitorOptions } from './monitor-options.ts'
+import type { MetadataChange } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
-import { patienceOf, type Patience } from './patience.ts'
+import { patienceOf } from './patience.ts'
 import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
-import { Probes, type ProbeOptions } from './probes/probes.ts'
+import { Probes } from './probes/probes.ts'
 import { jobColumn, Recent } from './recent.ts'
 import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
@@ -86,30 +85,7 @@ export class ClusterMonitor {
   #answered = 0
   readonly #listeners = new Set<() => void>()
 
-  constructor(options: {
-    source: ClusterSource
-    history: History
-    audit: Audit
-    session: string
-    mode: Mode
-    controller: ControllerName
-    /** Settings of AdapTBF; those of the paper by default. */
-    options?: LoopOptions
-    /** What a controller may do at most; by the kind of the source by default. */
-    fences?: Fences | undefined
-    /** Where leases are noted for other processes that use the same data folder. */
-    leases?: LeaseKeeper | undefined
-    /** Settings of metadata control; off by default. */
-    metadata?: MetadataSettings | undefined
-    /** Probes that are off from the start, and what they may cost. */
-    probes?: ProbeOptions | undefined
-    /** Jobs that did nothing for so long leave memory, ms on the source's clock. */
-    forgetMs?: number | undefined
-    /** Samples are in memory as they were taken for so long, ms on the source's clock; by its period unless it is said. */
-    recentMs?: number | undefined
-    /** How long a sample waits for servers; as the kind and the period of the source have it by default. */
-    patience?: Patience | undefined
-  }) {
+  constructor(options: MonitorOptions) {
     const { source } = options
     this.source = source
     this.recent = new Recent(source.periodNs, options.recentMs)
