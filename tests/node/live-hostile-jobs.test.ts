@@ -143,7 +143,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
     async ({ flags }) => {
       // Two consoles at 10,000 jobs are more than this is about.
       await live.client.clusters.disconnect({ name: live.name })
-      const args = ['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'watch', 'still', '--for', '3']
+      const args = ['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'watch', 'still', '--for', '10']
       const env = { ...process.env, SLUICE_DATA: tempFolder(), SSH_AUTH_SOCK: '' }
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [LAUNCHER, ...args, ...flags], {
         ...{ env, cwd: tempFolder(), encoding: 'latin1', maxBuffer: 1 << 26 },
