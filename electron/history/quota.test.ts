@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { Audit, firstBrokenRecord } from '../enforce/audit.ts'
 import { History } from './history.ts'
 import { HistoryStore } from './store.ts'
 import { facts, HOUR_MS, job, newFile, NOW, openAt, target } from './testing/samples.ts'
@@ -37,12 +38,14 @@ it.each(['EMULATED', 'LIVE'] as const)(
     const allocations = Array.from({ length: 2000 }, (_, i) => ({ jobId: `${i}.solve.u1`, tokens: i, record: -i }))
     const decision = { target: 't', budget: 9, allocations } as unknown as Parameters<History['recordDecision']>[3]
     const rule = (rate: number, name: string) => ({ queue: 'all', cpt: 0, name, conditions: 'jobid={a}', rate })
+    const audit = new Audit((r) => history.recordAudit(r), history.lastAudit())
     const SECONDS = 900
     history.recordEvent({ atMs: NOW, kind: 'note', level: 'ok', subject: '', text: 'kept', where: '' })
     for (let s = 0; s < SECONDS; s++) {
       const at = NOW + s * 1000
       history.record(at, [job('1.a.u1', 1)], [target('t', 1)], facts)
       history.recordDecision(at, 'adaptbf', 'oss1', decision)
+      audit.write(at, 'oss1', 'intent', 'lctl')
       history.recordRules(at, 'oss1', [rule(5, 'stands'), rule(s + 1, 'sl_1')] as never)
       history.recordMoves(
         [{ atMs: at, target: 't', node: 'oss1', lender: 'a', borrower: 'b', kind: 'lend', tokens: 1 }],
@@ -62,7 +65,12 @@ it.each(['EMULATED', 'LIVE'] as const)(
       expect(oldest(table)).toBeGreaterThan(NOW)
       expect(oldest(table)).toBeLessThanOrEqual(raw + 10_000)
     }
-    // The rules of a live cluster are its record.
+    // The rules and the audit of a live cluster are its record.
+    const [first] = history.audit(0, 1)
+    if (kind === 'LIVE') expect(first?.atMs).toBe(NOW)
+    else expect(raw - (first?.atMs ?? 0)).toBeLessThanOrEqual(20_000)
+    expect(firstBrokenRecord(history.audit(0, 1e6), history.auditAnchor())).toBeUndefined()
+    expect(history.audit(0, 1e6).at(-1)?.atMs).toBe(NOW + (SECONDS - 1) * 1000)
     expect(oldest("rule WHERE name = 'sl_1'", 'to_ms')).toBe(kind === 'LIVE' ? NOW + 1000 : oldest('decision'))
     expect(history.connection().prepare("SELECT to_ms FROM rule WHERE name = 'stands'").pluck().all()).toEqual([null])
     expect(history.count('event')).toBe(1)

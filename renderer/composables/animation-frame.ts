@@ -20,6 +20,9 @@ function ask(): void {
   handle ??= requestAnimationFrame(run)
 }
 
+/** Part of the gap for which the first of a sample waits for the frames of other streams: they come one after the other. */
+const JOINED = 1 / 8
+
 /**
  * Calls `task` in an animation frame; once, however often it is asked for before.
  *
@@ -28,9 +31,8 @@ function ask(): void {
 export function onAnimationFrame(task: () => void, gapMs = 0): void {
   waiting.add(task)
   if (handle !== undefined) return
-  const since = performance.now() - lastMs
-  if (gapMs === 0 || since >= gapMs) {
+  if (gapMs === 0) {
     clearTimeout(timer)
     ask()
-  } else timer ??= setTimeout(ask, gapMs - since)
+  } else timer ??= setTimeout(ask, Math.max(gapMs * JOINED, lastMs + gapMs - performance.now()))
 }
