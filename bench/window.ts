@@ -153,7 +153,7 @@ const SERVERS = 12
 const IDLE_JOBS = 300
 const IDLE_VIEWS = [...VIEWS, ['5', 'metadata']] as const
 
-/** `manyJobs` on 12 servers, two targets each. */
+/** `manyJobs` on 12 servers, two targets each, sampled once a second as a live cluster is. */
 function manyServers(): string {
   const oss = Array.from({ length: SERVERS }, (_, i) => {
     const osts = [2 * i, 2 * i + 1].map(
@@ -163,6 +163,7 @@ function manyServers(): string {
   })
   return manyJobs(IDLE_JOBS)
     .replaceAll('rate: 3 }', 'rate: 1 }')
+    .replace('control: {', 'control: { period_ms: 1000,')
     .replace(/^oss:\n[^]*?^control:/m, `oss:\n${oss.join('\n')}\ncontrol:`)
 }
 
@@ -176,7 +177,7 @@ async function idle(browser: Browser): Promise<Measured[]> {
   const sluice = await openConsole(manyServers())
   const page = await show(browser, sluice.served.url, '?hz=1')
   await page.waitForTimeout(8000)
-  const setting = `${SERVERS} servers, ${IDLE_JOBS} jobs, one frame a second, nobody at it`
+  const setting = `${SERVERS} servers, ${IDLE_JOBS} jobs, a sample and a frame a second, nobody at it`
   const facts = { unit: '% of a core', beside: 'an empty page' } as const
   for (const [key, view] of IDLE_VIEWS) {
     await page.keyboard.press(key)

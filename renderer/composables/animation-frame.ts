@@ -3,6 +3,7 @@
  * stream, so what comes within one gap is rendered together, in one pass.
  */
 const waiting = new Set<() => void>()
+const beside = new Set<() => void>()
 let handle: number | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 let lastMs = -Infinity
@@ -13,6 +14,13 @@ function run(): void {
   const due = [...waiting]
   waiting.clear()
   for (const task of due) task()
+  for (const listener of beside) listener()
+}
+
+/** Calls `listener` with every pass, so that what it changes is drawn with it. @returns how to stop */
+export function withEachPass(listener: () => void): () => void {
+  beside.add(listener)
+  return () => beside.delete(listener)
 }
 
 function ask(): void {

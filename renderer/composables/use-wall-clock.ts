@@ -1,11 +1,26 @@
-/** Wall time in ms, renewed twice a second: for ages and countdowns that move without a frame. One clock for all: they move at once. */
-import { createSharedComposable, useIntervalFn } from '@vueuse/core'
+/**
+ * Wall time in ms, renewed once a second: for ages and countdowns that move without a frame. One clock for all, and where frames come it
+ * moves with them: a tick of its own would be a layout and a picture of its own.
+ */
+import { createSharedComposable, tryOnScopeDispose, useIntervalFn } from '@vueuse/core'
 import { ref, type Ref } from 'vue'
+import { withEachPass } from './animation-frame.ts'
 
-const EVERY_MS = 500
+const EVERY_MS = 1000
+/** Frames of one second come a little sooner or later than a second after the last. */
+const NEARLY = 0.8
 
 export const useWallClock = createSharedComposable((): Readonly<Ref<number>> => {
   const now = ref(Date.now())
-  useIntervalFn(() => (now.value = Date.now()), EVERY_MS)
+  const tick = (): void => void (now.value = Date.now())
+  const { pause, resume } = useIntervalFn(tick, EVERY_MS)
+  tryOnScopeDispose(
+    withEachPass(() => {
+      if (Date.now() - now.value < EVERY_MS * NEARLY) return
+      pause()
+      tick()
+      resume()
+    }),
+  )
   return now
 })
