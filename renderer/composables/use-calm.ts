@@ -4,6 +4,11 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from 'vue'
 /** Pace of charts and sparklines: what the eye follows, at a quarter of what painting each frame would cost. */
 export const CALM_MS = 1000
 
+/** Values come a little sooner or later than they should: what is nearly due goes with the value that is here. */
+const NEARLY = 0.8
+/** For the last value: while more come, each change goes with one of them, and not into a picture of its own. */
+const PATIENCE = 2.2
+
 export function useCalm<T>(value: () => T, intervalMs: () => number): Readonly<ShallowRef<T>> {
   const calm = shallowRef(value()) as ShallowRef<T>
   let lastMs = performance.now()
@@ -15,11 +20,11 @@ export function useCalm<T>(value: () => T, intervalMs: () => number): Readonly<S
   }
   watch(value, (next, before) => {
     // Out of nothing to something is never delayed.
-    const wait = before === null ? 0 : lastMs + intervalMs() - performance.now()
-    if (wait <= 0) {
+    const [every, since] = [intervalMs(), before === null ? Infinity : performance.now() - lastMs]
+    if (since >= every * NEARLY) {
       clearTimeout(timer)
       take()
-    } else timer ??= setTimeout(take, wait)
+    } else timer ??= setTimeout(take, every * PATIENCE - since)
   })
   onScopeDispose(() => clearTimeout(timer))
   return calm
