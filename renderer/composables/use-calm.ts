@@ -6,8 +6,8 @@ export const CALM_MS = 1000
 
 /** Values come a little sooner or later than they should: what is nearly due goes with the value that is here. */
 const NEARLY = 0.8
-/** For the last value: while more come, each change goes with one of them, and not into a picture of its own. */
-const PATIENCE = 2.2
+/** What the last value waits longer, ms: while more come, each change goes with one of them, and not into a picture of its own. */
+const PATIENCE_MS = 1200
 
 export function useCalm<T>(value: () => T, intervalMs: () => number): Readonly<ShallowRef<T>> {
   const calm = shallowRef(value()) as ShallowRef<T>
@@ -24,7 +24,7 @@ export function useCalm<T>(value: () => T, intervalMs: () => number): Readonly<S
     if (since >= every * NEARLY) {
       clearTimeout(timer)
       take()
-    } else timer ??= setTimeout(take, every * PATIENCE - since)
+    } else timer ??= setTimeout(take, every + PATIENCE_MS - since)
   })
   onScopeDispose(() => clearTimeout(timer))
   return calm

@@ -191,7 +191,8 @@ describe('jobs and channels', () => {
     const before = names()
     const turned = [...JOBS].reverse().map((job, i) => ({ ...job, asked: 1000 * (9 - i) }))
     await resend(metadataFrame({ seq: 2, jobs: jobsOf([...turned, { ...JOBS[0]!, id: 'late' }]) }))
-    await vi.waitFor(() => expect(names()).toEqual([...before, 'late']))
+    // The last frame waits a moment for another one.
+    await vi.waitFor(() => expect(names()).toEqual([...before, 'late']), { timeout: 5000 })
   })
 
   it('show use, back-pressure and waits of a channel; what has no limit has no meter', async () => {
