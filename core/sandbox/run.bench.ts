@@ -49,6 +49,8 @@ export const benches: readonly (Bench | Growth)[] = [
   {
     ...{ id: 'sandbox.growth', unit: 'exponent', sizes: [50, 200, 800], axis: 'size', runs: 5 },
     cost: (now: () => number, jobs: number) => timed(now, jobs, 'adaptbf').ms,
-    note: `${SECONDS} s by the number of jobs, each asking for as much as before; 1 is linear.`,
+    note: `${SECONDS} s by the number of jobs, each asking for as much as before, a target for every 25 of them; 1 is linear.`,
+    limit:
+      'RPCs grow with the jobs; but there are more targets too, each serves all jobs and decides over them in every period, so that decisions grow with the product.',
   },
 ]
