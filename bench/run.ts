@@ -2,7 +2,8 @@
  * `npm run bench`: every cost as a median with its spread, beside its baseline and what must hold.
  *
  * `--only TEXT` those whose id has the text; `--json` one line for machines; `--page` writes docs/performance.md and its figures as well.
- * What was measured is told also by a run that is ended before its time. Ends with 0 also where a budget is missed: a machine may be slow. What is missed is named. 1: something could not be measured.
+ * What was measured is told also by a run that is ended before its time. Ends with 0 also where a budget is missed: a machine may be
+ * slow. What is missed is named. 1: something could not be measured.
  */
 import { parseArgs } from 'node:util'
 import { benches, suites } from './catalogue.ts'

@@ -48,7 +48,7 @@ export class BesideSamples {
     return (this.#first.get({ cluster }) as number | null) ?? undefined
   }
 
-  /** Takes out what is older; in the transaction of the caller. Returns whether there was any. */
+  /** Takes out what is older; in the transaction of the caller. @returns whether something went */
   cut(cluster: number, beforeMs: number): boolean {
     const before = Math.ceil(beforeMs)
     let rows = 0

@@ -168,7 +168,7 @@ export class Upkeep {
     return true
   }
 
-  /** A piece of what stands beside the samples and is older than the oldest of the finest. Returns whether there was any. */
+  /** A piece of what stands beside the samples and is older than the oldest of the finest. @returns whether something went */
   #evictBeside(): boolean {
     const { db, blocks, beside, clock } = this.#parts
     for (const cluster of this.#clusters.all() as number[]) {

@@ -28,6 +28,8 @@ function ask(): void {
   handle ??= requestAnimationFrame(run)
 }
 
+/** Frames of one pace come a little sooner or later than it: from this part of it on, what is due goes with the frame that is here. */
+export const NEARLY = 0.8
 /** Part of the gap for which the first of a sample waits for the frames of other streams: they come one after the other. */
 const JOINED = 1 / 8
 

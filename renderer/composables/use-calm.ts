@@ -1,11 +1,10 @@
 /** The same value, at most once per `intervalMs()`: charts and sparklines beside numbers that change faster. */
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from 'vue'
+import { NEARLY } from './animation-frame.ts'
 
 /** Pace of charts and sparklines: what the eye follows, at a quarter of what painting each frame would cost. */
 export const CALM_MS = 1000
 
-/** Values come a little sooner or later than they should: what is nearly due goes with the value that is here. */
-const NEARLY = 0.8
 /** What the last value waits longer, ms: while more come, each change goes with one of them, and not into a picture of its own. */
 const PATIENCE_MS = 1200
 

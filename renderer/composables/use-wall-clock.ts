@@ -4,11 +4,9 @@
  */
 import { createSharedComposable, tryOnScopeDispose, useIntervalFn } from '@vueuse/core'
 import { ref, type Ref } from 'vue'
-import { withEachPass } from './animation-frame.ts'
+import { NEARLY, withEachPass } from './animation-frame.ts'
 
 const EVERY_MS = 1000
-/** Frames of one second come a little sooner or later than a second after the last. */
-const NEARLY = 0.8
 
 export const useWallClock = createSharedComposable((): Readonly<Ref<number>> => {
   const now = ref(Date.now())
