@@ -20,9 +20,12 @@ export function makeSystemdTimer({ unit, seconds, stops }: TimerSpec, lctl: stri
 
 export const endSystemdTimer = (unit: string): string => `systemctl stop ${unit}.timer`
 
-/** `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between releases. */
+/**
+ * `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between releases. --all: the
+ * service of a waiting timer is inactive, and of units that a pattern names systemctl leaves out inactive ones.
+ */
 export const LIST_SYSTEMD_TIMERS =
-  "systemctl show --property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart 'sluice-*.timer' 'sluice-*.service'; " +
+  "systemctl show --all --property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart 'sluice-*.timer' 'sluice-*.service'; " +
   'cat /proc/uptime'
 
 const SPAN_S: Readonly<Record<string, number>> = {

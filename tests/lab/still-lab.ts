@@ -148,7 +148,7 @@ export async function startStillLab({
     known: `[127.0.0.1]:${port} ${host}`,
   }))
   return {
-    ...labFiles(folder, { cluster: 'still', nodes, identity, jump: undefined, settings }),
+    ...labFiles(folder, { cluster: 'still', nodes, user: me, identity, jump: undefined, settings }),
     identity,
     user: me,
     ports,
