@@ -18,6 +18,7 @@ import { serverLustre } from './parameters/site.ts'
 import { serversOfRule } from './scenario-rules.ts'
 import type { Scenario } from './scenario.ts'
 import type { SharedRange } from './shared-range.ts'
+import type { SystemdVersion } from './transient-timers.ts'
 import { scontrol, squeue, type QueuedJob } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
@@ -31,6 +32,8 @@ export interface EmulatorOptions {
    * and parameters read as if nothing had happened. @default true
    */
   readonly books?: boolean | undefined
+  /** Release of systemd on the servers; 252 without. */
+  readonly systemd?: SystemdVersion | undefined
 }
 
 export class EmulatedCluster {
@@ -80,7 +83,7 @@ export class EmulatedCluster {
     }
     this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, site))
     this.nodes = [
-      ...this.#makeServers(),
+      ...this.#makeServers(options.systemd),
       new EmulatedNode(this.sim, {
         name: 'sched01',
         role: 'scheduler',
@@ -127,7 +130,7 @@ export class EmulatedCluster {
     })
   }
 
-  #makeServers(): EmulatedNode[] {
+  #makeServers(systemd: SystemdVersion | undefined): EmulatedNode[] {
     const sides: LustreSide[] = []
     // The MGS is on the first MDS; every server hears of what is stored there.
     const paramsLog = new MgsLog(this.sim, () => sides)
@@ -135,7 +138,7 @@ export class EmulatedCluster {
     const serve = (server: EmulatedOss | EmulatedMds, role: 'oss' | 'mds'): EmulatedNode => {
       const lustre = { ...serverLustre(server, this), ...(server === mgs ? { paramsLog } : {}) }
       sides.push(lustre)
-      return new EmulatedNode(this.sim, { name: server.name, role, epochSeconds: this.epochSeconds, lustre })
+      return new EmulatedNode(this.sim, { name: server.name, role, epochSeconds: this.epochSeconds, systemd, lustre })
     }
     return [...this.oss.map((o) => serve(o, 'oss')), ...this.mds.map((m) => serve(m, 'mds'))]
   }

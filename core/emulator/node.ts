@@ -12,7 +12,7 @@ import { ROOT, type LustreSide, type NodeUser } from './lctl/host.ts'
 import { InputShell } from './shell/input-shell.ts'
 import type { NodeClock } from './system-tools.ts'
 import { Systemctl } from './systemctl.ts'
-import { TransientTimers } from './transient-timers.ts'
+import { TransientTimers, type SystemdVersion } from './transient-timers.ts'
 import { UserSession } from './user-session.ts'
 
 export interface NodeOptions {
@@ -20,6 +20,8 @@ export interface NodeOptions {
   readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
   /** Unix seconds at virtual time 0, when it was started; 0 without. */
   readonly epochSeconds?: number
+  /** Release of its systemd; 252 without. */
+  readonly systemd?: SystemdVersion | undefined
   /** Absent on a node without Lustre: it has no lctl either. */
   readonly lustre?: LustreSide
   /** More programs on everybody's PATH. */
@@ -48,8 +50,9 @@ export class EmulatedNode {
       sim,
       (words) => this.run(words),
       (name) => this.#session(ROOT).pathOf(name),
+      options.systemd ?? 252,
     )
-    this.#systemctl = new Systemctl(this.#timers, this.#clock)
+    this.#systemctl = new Systemctl(this.#timers, this.#clock, options.systemd ?? 252)
   }
 
   /** Names and instants (virtual ns) of the pending timers. */
@@ -77,7 +80,7 @@ export class EmulatedNode {
     let session = this.#sessions.get(key)
     if (!session) {
       const isRoot = user.uid === 0
-      const refused = exitWith(1, 'Failed to start transient timer unit: Interactive authentication required.\n')
+      const refused = exitWith(1, 'Failed to start transient timer unit: Access denied\n')
       const systemd: Readonly<Record<string, Program>> = {
         'systemd-run': (args) => (isRoot ? this.#timers.start(args) : refused),
         systemctl: (args) => this.#systemctl.run(args, isRoot),

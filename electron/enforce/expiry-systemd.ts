@@ -47,6 +47,14 @@ export function spanSeconds(text: string): number | undefined {
   return sum
 }
 
+/** Arguments of a timer that the helper on a server made: `PARAMETER QUEUE NAME ...`; undefined for any other command line. */
+export function helperStops(command: string): string | undefined {
+  const at = command.indexOf(HELPER_CALL)
+  const end = command.indexOf(' ;', at)
+  return at < 0 ? undefined : command.slice(at + HELPER_CALL.length, end < 0 ? undefined : end)
+}
+const HELPER_CALL = '/sluice-rule fire '
+
 /** Timers that wait: unit, uptime at which each fires, and the command line it runs as systemd prints it. */
 export function readSystemdTimers(
   stdout: string,

@@ -11,7 +11,13 @@ import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
 import { within } from '../cluster/deadline.ts'
 import { endShellTimer, LIST_SHELL_TIMERS, makeShellTimer, readShellTimers } from './expiry-shell.ts'
 import { faultOf, isLctl, isUnit, NAME, PARAMETERS, type TimerSpec, type TimerStop } from './expiry-spec.ts'
-import { endSystemdTimer, LIST_SYSTEMD_TIMERS, makeSystemdTimer, readSystemdTimers } from './expiry-systemd.ts'
+import {
+  endSystemdTimer,
+  helperStops,
+  LIST_SYSTEMD_TIMERS,
+  makeSystemdTimer,
+  readSystemdTimers,
+} from './expiry-systemd.ts'
 
 /** A timer as a server lists it. */
 export interface FoundTimer {
@@ -126,16 +132,20 @@ export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
     // One of another login must not hide ours.
     if (isUnit(t.unit) && (t.isOwn || !found.has(t.unit)) && !found.get(t.unit)?.isOwn) found.set(t.unit, t)
   }
-  if (kind === 'systemd') {
+  if (kind === 'systemd' || kind === 'helper') {
     for (const { unit, at, command } of readSystemdTimers(stdout)) {
-      add({ unit, stops: stopsOfCommand(command), leftS: left(at), isOwn: true })
+      const words = helperStops(command)
+      const stops = words === undefined ? stopsOfCommand(command) : (stopsOfWords(words) ?? [])
+      add({ unit, stops, leftS: left(at), isOwn: true })
     }
-  } else if (kind === 'shell') {
+  }
+  if (kind === 'shell') {
     for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
       const stops = stopsOfWords(rest)
       if (stops) add({ unit, stops, leftS: left(at), pid, isOwn })
     }
   } else if (kind === 'helper') {
+    // Of a server without systemd, where the helper keeps the time itself.
     for (const line of stdout.split('\n')) {
       const m = HELPER_LINE.exec(line)
       const stops = m && stopsOfWords(m[3] ?? '')

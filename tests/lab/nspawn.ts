@@ -7,7 +7,18 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
 import { resourcePath } from '#electron/host/resources.ts'
@@ -30,7 +41,16 @@ const SHELL_PATH: Readonly<Record<LoginShell, string>> = {
 export const LOGIN = 'sluice'
 
 const CACHE = '/var/cache/sluice-lab'
-const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'libpam-systemd', 'openssh-server', 'sudo', 'busybox-static', 'logrotate']
+const PACKAGES = [
+  'systemd',
+  'systemd-sysv',
+  'dbus',
+  'libpam-systemd',
+  'openssh-server',
+  'sudo',
+  'busybox-static',
+  'logrotate',
+]
 /** Commands in the new root: what a server in a test does not need, keys that are each server's own, and the login. */
 const CUSTOMIZE = [
   'rm -f /etc/ssh/ssh_host_* /etc/hostname',
@@ -45,7 +65,8 @@ const CUSTOMIZE = [
 const DPKG = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
 const BOOT_MS = 90_000
 
-const isOnPath = (program: string): boolean => SYSTEM_PATH.split(':').some((folder) => existsSync(join(folder, program)))
+const isOnPath = (program: string): boolean =>
+  SYSTEM_PATH.split(':').some((folder) => existsSync(join(folder, program)))
 
 function why(): string {
   if (process.platform !== 'linux') return 'containers of systemd-nspawn need Linux'
@@ -141,7 +162,10 @@ function buildStandIn(file: string, node: string): void {
 const childrenOf = (pid: number): number[] => {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
-    return text.split(' ').filter((w) => w !== '').map(Number)
+    return text
+      .split(' ')
+      .filter((w) => w !== '')
+      .map(Number)
   } catch {
     return []
   }
@@ -169,7 +193,9 @@ function membersOf(leader: number): number[] {
     }
   }
   const mine = spaceOf(String(leader))
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && spaceOf(pid) === mine).map(Number)
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && spaceOf(pid) === mine)
+    .map(Number)
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
@@ -256,9 +282,13 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     knownLines: (host = '127.0.0.1') => `[${host}]:${port} ${publicHalf(hostKey)}\n`,
     run,
     log: () =>
-      execFileSync('nsenter', ['-t', String(container.leader), '-m', '-p', '--', 'journalctl', '-o', 'cat', '-u', 'ssh'], {
-        encoding: 'latin1',
-      }),
+      execFileSync(
+        'nsenter',
+        ['-t', String(container.leader), '-m', '-p', '--', 'journalctl', '-o', 'cat', '-u', 'ssh'],
+        {
+          encoding: 'latin1',
+        },
+      ),
     killSessions: () => {
       const line = `main=$(systemctl show -p MainPID --value ssh); for p in $(pidof sshd sshd-session sshd-auth); do [ "$p" = "$main" ] || kill -9 "$p"; done; :`
       execFileSync('nsenter', ['-t', String(container.leader), '-m', '-p', '--', 'sh', '-c', line])
@@ -308,7 +338,9 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     `SetEnv PATH=${path}`,
   ]
   writeFileSync(join(folder, 'sshd_config'), `${config.join('\n')}\n`)
-  const grants = { none: [], read: ['sluice-read'], write: ['sluice-read', 'sluice-write'] }[o.sudo ?? 'none']
+  const grants: readonly string[] = { none: [], read: ['sluice-read'], write: ['sluice-read', 'sluice-write'] }[
+    o.sudo ?? 'none'
+  ]
   const setup = [
     'set -e',
     'cd /srv/lab',

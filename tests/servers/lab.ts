@@ -61,7 +61,9 @@ export class ConsoleFolder {
   }
 
   /** Plans one rule for these servers. @returns the id of the plan */
-  async plan(rules: readonly { readonly name: string; readonly match: string; readonly rate: number }[]): Promise<string> {
+  async plan(
+    rules: readonly { readonly name: string; readonly match: string; readonly rate: number }[],
+  ): Promise<string> {
     const file = join(this.data, 'desired.yaml')
     writeFileSync(file, JSON.stringify({ rules: rules.map((r) => ({ queue: 'reg', ...r })) }))
     const planned = await this.run('rules', 'plan', this.#lab.cluster, '--desired', file, '--json')

@@ -41,7 +41,15 @@ describe.skipIf(noServers !== '').each([
     expect(applied.stderr).toBe('')
     expect(applied.code).toBe(0)
     for (const host of HOSTS) expect(await rulesOn(lab, host)).toEqual(['ost.OSS.ost_io reg sl_cap'])
-    for (const host of HOSTS) await until(() => rulesOn(lab, host), (r) => r.length === 0)
-    for (const host of HOSTS) await until(() => timerUnitsOn(lab, host), (u) => u.length === 0)
+    for (const host of HOSTS)
+      await until(
+        () => rulesOn(lab, host),
+        (r) => r.length === 0,
+      )
+    for (const host of HOSTS)
+      await until(
+        () => timerUnitsOn(lab, host),
+        (u) => u.length === 0,
+      )
   })
 })
