@@ -1,8 +1,9 @@
 /** For tests: consoles as processes against servers with real parts, and the truth about those servers, past SSH. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
 import { isOwnName } from '#electron/enforce/own-names.ts'
 import { readTimers, type FoundTimer } from '#electron/enforce/expiry.ts'
 import type { TimerKind } from '#electron/cluster/connection.ts'
@@ -29,17 +30,31 @@ export interface Console {
   readonly ended: Promise<Ended>
 }
 
+interface ClusterFile {
+  clusters: { name: string; nodes: { name: string }[] }[]
+}
+
 /** A console with a data folder of its own. */
 export class ConsoleFolder {
   readonly data = scratch()
-  readonly #lab: Lab
+  readonly cluster: string
+  readonly #file: string
+  readonly #knownHosts: string
 
-  constructor(lab: Lab) {
-    this.#lab = lab
+  /** @param host  the one server that it knows, as a cluster of its own; all servers without. */
+  constructor(lab: Lab, host?: string) {
+    this.#knownHosts = lab.knownHosts
+    this.cluster = host === undefined ? lab.cluster : `${lab.cluster}-${host}`
+    this.#file = lab.clusterFile
+    if (host === undefined) return
+    const { clusters } = parse(readFileSync(lab.clusterFile, 'utf8')) as ClusterFile
+    const narrowed = clusters.map((c) => ({ ...c, name: this.cluster, nodes: c.nodes.filter((n) => n.name === host) }))
+    this.#file = join(this.data, 'clusters.yaml')
+    writeFileSync(this.#file, stringify({ clusters: narrowed }))
   }
 
   start(...words: readonly string[]): Console {
-    const flags = ['--config', this.#lab.clusterFile, '--known-hosts', this.#lab.knownHosts]
+    const flags = ['--config', this.#file, '--known-hosts', this.#knownHosts]
     const child = spawn(process.execPath, [LAUNCHER, ...flags, ...words], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, SLUICE_DATA: this.data, SSH_AUTH_SOCK: '' },
@@ -66,14 +81,14 @@ export class ConsoleFolder {
   ): Promise<string> {
     const file = join(this.data, 'desired.yaml')
     writeFileSync(file, JSON.stringify({ rules: rules.map((r) => ({ queue: 'reg', ...r })) }))
-    const planned = await this.run('rules', 'plan', this.#lab.cluster, '--desired', file, '--json')
+    const planned = await this.run('rules', 'plan', this.cluster, '--desired', file, '--json')
     const id = planned.code === 0 ? (JSON.parse(planned.stdout) as { id?: unknown }).id : undefined
     if (typeof id !== 'string') throw new Error(`no plan: ${planned.stdout}${planned.stderr}`)
     return id
   }
 
   apply(id: string, expire: string, ...more: readonly string[]): Console {
-    const words = ['rules', 'apply', id, '--target', this.#lab.cluster, '--expire', expire, '--canary', '0', '--json']
+    const words = ['rules', 'apply', id, '--target', this.cluster, '--expire', expire, '--canary', '0', '--json']
     return this.start(...words, ...more)
   }
 }

@@ -12,10 +12,10 @@ cluster: two
 clients: { count: 2 }
 control: { max_rate: 200, mode: observe }
 oss:
-  - { name: oss01, osts: [{ name: two-OST0000, disk: { bandwidth_mb_s: 1000 } }] }
-  - { name: oss02, osts: [{ name: two-OST0001, disk: { bandwidth_mb_s: 1000 } }] }
+  - { name: oss01, osts: [{ name: two-OST0000, disk: { bandwidth_mb_s: 20 } }] }
+  - { name: oss02, osts: [{ name: two-OST0001, disk: { bandwidth_mb_s: 20 } }] }
 jobs:
-  - { id: "1.hog.1001", clients: [1], op: write, size_kib: 64, total_rpcs: 4, pattern: { kind: continuous } }
+  - { id: "1.hog.1001", clients: [1], op: write, size_kib: 64, total_rpcs: 100000000, pattern: { kind: continuous } }
 `
 const HOSTS = ['oss01', 'oss02'] as const
 
