@@ -134,7 +134,10 @@ describe.skipIf(noServers !== '').each([
           let ended = ''
           void console.ended.then(({ code, stderr }) => (ended = `it ended with ${code}: ${stderr}`))
           const look = async (): Promise<string> => ((await isWritten()) ? 'written' : ended)
-          if (random() < 0.8) expect(await until(look, (found) => found !== '', 45_000).catch(() => console.stdout().slice(-3000))).toBe('written')
+          if (random() < 0.8)
+            expect(await until(look, (found) => found !== '', 45_000).catch(() => console.stdout().slice(-3000))).toBe(
+              'written',
+            )
           await new Promise((wait) => setTimeout(wait, 4000 * random()))
           console.child.kill('SIGKILL')
           await console.ended
