@@ -319,7 +319,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
 
   it('a node answers with what the session says, and rejects when it does not', async () => {
     const s = await open()
-    const node = new SshNode('oss1', 'oss', s)
+    const node = new SshNode('oss1', ['oss'], s)
     expect(await node.exec('echo x')).toEqual({ stdout: 'x\n', stderr: '', code: 0 })
     s.stop()
     await expect(node.exec('echo x')).rejects.toBeInstanceOf(SshError)

@@ -20,7 +20,7 @@ interface FileParts {
   readonly cluster: string
   readonly nodes: readonly {
     readonly name: string
-    readonly role: EmulatedNodes[number]['role']
+    readonly roles: readonly EmulatedNodes[number]['roles'][number][]
     readonly port: number
     /** Lines of known_hosts. */
     readonly known: string
@@ -38,8 +38,8 @@ export function labFiles(folder: string, { cluster, nodes, identity, jump, setti
     sshConfig: join(folder, 'ssh_config'),
   }
   const via = jump ? `${me}@127.0.0.1:${jump.port}` : null
-  const entries = nodes.map(({ name, role, port }) => ({
-    ...{ name, host: '127.0.0.1', port, user: me, identity, roles: [role], jump: via },
+  const entries = nodes.map(({ name, roles, port }) => ({
+    ...{ name, host: '127.0.0.1', port, user: me, identity, roles: [...roles], jump: via },
   }))
   writeFileSync(
     files.clusterFile,

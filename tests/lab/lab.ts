@@ -43,7 +43,7 @@ export interface LabOptions {
 export interface LabNode {
   /** What the emulated node calls itself. */
   readonly name: string
-  readonly role: EmulatedNodes[number]['role']
+  readonly roles: EmulatedNodes[number]['roles']
   readonly port: number
   readonly sshd: Sshd
 }
@@ -77,9 +77,11 @@ export interface Lab extends LabFiles {
   stop(): Promise<void>
 }
 
-const programsOf = (role: LabNode['role'], o: LabOptions): string[] => [
+const programsOf = (roles: LabNode['roles'], o: LabOptions): string[] => [
   'hostname',
-  ...(role === 'oss' || role === 'mds' ? ['lctl'] : role === 'scheduler' ? ['squeue', 'scontrol'] : ['sluice']),
+  ...(roles.includes('oss') || roles.includes('mds') ? ['lctl'] : []),
+  ...(roles.includes('scheduler') ? ['squeue', 'scontrol'] : []),
+  ...(roles.includes('controller') ? ['sluice'] : []),
   ...(o.timers === 'shell' ? [] : ['systemd-run', 'systemctl']),
   ...(o.login === 'ops' ? ['id', 'whoami', 'sudo'] : []),
 ]
@@ -100,11 +102,11 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   const jump = o.jump ? await startSshd({ authorized }) : undefined
   const running = new Map<string, Running>()
   const first = o.programs ? `${scriptFolder(o.programs)}:` : ''
-  for (const { name, role } of emulator.nodes) {
-    if (o.servers ? !o.servers.includes(name) : role === 'controller') continue
+  for (const { name, roles } of emulator.nodes) {
+    if (o.servers ? !o.servers.includes(name) : roles.includes('controller')) continue
     const env = {
       ...o.env,
-      PATH: `${first}${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
+      PATH: `${first}${standInFolder(programsOf(roles, o))}:${SYSTEM_PATH}`,
       SLUICE_STANDIN_SOCKET: emulator.socket,
       SLUICE_STANDIN_NODE: name,
       SLUICE_STANDIN_USER: o.login ?? 'root',
@@ -116,7 +118,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
       .join(' ')}`
     const lines = [...(o.lines ?? []), setEnv]
     const sshd = await startSshd({ authorized, lines })
-    running.set(name, { node: { name, role, port: sshd.port, sshd }, lines })
+    running.set(name, { node: { name, roles, port: sshd.port, sshd }, lines })
   }
   const of = (name: string): Running => {
     const found = running.get(name)

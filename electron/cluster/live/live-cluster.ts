@@ -8,7 +8,7 @@
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { readOnlyWhile } from '../../enforce/read-only.ts'
-import type { NodeConnection } from '../connection.ts'
+import { isLustreServer, type NodeConnection } from '../connection.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
@@ -163,16 +163,17 @@ export class LiveCluster {
       if (s.facts) this.#parts.onRoles?.(s.host, s.facts.roles)
       this.#parts.onReady?.(s)
       // Nothing was known of it when sampling began, or nothing was there to sample.
-      if (this.#wanted && this.#connectedMs !== undefined && !this.#taken.has(s) && this.#nodesOf(s).length > 0) {
+      if (this.#wanted && this.#connectedMs !== undefined && !this.#taken.has(s) && this.#nodeOf(s)) {
         this.#beginAnew()
       }
     }
     this.#changed()
   }
 
-  #nodesOf(s: LiveServer): NodeConnection[] {
+  #nodeOf(s: LiveServer): NodeConnection | undefined {
+    const node = s.node(this.#rolesOf(s))
     // Whatever a verb above does: while it is read-only nothing but readings leaves this machine.
-    return s.nodes(this.#rolesOf(s)).map((n) => readOnlyWhile(n, () => this.#input.safeMode === 'read-only'))
+    return node && readOnlyWhile(node, () => this.#input.safeMode === 'read-only')
   }
 
   #beginAnew(): void {
@@ -188,13 +189,15 @@ export class LiveCluster {
   #begin(): void {
     // It may have been asked for several times, and not be wanted any more when its turn comes.
     if (!this.#wanted || this.#source) return
-    const taken = new Map(
-      this.#servers.map((s) => [s, this.#nodesOf(s)] as const).filter(([, nodes]) => nodes.length > 0),
-    )
-    const nodes = [...taken.values()].flat()
+    const taken = new Map<LiveServer, NodeConnection>()
+    for (const s of this.#servers) {
+      const node = this.#nodeOf(s)
+      if (node) taken.set(s, node)
+    }
+    const nodes = [...taken.values()]
     this.#connectedMs = Date.now()
     // Without any server there is nothing to sample yet; the first that turns up begins it.
-    if (!nodes.some((n) => n.role === 'oss' || n.role === 'mds')) return this.#changed()
+    if (!nodes.some(isLustreServer)) return this.#changed()
     this.#taken = new Set(taken.keys())
     const { name: cluster, maxRate, intervalMs } = this.#input
     const jobIdName = this.#servers.map((s) => s.facts?.jobid?.name).find((name) => name !== undefined)

@@ -1,7 +1,7 @@
 /** One server of a live cluster: its session, what was found out about it, and the shells that the rest of the console uses. */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { ExecResult, NodeConnection, TimerKind } from '../connection.ts'
+import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../connection.ts'
 import { discover } from '../discovery/discover.ts'
 import type { NodeFacts } from '../discovery/facts.ts'
 import { accessOf, gate, literalOf } from '../remote-command.ts'
@@ -12,20 +12,18 @@ import type { SessionState } from '../../ssh/state.ts'
 import { connectionSteps } from './connection-steps.ts'
 import type { SshAccess } from './ssh-access.ts'
 
-type Role = NodeConnection['role']
-
 /** Roles that the console talks to. */
-const ROLES: readonly Role[] = ['oss', 'mds', 'scheduler', 'controller']
+const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller']
 
-/** A server in one of its roles, as everything above knows it. */
+/** A server as everything above knows it. */
 class LiveNode implements NodeConnection {
   readonly host: string
-  readonly role: Role
+  readonly roles: readonly NodeRole[]
   readonly #server: LiveServer
 
-  constructor(host: string, role: Role, server: LiveServer) {
-    this.host = host
-    this.role = role
+  constructor(roles: readonly NodeRole[], server: LiveServer) {
+    this.host = server.host
+    this.roles = roles
     this.#server = server
   }
 
@@ -121,10 +119,10 @@ export class LiveServer {
     for (const l of [...this.#listeners]) l()
   }
 
-  /** One shell a role; a server with several roles is several nodes under names of their own. */
-  nodes(roles: readonly string[]): NodeConnection[] {
+  /** The server in the roles that the console talks to; undefined where it has none of them. */
+  node(roles: readonly string[]): NodeConnection | undefined {
     const mine = ROLES.filter((r) => roles.includes(r))
-    return mine.map((role, i) => new LiveNode(i === 0 ? this.host : `${this.host}+${role}`, role, this))
+    return mine.length === 0 ? undefined : new LiveNode(mine, this)
   }
 
   /** Connects and finds out what it is. Resolves when that is known, or when it is known why not. */
@@ -182,7 +180,7 @@ export class LiveServer {
   async #find(): Promise<void> {
     const { session } = this
     if (!session) return
-    const node = new SshNode(this.host, 'oss', session)
+    const node = new SshNode(this.host, [], session)
     try {
       const found = await discover(
         (command) => node.exec(command),
