@@ -95,9 +95,7 @@ export class ClusterReader {
    */
   reading(host: string, service?: ServiceName): NodeReading | undefined {
     const readings = this.#readings.get(host)
-    return service === undefined
-      ? readings?.[0]
-      : readings?.find((r) => r.service.role === SERVICES[service].role)
+    return service === undefined ? readings?.[0] : readings?.find((r) => r.service.role === SERVICES[service].role)
   }
 
   /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */

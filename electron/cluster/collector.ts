@@ -67,11 +67,7 @@ export class NodeCollector {
   #targets: readonly ServedTarget[] = []
   #texts: ReadonlyMap<string, ReadText> = new Map()
 
-  constructor(
-    probe: ServerProbe,
-    board: ProbeBoard,
-    source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>,
-  ) {
+  constructor(probe: ServerProbe, board: ProbeBoard, source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>) {
     this.#probe = probe
     this.#board = board
     this.#source = source

@@ -72,17 +72,17 @@ export function stopScriptText(
   let count = 0
   const lustre = servers.filter(isLustreServer)
   const parts = lustre.map(({ host, roles, rules, units }) => {
-      const lines = rules
-        .filter((r) => NAME.test(r.name))
-        .map((r) => `  put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
-      count += lines.length
-      const rests = servicesOf(roles).map((s) => `  rest ${s.rules}\n`)
-      // Last: a timer that stays does no harm, a rule without one does.
-      const ends = units
-        .filter(isUnit)
-        .map((u) => `  [ "$failed" -ne 0 ] || systemctl stop ${u}.timer 2>/dev/null || :\n`)
-      return `${shellQuote(host)})\n${[...lines, ...rests, ...ends].join('')}  ;;\n`
-    })
+    const lines = rules
+      .filter((r) => NAME.test(r.name))
+      .map((r) => `  put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
+    count += lines.length
+    const rests = servicesOf(roles).map((s) => `  rest ${s.rules}\n`)
+    // Last: a timer that stays does no harm, a rule without one does.
+    const ends = units
+      .filter(isUnit)
+      .map((u) => `  [ "$failed" -ne 0 ] || systemctl stop ${u}.timer 2>/dev/null || :\n`)
+    return `${shellQuote(host)})\n${[...lines, ...rests, ...ends].join('')}  ;;\n`
+  })
   const at = new Date(atMs).toISOString()
   const hosts = lustre.map((s) => inComment(s.host))
   return { text: HEAD(inComment(cluster), at, hosts) + parts.join('') + TAIL, rules: count }

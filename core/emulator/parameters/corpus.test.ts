@@ -106,7 +106,11 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
       // When the MDT heard of its OSTs, before the mount or after, is chance.
       const heads = (text: string): string[] =>
         text.match(/^LDLM pool state .*$/gm)?.map((h) => common(h).replace(/(-[mo][ds]c-.*)-\d+\)/, '$1-N)')) ?? []
-      const node = new EmulatedNode(new Simulation(), { name: 'testfs', roles: ['oss'], lustre: fixture(r.lustre).lustre })
+      const node = new EmulatedNode(new Simulation(), {
+        name: 'testfs',
+        roles: ['oss'],
+        lustre: fixture(r.lustre).lustre,
+      })
       const mine = heads(node.exec(r.command).stdout)
       expect(mine, r.file).toEqual(heads(r.stdout))
       pools += mine.length

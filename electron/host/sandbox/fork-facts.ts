@@ -37,7 +37,10 @@ export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[]
     }),
   )
   // CPTs are the machine's: rules of either role tell them.
-  return found.map((s) => ({ ...s, cpts: s.cpts ?? found.find((o) => o.name === s.name && o.cpts !== undefined)?.cpts }))
+  return found.map((s) => ({
+    ...s,
+    cpts: s.cpts ?? found.find((o) => o.name === s.name && o.cpts !== undefined)?.cpts,
+  }))
 }
 
 /** Rules as commands that make the same list again, those of our controllers left out. */
