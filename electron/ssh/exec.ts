@@ -42,7 +42,8 @@ export class Output {
   }
 }
 
-const seconds = (ms: number): string => `${ms / 1000} s`
+/** A time for a message: tenths of a second at most. */
+export const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`
 
 export const timedOut = (ms: number): SshFailure => ({
   code: 'SSH_COMMAND_TIMEOUT',
