@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Client, ClientChannel } from 'ssh2'
+import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, ok } from '#core/base/result.ts'
 import type { ExecResult } from '../cluster/connection.ts'
 import { commandBytes } from './command-text.ts'
@@ -16,7 +17,6 @@ import {
   killChannel,
   lostMidway,
   openExec,
-  seconds,
   timedOut,
   tooMuch,
   type CommandBounds,
@@ -95,7 +95,9 @@ export class FramedChannel {
     channel.close()
     if (answer.ok) return unfit('sh does not answer as a POSIX shell does')
     const { code, why, what } = answer.error
-    return code === 'SSH_COMMAND_TIMEOUT' ? slow(`its shell did not answer within ${seconds(shellMs)}`) : unfit(why ?? what)
+    return code === 'SSH_COMMAND_TIMEOUT'
+      ? slow(`its shell did not answer within ${formatTimeout(shellMs)}`)
+      : unfit(why ?? what)
   }
 
   get isOpen(): boolean {
@@ -198,7 +200,7 @@ function openShell(client: Client, shellMs: number): Promise<SshResult<ClientCha
     let isLate = false
     const late = setTimeout(() => {
       isLate = true
-      resolve(slow(`no channel was opened within ${seconds(shellMs)}`))
+      resolve(slow(`no channel was opened within ${formatTimeout(shellMs)}`))
     }, shellMs)
     openExec(client, START, (err, channel) => {
       clearTimeout(late)
