@@ -17,7 +17,7 @@ import { UserSession } from './user-session.ts'
 
 export interface NodeOptions {
   readonly name: string
-  readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
+  readonly roles: readonly ('oss' | 'mds' | 'scheduler' | 'controller')[]
   /** Unix seconds at virtual time 0, when it was started; 0 without. */
   readonly epochSeconds?: number
   /** Release of its systemd; 252 without. */
@@ -30,7 +30,7 @@ export interface NodeOptions {
 
 export class EmulatedNode {
   readonly name: string
-  readonly role: NodeOptions['role']
+  readonly roles: NodeOptions['roles']
   /** It answers no shell now; whoever asks it waits in vain. What it runs by itself goes on. */
   isSilent = false
   readonly #timers: TransientTimers
@@ -42,7 +42,7 @@ export class EmulatedNode {
 
   constructor(sim: Simulation, options: NodeOptions) {
     this.name = options.name
-    this.role = options.role
+    this.roles = options.roles
     this.#options = options
     const epochNs = BigInt(options.epochSeconds ?? 0) * BigInt(NS_PER_S)
     this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now }

@@ -8,7 +8,7 @@ const ops = { name: 'ops', uid: 1000 }
 /** 2026-01-01 00:00:00 UTC was a Thursday. */
 function node(): { sim: Simulation; node: EmulatedNode; out: (line: string) => string } {
   const sim = new Simulation()
-  const n = new EmulatedNode(sim, { name: 'oss01', role: 'oss', epochSeconds: 1_767_225_600 })
+  const n = new EmulatedNode(sim, { name: 'oss01', roles: ['oss'], epochSeconds: 1_767_225_600 })
   return { sim, node: n, out: (line) => n.exec(line).stdout }
 }
 

@@ -7,14 +7,14 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { Asked } from './asked.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
-import type { ClusterSource, NodeConnection } from './connection.ts'
+import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from './connection.ts'
 import { within } from './deadline.ts'
 import type { EventLog } from './event-log.ts'
 import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
-import { SERVICES, type Service } from './service.ts'
+import { SERVICES } from './service.ts'
 
 export interface TargetNow {
   readonly target: string
@@ -28,6 +28,7 @@ export interface Silence {
 
 /** What one round of reading came to. */
 export interface Round {
+  /** One reading a role of each server that answered. */
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
   /** Servers that did not answer. */
   readonly silent: readonly NodeConnection[]
@@ -39,11 +40,11 @@ export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
   readonly #patience: Patience
-  readonly #servers: readonly { readonly node: NodeConnection; readonly service: Service; readonly asked: Asked }[]
+  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: Asked }[]
   readonly #missing = new Map<string, Silence>()
-  readonly #readings = new Map<string, NodeReading>()
+  readonly #readings = new Map<string, readonly NodeReading[]>()
   /** Targets of each server, as last read: a server that does not answer still has them. */
-  readonly #targetsOf = new Map<string, readonly string[]>()
+  readonly #targetsOf = new Map<string, readonly { readonly target: string; readonly role: NodeRole }[]>()
 
   /**
    * @param probeOf   how each server is read.
@@ -59,12 +60,12 @@ export class ClusterReader {
     this.#source = source
     this.#events = events
     this.#patience = patience
-    const first = Object.values(SERVICES).filter((s) => s.isFirst)
-    this.#servers = first.flatMap((service) =>
-      source.nodes
-        .filter((n) => n.role === service.role)
-        .map((node) => ({ node, service, asked: new Asked(new NodeCollector(probeOf(node), service, board, source)) })),
-    )
+    const servers = source.nodes.filter(isLustreServer)
+    const isData = (n: NodeConnection): boolean => n.roles.includes('oss')
+    this.#servers = [...servers.filter(isData), ...servers.filter((n) => !isData(n))].map((node) => ({
+      node,
+      asked: new Asked(new NodeCollector(probeOf(node), board, source)),
+    }))
   }
 
   /** OSSes, then MDSes. */
@@ -75,7 +76,7 @@ export class ClusterReader {
   /** Servers of a service, in the order of the source. */
   serversOf(service: ServiceName): readonly string[] {
     const { role } = SERVICES[service]
-    return this.#servers.filter((c) => c.service.role === role).map((c) => c.node.host)
+    return this.#servers.filter((c) => c.node.roles.includes(role)).map((c) => c.node.host)
   }
 
   node(host: string): NodeConnection | undefined {
@@ -87,24 +88,32 @@ export class ClusterReader {
     return this.#missing
   }
 
-  /** The newest reading of a server, also of one that is silent by now. */
-  reading(host: string): NodeReading | undefined {
-    return this.#readings.get(host)
+  /**
+   * The newest reading of a server, also of one that is silent by now.
+   *
+   * @param service  in whose role; the first role without.
+   */
+  reading(host: string, service?: ServiceName): NodeReading | undefined {
+    const readings = this.#readings.get(host)
+    return service === undefined ? readings?.[0] : readings?.find((r) => r.service.role === SERVICES[service].role)
   }
 
   /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */
   ageMs(host: string, atNs: number): number | undefined {
-    const reading = this.#readings.get(host)
+    const reading = this.reading(host)
     return reading && Math.max(0, (atNs - reading.atNs) / 1e6)
   }
 
-  targetsOf(host: string): readonly string[] {
-    return this.#targetsOf.get(host) ?? []
+  /** @param service  in whose role; all targets of the server without. */
+  targetsOf(host: string, service?: ServiceName): readonly string[] {
+    const role = service && SERVICES[service].role
+    const all = this.#targetsOf.get(host) ?? []
+    return all.flatMap((t) => (role === undefined || t.role === role ? t.target : []))
   }
 
   /** Targets of these servers, each with its server. */
-  targetsAt(hosts: readonly string[]): TargetNow[] {
-    return hosts.flatMap((node) => this.targetsOf(node).map((target) => ({ target, node })))
+  targetsAt(hosts: readonly string[], service?: ServiceName): TargetNow[] {
+    return hosts.flatMap((node) => this.targetsOf(node, service).map((target) => ({ target, node })))
   }
 
   /** Asks all servers that are not being read, and takes what has come in time. */
@@ -122,7 +131,7 @@ export class ClusterReader {
       if (taken === 'idle' || taken === 'late') (this.#missing.has(node.host) ? silent : late).push(node)
       else {
         this.#note(node.host, a, taken, atMs)
-        if (taken.ok) read.push({ node, reading: taken.reading })
+        if (taken.ok) for (const reading of taken.readings) read.push({ node, reading })
         else silent.push(node)
       }
     }
@@ -135,13 +144,16 @@ export class ClusterReader {
       this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
     }
     if (result.ok) {
-      const { reading } = result
-      const lost = lostRules(this.#readings.get(host), reading)
-      if (lost !== '') this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
-      this.#readings.set(host, reading)
+      const { readings } = result
+      for (const reading of readings) {
+        const lost = lostRules(this.reading(host, reading.service.name), reading)
+        if (lost !== '')
+          this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
+      }
+      this.#readings.set(host, readings)
       this.#targetsOf.set(
         host,
-        reading.targets.map((t) => t.target),
+        readings.flatMap(({ targets, service: { role } }) => targets.map(({ target }) => ({ target, role }))),
       )
       if (!was) return
       this.#missing.delete(host)

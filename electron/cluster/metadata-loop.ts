@@ -103,7 +103,7 @@ export class MetadataLoop {
 
   /** Whether there is anything to control: a source without metadata servers has no such plane. */
   get hasServers(): boolean {
-    return this.#source.nodes.some((n) => n.role === 'mds')
+    return this.#source.nodes.some((n) => n.roles.includes('mds'))
   }
 
   get failures(): readonly Failure[] {
@@ -302,14 +302,15 @@ export class MetadataLoop {
       const written = service.name === 'mdt_readpage' ? services.mdt_readpage : undefined
       return { service: service.name, rules: written?.rules ?? rules, rulesText: written?.rulesText ?? rulesText }
     })
-    return { ...idlePeriod(reading.host, services.mdt.rules, services.mdt.rulesText), others }
+    const idle = idlePeriod(reading.host, services.mdt.rules, services.mdt.rulesText)
+    return { ...idle, service: 'mdt', others }
   }
 
   #stateNow(sample: number, atMs: number, policies: PoliciesAt): MetadataState {
     return metadataState({
       ...{ sample, atMs, cycle: this.#cycle, cycleMs: this.#cycleMs, settings: this.#settings },
       ...{ decision: this.#decision, policies, failures: this.failures, events: this.#events.last },
-      hosts: this.#source.nodes.filter((n) => n.role === 'mds').map((n) => n.host),
+      hosts: this.#source.nodes.filter((n) => n.roles.includes('mds')).map((n) => n.host),
       serverOf: (host) => this.#servers.get(host),
       countsOf: (host) => this.#window.of(host),
       leaseUntilMs: (host) => {

@@ -121,7 +121,7 @@ export class ClusterMonitor {
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#batch = new BatchQueue(source, this.#probes)
     this.#meeting = new JobMeeting(this.jobs, this.#batch, this.events)
-    const controller = source.nodes.find((n) => n.role === 'controller')
+    const controller = source.nodes.find((n) => n.roles.includes('controller'))
     this.padll = controller && new PadllReader(controller, this.events)
     this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
       read: (node, command) => this.#probes.read('ldlm', node, command),
@@ -149,7 +149,7 @@ export class ClusterMonitor {
 
   /** MDTs, each with its MDS. */
   get metadataTargets(): readonly TargetNow[] {
-    return this.#reader.targetsAt(this.serversOf('mdt'))
+    return this.#reader.targetsAt(this.serversOf('mdt'), 'mdt')
   }
 
   /** OSSes in the order of the source. */
@@ -202,13 +202,14 @@ export class ClusterMonitor {
     return !this.#failures.has('history')
   }
 
-  reading(host: string): NodeReading | undefined {
-    return this.#reader.reading(host)
+  /** The newest reading of a server in the role of a service; in its first role without. */
+  reading(host: string, service?: ServiceName): NodeReading | undefined {
+    return this.#reader.reading(host, service)
   }
 
   /** What the newest reading of a server says of one of its services. */
   serviceReading(host: string, service: ServiceName): ServiceReading | undefined {
-    const reading = this.#reader.reading(host)
+    const reading = this.#reader.reading(host, service)
     return reading && serviceReading(reading, SERVICES[service])
   }
 
@@ -334,11 +335,11 @@ export class ClusterMonitor {
     const { read, silent, late } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]
-      .filter((n) => n.role === 'oss')
-      .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
+      .filter((n) => n.roles.includes('oss'))
+      .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
     const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
     this.#meter.add(costs, performance.now())
-    this.#targets = this.#reader.targetsAt(this.servers)
+    this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
@@ -352,7 +353,7 @@ export class ClusterMonitor {
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
     if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
-    const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)
+    const silentMds = silent.filter((n) => n.roles.includes('mds')).map((n) => n.host)
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
       read: read.filter(({ reading }) => reading.service.name === 'mdt'),
@@ -371,7 +372,7 @@ export class ClusterMonitor {
     const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
-      this.idleRules.look(p.host, p.rules, atMs)
+      this.idleRules.look(placeOf(p.host, p.service), p.rules, atMs)
       for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
     }
     const unread = this.#reader.targetsAt([...silent, ...late].map(({ host }) => host))

@@ -58,7 +58,7 @@ export class SampleKeeper {
     const sums = sumSample(readings, periods, held, (id) => this.#jobs.find(id) !== undefined)
     readings.forEach((reading, i) => {
       const period = periods[i] as ServerPeriod
-      this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
+      this.#recent.keepRules(placeOf(reading.host, period.service), sample, period.rulesText, policyOf(reading))
       for (const { service, rulesText } of period.others ?? []) {
         const other = reading.others.find((o) => o.service.name === service)
         this.#recent.keepRules(placeOf(reading.host, service), sample, rulesText, other ? policyOf(other) : '')
@@ -89,7 +89,7 @@ export class SampleKeeper {
   ): void {
     const seconds = this.#source.periodNs / NS_PER_S
     for (const p of periods) {
-      this.#history.recordRules(atMs, p.host, p.rules)
+      this.#history.recordRules(atMs, placeOf(p.host, p.service), p.rules)
       for (const o of p.others ?? []) this.#history.recordRules(atMs, placeOf(p.host, o.service), o.rules)
       for (const d of p.decisions) {
         if (p.reports.get(d.target)?.held) continue
@@ -245,8 +245,10 @@ export class SampleKeeper {
 
   /** Whether every MDS was measured: what a job does on the others is not what it does. */
   #measuresMetadata(readings: readonly NodeReading[]): boolean {
-    const measured = readings.filter((r) => r.targets.every((t) => t.deltas !== undefined)).map((r) => r.host)
-    return this.#source.nodes.every((n) => n.role !== 'mds' || measured.includes(n.host))
+    const measured = readings
+      .filter((r) => r.service.name === 'mdt' && r.targets.every((t) => t.deltas !== undefined))
+      .map((r) => r.host)
+    return this.#source.nodes.every((n) => !n.roles.includes('mds') || measured.includes(n.host))
   }
 
   #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>, hasMetadata: boolean): void {

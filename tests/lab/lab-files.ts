@@ -20,7 +20,7 @@ interface FileParts {
   readonly cluster: string
   readonly nodes: readonly {
     readonly name: string
-    readonly role: EmulatedNodes[number]['role']
+    readonly roles: readonly EmulatedNodes[number]['roles'][number][]
     readonly port: number
     /** Lines of known_hosts. */
     readonly known: string
@@ -40,8 +40,8 @@ export function labFiles(folder: string, { cluster, nodes, user, identity, jump,
     sshConfig: join(folder, 'ssh_config'),
   }
   const via = jump ? `${me}@127.0.0.1:${jump.port}` : null
-  const entries = nodes.map(({ name, role, port }) => ({
-    ...{ name, host: '127.0.0.1', port, user, identity, roles: [role], jump: via },
+  const entries = nodes.map(({ name, roles, port }) => ({
+    ...{ name, host: '127.0.0.1', port, user, identity, roles: [...roles], jump: via },
   }))
   writeFileSync(
     files.clusterFile,

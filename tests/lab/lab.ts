@@ -51,7 +51,7 @@ export interface LabOptions {
 export interface LabNode {
   /** What the emulated node calls itself. */
   readonly name: string
-  readonly role: EmulatedNodes[number]['role']
+  readonly roles: EmulatedNodes[number]['roles']
   readonly port: number
   readonly sshd: LabSshd
 }
@@ -88,9 +88,11 @@ export interface Lab extends LabFiles {
   stop(): Promise<void>
 }
 
-const programsOf = (role: LabNode['role'], o: LabOptions): string[] => [
+const programsOf = (roles: LabNode['roles'], o: LabOptions): string[] => [
   'hostname',
-  ...(role === 'oss' || role === 'mds' ? ['lctl'] : role === 'scheduler' ? ['squeue', 'scontrol'] : ['sluice']),
+  ...(roles.includes('oss') || roles.includes('mds') ? ['lctl'] : []),
+  ...(roles.includes('scheduler') ? ['squeue', 'scontrol'] : []),
+  ...(roles.includes('controller') ? ['sluice'] : []),
   ...(o.timers === 'shell' ? [] : ['systemd-run', 'systemctl']),
   ...(o.login === 'ops' ? ['id', 'whoami', 'sudo'] : []),
 ]
@@ -111,13 +113,13 @@ async function startServers(
 ): Promise<Map<string, Running>> {
   const running = new Map<string, Running>()
   const programs = o.programs ? scriptFolder(o.programs) : undefined
-  for (const { name, role } of nodes) {
-    if (role !== 'oss' && role !== 'mds') continue
+  for (const { name, roles } of nodes) {
+    if (!roles.includes('oss') && !roles.includes('mds')) continue
     if (o.servers && !o.servers.includes(name)) continue
     const { release, shell, lines } = o
     const sudo = o.sudo === 'broad' ? undefined : o.sudo
     const server = await startServer({ name, release, shell, socket, authorized, sudo, lines, programs })
-    running.set(name, { node: { name, role, port: server.port, sshd: server }, lines: [], server })
+    running.set(name, { node: { name, roles, port: server.port, sshd: server }, lines: [], server })
   }
   return running
 }
@@ -137,11 +139,11 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   }
   const running = new Map<string, Running>()
   const first = o.programs ? `${scriptFolder(o.programs)}:` : ''
-  for (const { name, role } of emulator.nodes) {
-    if (o.servers ? !o.servers.includes(name) : role === 'controller') continue
+  for (const { name, roles } of emulator.nodes) {
+    if (o.servers ? !o.servers.includes(name) : roles.includes('controller')) continue
     const env = {
       ...o.env,
-      PATH: `${first}${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
+      PATH: `${first}${standInFolder(programsOf(roles, o))}:${SYSTEM_PATH}`,
       SLUICE_STANDIN_SOCKET: emulator.socket,
       SLUICE_STANDIN_NODE: name,
       SLUICE_STANDIN_USER: o.login ?? 'root',
@@ -153,7 +155,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
       .join(' ')}`
     const lines = [...(o.lines ?? []), setEnv]
     const sshd = await startSshd({ authorized, lines })
-    running.set(name, { node: { name, role, port: sshd.port, sshd }, lines })
+    running.set(name, { node: { name, roles, port: sshd.port, sshd }, lines })
   }
   return labOf(o, { folder, identity, emulator, jump, running, authorized })
 }

@@ -143,7 +143,7 @@ export async function startStillLab({
   const host = `${publicHalf(hostKey)}\n`
   const nodes = ports.map((port, i) => ({
     name: `still${i}`,
-    role: 'oss' as const,
+    roles: ['oss'] as const,
     port,
     known: `[127.0.0.1]:${port} ${host}`,
   }))

@@ -120,7 +120,7 @@ export const ownRulesOn = async (lab: Lab, host: string, more: readonly string[]
 
 /** Timers of Sluice as systemd of the server has them; `helper`: those that sluice-rule made. */
 export async function timersOn(lab: Lab, host: string, kind: TimerKind = 'systemd'): Promise<readonly FoundTimer[]> {
-  const read = await readTimers({ host, role: 'oss', timers: kind, exec: (line) => lab.exec(host, line) })
+  const read = await readTimers({ host, roles: ['oss'], timers: kind, exec: (line) => lab.exec(host, line) })
   if (!read.ok) throw new Error(read.error.why)
   return read.value
 }

@@ -207,7 +207,7 @@ describe('the parameters of a running MDS', () => {
 
 describe('the parameters of a client', () => {
   const clientNode = (c: EmulatedCluster, number: number): EmulatedNode =>
-    new EmulatedNode(c.sim, { name: 'n', role: 'scheduler', lustre: clientLustre(c.clients[number - 1]!, c) })
+    new EmulatedNode(c.sim, { name: 'n', roles: ['scheduler'], lustre: clientLustre(c.clients[number - 1]!, c) })
 
   it('limit its RPCs under way at once, and say how many there are', () => {
     const c = cluster()

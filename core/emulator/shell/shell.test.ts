@@ -31,7 +31,7 @@ function oss(): { node: EmulatedNode; written: string[] } {
   ]
   const node = new EmulatedNode(new Simulation(), {
     name: 'oss01',
-    role: 'oss',
+    roles: ['oss'],
     lustre: { version: '2.17.57', parameters: () => parameters },
   })
   return { node, written }

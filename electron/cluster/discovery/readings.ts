@@ -36,10 +36,12 @@ export const READINGS: readonly (readonly string[])[] = [
   ...jobStats.map((name) => ['get_param', '-N', name]),
   ['get_param', 'jobid_var', 'jobid_name'],
   // As a sample reads them: what is due of job_stats, of policies and rules, and of statistics.
-  ...(['oss', 'mds'] as const).flatMap((role) => {
-    const own = servicesOf(role)
-    const [jobs, rules, stats] = [own[0]?.jobStats ?? '', own.flatMap((s) => [s.policies, s.rules]), own.map(statsOf)]
-    return [[jobs, ...rules], [jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
+  ...([['oss'], ['mds'], ['oss', 'mds']] as const).flatMap((roles) => {
+    const own = servicesOf(roles)
+    const jobs = own.filter((s) => s.isFirst).map((s) => s.jobStats)
+    const rules = own.flatMap((s) => [s.policies, s.rules])
+    const stats = own.map(statsOf)
+    return [[...jobs, ...rules], [...jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
       'get_param',
       ...names,
     ])

@@ -11,7 +11,8 @@ export class LiveSource implements ClusterSource {
   readonly nodes: readonly NodeConnection[]
   readonly maxRate: number
   readonly periodNs: number
-  readonly jobIdName: string | undefined
+  /** Of the newest facts. */
+  jobIdName: string | undefined
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource } from '../connection.ts'
+import { isLustreServer, type ClusterSource } from '../connection.ts'
 import { CostBook, type CostSeries } from './cost-book.ts'
 import { Shares } from './shares.ts'
 import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
@@ -48,12 +48,12 @@ export class ProbeBoard {
     } = {},
   ) {
     this.#source = source
-    const roles = new Set(source.nodes.map((n) => n.role))
+    const roles = new Set(source.nodes.flatMap((n) => n.roles))
     this.#available = PROBES.filter((p) =>
       p.id === 'batch' ? roles.has('scheduler') : roles.has('oss') || roles.has('mds'),
     )
     this.#on = new Set(this.#available.map((p) => p.id).filter((id) => !options.off?.includes(id)))
-    const servers = source.nodes.filter((n) => n.role === 'oss' || n.role === 'mds').length
+    const servers = source.nodes.filter(isLustreServer).length
     this.budgetBytesPerSec = options.budgetBytesPerSec ?? DEFAULT_BUDGET * Math.max(1, servers)
     this.#isHeld = options.isHeld ?? (() => false)
   }

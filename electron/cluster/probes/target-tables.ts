@@ -19,6 +19,11 @@ const WHOLE_EVERY_S = 60
 /** Cut-down readings in a row that did not add up. */
 const FAILS_MOST = 3
 
+/** A target with the service that its role is named after. */
+export interface ServedTarget extends TargetReading {
+  readonly service: Service
+}
+
 interface Target {
   readonly deltas: JobDeltas
   readonly table: JobTable
@@ -26,7 +31,7 @@ interface Target {
 }
 
 export class TargetTables {
-  readonly #service: Service
+  readonly #services: readonly Service[]
   readonly #mayCut: boolean
   readonly #cutFrom: number
   readonly #targets = new Map<string, Target>()
@@ -40,10 +45,13 @@ export class TargetTables {
   /** What the cut-down answer at hand comes to, by target. */
   #cut: Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }> | undefined
 
-  /** @param cutFrom  bytes of a whole reading from which it is cut down. */
-  constructor(service: Service, mayCut: boolean, cutFrom = CUT_FROM) {
+  /**
+   * @param services  whose targets these are, one service a role.
+   * @param cutFrom   bytes of a whole reading from which it is cut down.
+   */
+  constructor(services: readonly Service[], mayCut: boolean, cutFrom = CUT_FROM) {
     this.#cutFrom = cutFrom
-    this.#service = service
+    this.#services = services
     this.#mayCut = mayCut
   }
 
@@ -71,8 +79,12 @@ export class TargetTables {
     return filteredCommand(names, mark)
   }
 
-  #targetOf(name: string): string | undefined {
-    return this.#service.target.exec(name)?.[1]
+  #placeOf(name: string): { readonly target: string; readonly service: Service } | undefined {
+    for (const service of this.#services) {
+      const target = service.target.exec(name)?.[1]
+      if (target !== undefined) return { target, service }
+    }
+    return undefined
   }
 
   /** Takes a cut-down answer; false when it does not add up for every table in it: then it is to be read whole. */
@@ -80,7 +92,7 @@ export class TargetTables {
     const cut = new Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }>()
     let [tables, bytes] = [0, 0]
     for (const [name, text] of values) {
-      const target = this.#targetOf(name)
+      const target = this.#placeOf(name)?.target
       if (target === undefined) continue
       tables++
       bytes += text.length
@@ -113,12 +125,13 @@ export class TargetTables {
     values: ReadonlyMap<string, ByteText>,
     atNs: number,
     scale: number,
-  ): { readonly targets: readonly TargetReading[]; readonly skipped: number } {
-    const targets: TargetReading[] = []
+  ): { readonly targets: readonly ServedTarget[]; readonly skipped: number } {
+    const targets: ServedTarget[] = []
     let [skipped, bytes] = [0, 0]
     for (const [name, text] of values) {
-      const target = this.#targetOf(name)
-      if (target === undefined) continue
+      const place = this.#placeOf(name)
+      if (!place) continue
+      const { target } = place
       const t = this.#target(target)
       bytes += text.length
       const cut = this.#cut?.get(target)
@@ -134,7 +147,7 @@ export class TargetTables {
       }
       const { table } = t
       const rawOf = cut ? (e: JobEntry) => table.textOf(e) ?? '' : (e: JobEntry) => text.slice(...e.span)
-      targets.push({ target, entries, rawOf, deltas: t.deltas.update(entries), scale })
+      targets.push({ ...place, entries, rawOf, deltas: t.deltas.update(entries), scale })
     }
     if (!this.#cut) {
       this.#wholeBytes = bytes

@@ -44,7 +44,7 @@ export class SampleGuard implements GuardWatch {
     this.#host = plan.server
     const lets = plan.commands.filter((c) => c.verb !== 'stop').map((c) => c.rule)
     this.#bound = new Set(lets.filter((r) => r !== DEFAULT_RULE && plan.touched.includes(r)))
-    const reading = monitor.reading(plan.server)
+    const reading = monitor.reading(plan.server, service)
     const policy = reading ? policyOf(monitor.serviceReading(plan.server, service) ?? reading) : ''
     const touched = new Set(plan.touched)
     const [then, after] = [plan.before, plan.expected].map((rules) => ruleFinder(rules, new RuleMatcher(), policy))
@@ -99,7 +99,7 @@ export class SampleGuard implements GuardWatch {
       const cancel = (): void => end(undefined)
       const timer = setTimeout(() => end(undefined), this.limits.silentMs)
       const off = this.#monitor.onChange(() => {
-        const reading = this.#monitor.reading(this.#host)
+        const reading = this.#monitor.reading(this.#host, this.#service)
         if (!reading || reading === this.#last || this.#monitor.missing.has(this.#host)) return
         this.#last = reading
         end(this.#read(reading))

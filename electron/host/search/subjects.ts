@@ -160,7 +160,7 @@ export function nodeHits(search: Search, viewed: Viewed): Hits {
   const roles = new Map<string, string>()
   for (const { node } of viewed.targets) roles.set(node, '')
   for (const host of viewed.servers) roles.set(host, 'oss')
-  for (const node of viewed.live?.source.nodes ?? []) roles.set(node.host, node.role)
+  for (const node of viewed.live?.source.nodes ?? []) roles.set(node.host, node.roles.join(' + '))
   return hitsOf(
     search,
     roles,

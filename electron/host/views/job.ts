@@ -20,7 +20,7 @@ const RECORD = shareColumn('record')
 function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
   const bins = new Map<number, number>()
   for (const host of monitor.servers) {
-    for (const t of monitor.reading(host)?.targets ?? []) {
+    for (const t of monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.entries.find((e) => e.jobId === jobId)
       for (const c of entry?.counters.values() ?? []) {
         for (const [bin, n] of c.hist ?? []) bins.set(bin, (bins.get(bin) ?? 0) + n)
@@ -34,7 +34,7 @@ function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
 /** The server's own text for the job, on the target where it has most RPCs. */
 function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undefined): string {
   for (const host of monitor.servers) {
-    for (const t of monitor.reading(host)?.targets ?? []) {
+    for (const t of monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.target === target ? t.entries.find((e) => e.jobId === jobId) : undefined
       if (entry) return t.rawOf(entry)
     }
