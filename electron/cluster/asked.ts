@@ -27,6 +27,11 @@ export class Asked {
     return this.#running !== undefined
   }
 
+  /** For how long a question has been under way, wall ms. */
+  get runningMs(): number | undefined {
+    return this.#running && performance.now() - this.#sinceMs
+  }
+
   /**
    * Asks, unless a question is under way or nothing is due. A server that answers within the sample is asked in step with it; one that
    * is slower is asked again at once when it has answered, so that every sample has a reading of it, a period old.

@@ -33,7 +33,18 @@ export interface Round {
   readonly silent: readonly NodeConnection[]
   /** Servers that are waited for, and those that were not to be read this time. */
   readonly late: readonly NodeConnection[]
+  /** Why there are no counts of a server in this sample, by host. */
+  readonly gaps: ReadonlyMap<string, string>
 }
+
+const NO_BASE = 'the first reading: a rate takes two'
+
+const whyLate = ({ runningMs }: Asked): string =>
+  runningMs === undefined
+    ? 'not due in this sample'
+    : `its reading is not done after ${(runningMs / 1000).toFixed(1)} s`
+
+const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.deltas !== undefined)
 
 export class ClusterReader {
   readonly #source: ClusterSource
@@ -102,6 +113,11 @@ export class ClusterReader {
     return this.#targetsOf.get(host) ?? []
   }
 
+  /** Whether the targets of a server are known: it was read before. */
+  hasMet(host: string): boolean {
+    return this.#targetsOf.has(host)
+  }
+
   /** Targets of these servers, each with its server. */
   targetsAt(hosts: readonly string[]): TargetNow[] {
     return hosts.flatMap((node) => this.targetsOf(node).map((target) => ({ target, node })))
@@ -116,17 +132,24 @@ export class ClusterReader {
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
+    const gaps = new Map<string, string>()
     for (const { node, asked: a } of this.#servers) {
       const taken = a.take(this.#patience)
       // One that is missing stays so until it answers.
-      if (taken === 'idle' || taken === 'late') (this.#missing.has(node.host) ? silent : late).push(node)
-      else {
+      if (taken === 'idle' || taken === 'late') {
+        const missing = this.#missing.get(node.host)
+        const list = missing ? silent : late
+        list.push(node)
+        gaps.set(node.host, missing?.reason ?? whyLate(a))
+      } else {
         this.#note(node.host, a, taken, atMs)
         if (taken.ok) read.push({ node, reading: taken.reading })
         else silent.push(node)
+        const why = taken.ok ? (hasCounts(taken.reading) ? '' : NO_BASE) : taken.reason
+        if (why !== '') gaps.set(node.host, why)
       }
     }
-    return { read, silent, late }
+    return { read, silent, late, gaps }
   }
 
   #note(host: string, asked: Asked, result: Reading, atMs: number): void {

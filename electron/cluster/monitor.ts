@@ -17,6 +17,7 @@ import { serviceReading, type NodeReading, type ServiceReading } from './collect
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
+import type { Expected } from './coverage.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { Forgetting } from './forgetting.ts'
@@ -331,7 +332,7 @@ export class ClusterMonitor {
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
     if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
-    const { read, silent, late } = await this.#reader.read(atNs, atMs)
+    const { read, silent, late, gaps } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]
       .filter((n) => n.role === 'oss')
@@ -346,6 +347,7 @@ export class ClusterMonitor {
     // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
+    this.recent.keepGaps(gaps)
     if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
@@ -367,8 +369,7 @@ export class ClusterMonitor {
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
     this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
-    const known = new Set(this.#targets.map((t) => t.target))
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late))
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
       this.idleRules.look(p.host, p.rules, atMs)
@@ -380,6 +381,16 @@ export class ClusterMonitor {
     this.slots.look(atMs, this.recent, this.jobs)
     if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
+  }
+
+  /** @param late  servers that are waited for. */
+  #expected(late: readonly NodeConnection[]): Expected {
+    const hosts = late.filter((n) => n.role === 'oss').map((n) => n.host)
+    return {
+      targets: new Set(this.#targets.map((t) => t.target)),
+      late: new Set(hosts.flatMap((host) => this.#reader.targetsOf(host))),
+      hasUnmet: hosts.some((host) => !this.#reader.hasMet(host)),
+    }
   }
 
   #remember(...sample: Parameters<SampleKeeper['remember']>): void {

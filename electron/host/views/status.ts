@@ -2,9 +2,8 @@
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { Console } from '../console.ts'
-import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
-import { orZero, stand } from './position.ts'
+import { rulesKnownAt, stand } from './position.ts'
 
 export const toNotice = (f: Failure): Notice => ({
   code: f.code,
@@ -52,7 +51,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     counts: {
       jobs: monitor.jobs.size,
       targets: monitor.targets.length,
-      rules: sample === 0 ? 0 : orZero(monitor.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
+      rules: rulesKnownAt(monitor, sample),
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,
