@@ -4,12 +4,15 @@
  */
 import type { JobRegistry } from './job-registry.ts'
 
+/** What was never measured in so long is not waited for any more: jobs count as whole without it, ms. */
+export const UNMET_MS = 60_000
+
 /** Targets that a sample could have measured. */
 export interface Expected {
   readonly targets: ReadonlySet<string>
   /** Those whose server is still being read: what runs there is not known yet. */
   readonly late: ReadonlySet<string>
-  /** A server that is being read for the first time: its targets are not known. */
+  /** A server has not been read yet: its targets are not known. */
   readonly hasUnmet: boolean
 }
 
@@ -22,8 +25,9 @@ export interface Covered {
 
 export class Coverage {
   readonly #jobs: JobRegistry
-  /** When each target was last measured. */
+  /** When each target was last measured, and when one that never was became known. */
   readonly #measuredMs = new Map<string, number>()
+  readonly #metMs = new Map<string, number>()
 
   constructor(jobs: JobRegistry) {
     this.#jobs = jobs
@@ -33,18 +37,24 @@ export class Coverage {
   of(atMs: number, measured: ReadonlySet<string>, expected: Expected): Covered {
     const missing = [...expected.targets].filter((t) => !measured.has(t))
     const isWhole = missing.length === 0 && !expected.hasUnmet
-    const before = new Map(missing.map((t) => [t, this.#measuredMs.get(t) ?? -Infinity]))
     for (const t of measured) this.#measuredMs.set(t, atMs)
     if (isWhole) return { isWhole, hasAllOf: () => true }
     if (measured.size === 0 || expected.hasUnmet) return { isWhole, hasAllOf: () => false }
     const hasAllOf = (jobId: string): boolean => {
       const job = this.#jobs.find(jobId)
       if (!job) return true
-      // One that began after the target was last read may be at work there.
-      const mayUse = (t: string): boolean =>
-        job.targets.has(t) || (expected.late.has(t) && job.firstSeenMs >= (before.get(t) ?? -Infinity))
-      return !missing.some(mayUse)
+      return !missing.some((t) => job.targets.has(t) || this.#isOpen(t, job.firstSeenMs, atMs, expected.late.has(t)))
     }
     return { isWhole, hasAllOf }
+  }
+
+  /** Whether a job may be at work on a target that was not measured, although it was not seen there. */
+  #isOpen(target: string, firstSeenMs: number, atMs: number, isLate: boolean): boolean {
+    const measuredMs = this.#measuredMs.get(target)
+    // One that began after the target was last read may be at work there.
+    if (measuredMs !== undefined) return isLate && firstSeenMs >= measuredMs
+    const metMs = this.#metMs.get(target) ?? atMs
+    this.#metMs.set(target, metMs)
+    return atMs - metMs < UNMET_MS
   }
 }

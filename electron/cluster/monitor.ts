@@ -17,7 +17,7 @@ import { serviceReading, type NodeReading, type ServiceReading } from './collect
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
-import type { Expected } from './coverage.ts'
+import { UNMET_MS, type Expected } from './coverage.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { Forgetting } from './forgetting.ts'
@@ -369,7 +369,7 @@ export class ClusterMonitor {
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
     this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late))
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
       this.idleRules.look(p.host, p.rules, atMs)
@@ -384,12 +384,14 @@ export class ClusterMonitor {
   }
 
   /** @param late  servers that are waited for. */
-  #expected(late: readonly NodeConnection[]): Expected {
+  #expected(late: readonly NodeConnection[], atMs: number): Expected {
     const hosts = late.filter((n) => n.role === 'oss').map((n) => n.host)
+    const isUnmet = (host: string): boolean =>
+      !this.#reader.hasMet(host) && atMs - (this.missing.get(host)?.sinceMs ?? atMs) < UNMET_MS
     return {
       targets: new Set(this.#targets.map((t) => t.target)),
       late: new Set(hosts.flatMap((host) => this.#reader.targetsOf(host))),
-      hasUnmet: hosts.some((host) => !this.#reader.hasMet(host)),
+      hasUnmet: this.servers.some(isUnmet),
     }
   }
 
