@@ -3,7 +3,7 @@
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
 import * as z from 'zod'
-import { safeMode } from './clusters.ts'
+import { runningPeriod, safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { mark, playback, type Mark } from './history.ts'
 import { alert } from './incidents.ts'
@@ -41,6 +41,8 @@ export const statusFrame = z.object({
     achieved: z.number(),
     /** Sampling interval on the source's clock. */
     intervalMs: z.number(),
+    /** Why it is longer than it was set; left out where it is not. */
+    period: runningPeriod.optional(),
     /** Wall time since the newest sample arrived. */
     sampleAgeMs: z.number().nullable(),
   }),

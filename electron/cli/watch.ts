@@ -2,6 +2,7 @@
 import { createRouterClient } from '@orpc/server'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { jobColumn, PART_COLUMNS } from '../cluster/recent.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
@@ -60,6 +61,8 @@ export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: reado
   return jsonText({
     t: f.atMs === null ? null : f.atMs / 1000,
     source: monitor.source.kind,
+    /** Seconds from one sample to the next, as they are run. */
+    period_s: monitor.source.periodNs / NS_PER_S,
     /** Servers that are not in this sample: what it says of the others is no less than that. */
     ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     targets: Object.fromEntries(
@@ -169,6 +172,20 @@ const EVERY_JOB = {
   offset: 0,
 } as const
 
+/** Says on stderr when the sampling period becomes another one, and why. */
+class PeriodSaid {
+  #runMs: number | undefined
+
+  look({ period }: ClusterMonitor): void {
+    if (!period) return
+    const wasMs = this.#runMs ?? period.setMs
+    this.#runMs = period.runMs
+    if (period.runMs === wasMs) return
+    const why = period.why === '' ? 'as it was set' : period.why
+    process.stderr.write(`sluice: a sample every ${period.runMs / 1000} s: ${plain(why)}\n`)
+  }
+}
+
 /** @returns  the code to end with. */
 async function follow(cluster: OpenCluster, options: WatchOptions): Promise<number> {
   const { host } = cluster
@@ -178,6 +195,7 @@ async function follow(cluster: OpenCluster, options: WatchOptions): Promise<numb
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, () => ended.abort())
   const stream = 'watch'
   const onTerminal = process.stdout.isTTY
+  const period = new PeriodSaid()
   const feed = new SampleFeed(options.json ? 200 : 40)
   // A frame tells that there are samples, however many have come since the one before.
   const frames = await client.views.strip(
@@ -192,6 +210,7 @@ async function follow(cluster: OpenCluster, options: WatchOptions): Promise<numb
     // Between two connections of a live cluster the emulator stands on the screen: none of its samples is this cluster's.
     if (monitor !== cluster.console.monitor) continue
     const samples = feed.take(monitor)
+    period.look(monitor)
     const missing = cluster.missing()
     if (options.json) for (const sample of samples) line(sampleLine(monitor, sample, missing))
     // A terminal shows one sample, the newest.

@@ -14,6 +14,7 @@ import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
+import type { ReadingTime } from './sampling-period.ts'
 import { SERVICES, type Service } from './service.ts'
 
 export interface TargetNow {
@@ -49,7 +50,7 @@ const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.d
 export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #patience: Patience
+  readonly #patience: () => Patience
   readonly #servers: readonly { readonly node: NodeConnection; readonly service: Service; readonly asked: Asked }[]
   readonly #missing = new Map<string, Silence>()
   readonly #readings = new Map<string, NodeReading>()
@@ -65,7 +66,7 @@ export class ClusterReader {
     events: EventLog,
     board: ProbeBoard,
     probeOf: (node: NodeConnection) => ServerProbe,
-    patience: Patience,
+    patience: () => Patience,
   ) {
     this.#source = source
     this.#events = events
@@ -113,6 +114,11 @@ export class ClusterReader {
     return this.#targetsOf.get(host) ?? []
   }
 
+  /** What readings took since the last call, each with its server. */
+  takeTimes(): (readonly [host: string, ReadingTime])[] {
+    return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
+  }
+
   /** Whether the targets of a server are known: it was read before. */
   hasMet(host: string): boolean {
     return this.#targetsOf.has(host)
@@ -125,16 +131,17 @@ export class ClusterReader {
 
   /** Asks all servers that are not being read, and takes what has come in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
-    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, this.#patience) ?? [])
+    const patience = this.#patience()
+    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
     if (asked.length > 0) {
-      await within(Promise.all(asked), this.#patience.waitMs).catch(() => undefined)
+      await within(Promise.all(asked), patience.waitMs).catch(() => undefined)
     }
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
     const gaps = new Map<string, string>()
     for (const { node, asked: a } of this.#servers) {
-      const taken = a.take(this.#patience)
+      const taken = this.#inPeriod(a.take(patience))
       // One that is missing stays so until it answers.
       if (taken === 'idle' || taken === 'late') {
         const missing = this.#missing.get(node.host)
@@ -150,6 +157,17 @@ export class ClusterReader {
       }
     }
     return { read, silent, late, gaps }
+  }
+
+  /** Counts of a reading are of a period; it may be another one by now. */
+  #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
+    if (typeof taken === 'string' || !taken.ok) return taken
+    const { periodNs } = this.#source
+    const { reading } = taken
+    if (reading.periodNs === periodNs) return taken
+    const times = periodNs / reading.periodNs
+    const targets = reading.targets.map((t) => ({ ...t, scale: t.scale * times }))
+    return { ok: true, reading: { ...reading, targets, periodNs } }
   }
 
   #note(host: string, asked: Asked, result: Reading, atMs: number): void {

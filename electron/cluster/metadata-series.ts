@@ -3,6 +3,7 @@ import { SeriesTable } from '#core/series/series-table.ts'
 import { countOfScope } from '#core/padll/mds/operations.ts'
 import type { MeasuredShare } from '#core/padll/mds/controller.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
+import { addCounted, secondsOf } from './metadata-window.ts'
 import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './metadata-state.ts'
 
 /** Samples kept as taken: the most that a cluster has in memory. */
@@ -17,15 +18,15 @@ const ENTRIES = 60_000
 export class MetadataSeries {
   /** See `METADATA_COLUMNS`; samples are numbered as in `Recent.raw`. */
   readonly table = new SeriesTable(SAMPLES, METADATA_COLUMNS)
-  readonly #span: number
+  readonly #spanS: number
   /** Operations of the last samples, by series. */
-  readonly #counts = new Map<string, number[]>()
+  readonly #counts = new Map<string, Parameters<typeof addCounted<number>>[0]>()
   #states: MetadataState[] = []
   #entries = 0
 
-  /** @param span  samples of one second. */
-  constructor(span: number) {
-    this.#span = span
+  /** @param spanS  seconds behind a rate. */
+  constructor(spanS: number) {
+    this.#spanS = spanS
   }
 
   /** Newest state at or before a sample; undefined when it is no longer (or not yet) known. */
@@ -93,9 +94,8 @@ export class MetadataSeries {
       counts.length = 0
       return NaN
     }
-    counts.push(count)
-    if (counts.length > this.#span) counts.shift()
-    return counts.reduce((n, c) => n + c, 0) / (counts.length * periodS)
+    addCounted(counts, { counts: count, seconds: periodS }, this.#spanS)
+    return counts.reduce((n, c) => n + c.counts, 0) / secondsOf(counts)
   }
 }
 

@@ -3,7 +3,7 @@
  * for the views and hands everything to the history.
  */
 import type { Failure, Result } from '#core/base/result.ts'
-import { NS_PER_S } from '#core/base/units.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
@@ -35,13 +35,14 @@ import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-sett
 import type { MonitorOptions } from './monitor-options.ts'
 import type { MetadataChange } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
-import { patienceOf } from './patience.ts'
+import { patienceOf, type Patience } from './patience.ts'
 import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes } from './probes/probes.ts'
 import { jobColumn, Recent } from './recent.ts'
 import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
+import { SamplingPeriod, type RunningPeriod } from './sampling-period.ts'
 import { placeOf, SERVICES } from './service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
@@ -76,6 +77,8 @@ export class ClusterMonitor {
   /** What keeps samples from being taken or kept. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
+  /** undefined: the source is sampled as it was set. */
+  readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
@@ -107,7 +110,8 @@ export class ClusterMonitor {
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
-    const patience = options.patience ?? patienceOf(source)
+    const patience = (): Patience => options.patience ?? patienceOf(source)
+    this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new Forgetting({
@@ -272,6 +276,11 @@ export class ClusterMonitor {
       : this.source.periodNs
   }
 
+  /** The sampling period that is run, and why; undefined where it is always the one that was set. */
+  get period(): RunningPeriod | undefined {
+    return this.#period?.now
+  }
+
   get budgetBytesPerSec(): number {
     return this.#probes.board.budgetBytesPerSec
   }
@@ -358,6 +367,7 @@ export class ClusterMonitor {
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
       read: read.filter(({ reading }) => reading.service.name === 'mdt'),
+      isLate: late.some((n) => n.role === 'mds'),
       silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
     })
     const periods: ServerPeriod[] = []
@@ -381,6 +391,22 @@ export class ClusterMonitor {
     this.slots.look(atMs, this.recent, this.jobs)
     if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
+    this.#fitPeriod(atMs)
+  }
+
+  /** Runs the period that the servers can be read in, from the next sample on. */
+  #fitPeriod(atMs: number): void {
+    for (const [host, time] of this.#reader.takeTimes()) this.#period?.add(host, time)
+    const changed = this.#period?.look(atMs)
+    if (!changed) return
+    this.source.setPeriodNs?.(changed.runMs * NS_PER_MS)
+    const isLonger = changed.runMs > changed.setMs
+    const every = `a sample every ${changed.runMs / 1000} s`
+    const text = isLonger
+      ? `${every} instead of ${changed.setMs / 1000} s: ${changed.why}`
+      : `${every} again, as it was set`
+    const level = isLonger ? 'watch' : 'ok'
+    this.events.add({ atMs, kind: 'mode', level, subject: 'Sampling', text, where: this.source.cluster })
   }
 
   /** @param late  servers that are waited for. */

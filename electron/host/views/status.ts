@@ -2,6 +2,8 @@
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { Console } from '../console.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { RunningPeriod } from '../../cluster/sampling-period.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
 import { rulesKnownAt, stand } from './position.ts'
 
@@ -12,6 +14,12 @@ export const toNotice = (f: Failure): Notice => ({
   ...(f.unaffected === undefined ? {} : { unaffected: f.unaffected }),
   ...(f.next === undefined ? {} : { next: f.next }),
 })
+
+/** The sampling period where it is longer than it was set. */
+export function longerPeriod(monitor: ClusterMonitor | undefined): { period?: RunningPeriod } {
+  const period = monitor?.period
+  return period && period.runMs > period.setMs ? { period } : {}
+}
 
 export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
   const { monitor, facts, desk, alerts } = console
@@ -34,6 +42,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
       speed: facts.speed(),
       achieved: facts.achieved(),
       intervalMs: monitor.intervalNs / 1e6,
+      ...longerPeriod(monitor),
       sampleAgeMs: monitor.sampledWallMs === undefined ? null : performance.now() - monitor.sampledWallMs,
     },
     mode: monitor.loop.mode,
