@@ -61,6 +61,8 @@ export class NodeCollector {
   readonly #service: Service
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
+  /** That it is read whole is noted at the probe. */
+  #isToldWhole = false
   readonly #tables: TargetTables
   /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
   #jobsNs: number | undefined
@@ -162,7 +164,13 @@ export class NodeCollector {
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       await run(['job_stats'], false)
       const why = this.#tables.whyWhole
-      if (why !== '') this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      if (why !== '') {
+        this.#isToldWhole = true
+        this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      }
+    } else if (mark && this.#isToldWhole) {
+      this.#isToldWhole = false
+      this.#board.note('job_stats', '')
     }
     const tookMs = performance.now() - began
     const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null

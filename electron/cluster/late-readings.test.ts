@@ -8,6 +8,8 @@ import { jobFrame } from '../host/views/job.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { stripFrame } from '../host/views/strip.ts'
+import { DEFAULT_METADATA_SETTINGS } from './metadata-settings.ts'
+import { metadataColumn, metadataSeries } from './metadata-state.ts'
 import { jobColumn, PART_COLUMNS, TOTAL, totalColumn } from './recent.ts'
 
 const START_MS = 1_767_225_600_000
@@ -19,6 +21,7 @@ const TARGETS: readonly TimedTarget[] = [
 ]
 const DATA: Readonly<Record<string, number>> = { 'wide.u1': 300, 'one.u2': 150, 'two.u3': 80 }
 const METADATA: Readonly<Record<string, number>> = { 'md.u4': 120, 'wide.u1': 50 }
+const ALL_METADATA = 170
 const OF_TARGET: Readonly<Record<string, number>> = { 'x-OST0000': 350, 'x-OST0001': 180 }
 const WHOLE = 530
 /** Counts are whole numbers, and a reading lies somewhere within its time. */
@@ -67,6 +70,7 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
       delayMs: delays(seed),
       mode: 'observe',
       controller: 'none',
+      metadata: { ...DEFAULT_METADATA_SETTINGS, limits: [{ scope: 'meta_op', rate: 40 }] },
     })
     const { monitor, history } = c
     const { recent } = monitor
@@ -142,6 +146,11 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
         check(`memory ${name}`, s, raw.targets.value(name, 0, s), truth)
       check('memory total', s, raw.totals.value(TOTAL, totalColumn('rpcs'), s), WHOLE)
       check('memory part', s, partials.value(TOTAL, totalColumn('rpcs'), s), WHOLE, true)
+    }
+    const { table: ofMetadata } = monitor.metadata.series
+    for (let s = ofMetadata.oldest; s <= ofMetadata.newest; s++) {
+      const v = ofMetadata.value(metadataSeries('', 'meta_op'), metadataColumn('measured'), s)
+      check('metadata chart', s, v, ALL_METADATA)
     }
     history.flush()
     const reader = history.reader()

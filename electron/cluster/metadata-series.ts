@@ -3,6 +3,7 @@ import { SeriesTable } from '#core/series/series-table.ts'
 import { countOfScope } from '#core/padll/mds/operations.ts'
 import type { MeasuredShare } from '#core/padll/mds/controller.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
+import type { Scope } from '#core/padll/vocabulary.ts'
 import { addCounted, secondsOf } from './metadata-window.ts'
 import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './metadata-state.ts'
 
@@ -59,7 +60,7 @@ export class MetadataSeries {
     periodS: number,
   ): void {
     this.table.push(atMs)
-    const scopes = new Map<string, { measured: number; allocated: number }>()
+    const scopes = new Map<Scope, { measured: number; allocated: number }>()
     for (const { scope } of limits) scopes.set(scope, { measured: jobs ? 0 : NaN, allocated: 0 })
     const alive = new Set<string>()
     for (const { job, scope, allocated } of shares.slice(0, SERIES)) {
@@ -73,6 +74,19 @@ export class MetadataSeries {
       this.table.set(name, measured, allocated ?? NaN, NaN)
       const sum = scopes.get(scope) ?? { measured: 0, allocated: 0 }
       scopes.set(scope, { measured: sum.measured + measured, allocated: sum.allocated + (allocated ?? 0) })
+    }
+    for (const [scope, sum] of scopes) {
+      for (const [job, ops] of jobs ?? []) {
+        const name = metadataSeries(job, scope)
+        if (alive.has(name) || alive.size >= SERIES) continue
+        const count = ops.reduce((n, o) => n + countOfScope(o, scope), 0)
+        // A job that no policy names is followed while it does something.
+        if (count === 0) continue
+        alive.add(name)
+        const measured = this.#rate(name, count, periodS)
+        this.table.set(name, measured, NaN, NaN)
+        sum.measured += measured
+      }
     }
     for (const [scope, { measured, allocated }] of scopes) {
       const name = metadataSeries('', scope)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
@@ -421,6 +421,36 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
         const all = Array.from({ length: 255 }, (_, i) => String.fromCharCode(i + 1)).join('')
         expect(await s.run(`printf %s ${shellQuote(all)}`)).toMatchObject({ ok: true, value: { stdout: all } })
       })
+    })
+
+    it('slow to start once: commands go one by one until it is tried again, and that is said', async () => {
+      const slow = join(scratch(), 'is-slow')
+      writeFileSync(slow, '')
+      const once = script(
+        'slow-once',
+        `case "$SSH_ORIGINAL_COMMAND" in "exec sh") [ -e ${slow} ] && sleep 5;; esac; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+      )
+      await withServer(
+        [`ForceCommand ${once}`],
+        async (s) => {
+          expect(modeOf(s)).toBe('exec')
+          expect(out(await s.run('echo x'))).toBe('x\n')
+          expect(s.state).toMatchObject({
+            connected: { commands: { why: expect.stringContaining('tried again') as unknown } },
+          })
+          rmSync(slow)
+          await expect
+            .poll(
+              async () => {
+                expect(out(await s.run('echo y'))).toBe('y\n')
+                return modeOf(s)
+              },
+              { timeout: 20_000 },
+            )
+            .toBe('channel')
+        },
+        { ...QUICK, shellMs: 300, shellAgain: { baseMs: 100, mostMs: 400 } },
+      )
     })
 
     it('slow to start: commands go one by one instead of waiting', async () => {

@@ -13,6 +13,8 @@ import type { Connected } from './state.ts'
 
 /** Shells that could not be started in a row. */
 const STARTS_MOST = 3
+/** Times `shellMs` that a shell has which nothing waits for. */
+const PATIENT = 4
 /** A process that does not end is not waited for longer. */
 const FREE_MS = 2000
 
@@ -30,6 +32,9 @@ export class Commands {
   #channel: FramedChannel | undefined
   #why = 'the shell was not tried yet'
   #failedStarts = 0
+  /** When the shell is tried again, wall ms; Infinity while it is. */
+  #againMs = Infinity
+  #isStopped = false
   #waiting = 0
   #turn: Promise<unknown> = Promise.resolve()
   #running = 0
@@ -41,20 +46,38 @@ export class Commands {
   }
 
   get mode(): Connected['commands'] {
-    return this.#channel ? { mode: 'channel' } : { mode: 'exec', why: this.#why }
+    return this.#channel ? { mode: 'channel' } : { mode: 'exec', why: `${this.#why}${this.#againText()}` }
   }
 
   /** Starts the shell of the channel; without one, commands run all the same. */
-  async start(): Promise<void> {
+  async start(shellMs = this.#limits.shellMs): Promise<void> {
     this.#channel = undefined
-    const opened = await FramedChannel.open(this.#client, this.#limits.shellMs)
+    this.#againMs = Infinity
+    const opened = await FramedChannel.open(this.#client, shellMs)
     if (opened.ok) {
+      if (this.#isStopped) return opened.value.close()
       this.#channel = opened.value
       this.#failedStarts = 0
     } else {
       this.#failedStarts++
       this.#why = opened.error.why ?? opened.error.what
+      this.#againMs = performance.now() + this.#pauseMs()
     }
+  }
+
+  #pauseMs(): number {
+    const { baseMs, mostMs } = this.#limits.shellAgain
+    return Math.min(mostMs, baseMs * 2 ** (this.#failedStarts - 1))
+  }
+
+  #againText(): string {
+    return Number.isFinite(this.#againMs) ? `; tried again every ${Math.ceil(this.#pauseMs() / 1000)} s or later` : ''
+  }
+
+  /** A login that was slow once may not be slow now: the shell is tried again, while commands go one by one. */
+  #tryAgain(): void {
+    if (this.#isStopped || performance.now() < this.#againMs) return
+    void this.start(PATIENT * this.#limits.shellMs)
   }
 
   #bounds(o: CommandOptions): CommandBounds {
@@ -68,7 +91,10 @@ export class Commands {
 
   /** In its turn, in the channel if there is one. */
   async run(command: string, options: CommandOptions = {}): Promise<SshResult<ExecResult>> {
-    if (!this.#channel && this.#failedStarts > 0) return this.exec(command, options)
+    if (!this.#channel && this.#failedStarts > 0) {
+      this.#tryAgain()
+      return this.exec(command, options)
+    }
     if (this.#waiting >= this.#limits.waiting) return busy(this.#limits.waiting)
     this.#waiting++
     const mine = this.#turn.then(async () => {
@@ -114,6 +140,7 @@ export class Commands {
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#channel?.close()
   }
 }

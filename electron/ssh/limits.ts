@@ -17,6 +17,8 @@ export interface SshLimits {
   readonly stderrBytes: number
   /** Until the shell of the command channel has answered. */
   readonly shellMs: number
+  /** Pauses before a shell that could not be started is tried again, beside the commands: each as long again as the one before. */
+  readonly shellAgain: { readonly baseMs: number; readonly mostMs: number }
   /** Channels of a connection at once; sshd allows 10. */
   readonly channels: number
   /** Commands that may wait for their turn. */
@@ -36,6 +38,7 @@ export const LIMITS: SshLimits = {
   stdoutBytes: 64 << 20,
   stderrBytes: 1 << 20,
   shellMs: 5000,
+  shellAgain: { baseMs: 15_000, mostMs: 300_000 },
   channels: 8,
   waiting: 64,
   backoff: { baseMs: 1000, mostMs: 60_000 },

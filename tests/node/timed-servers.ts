@@ -17,7 +17,7 @@ export interface TimedTarget {
   readonly rates: Readonly<Record<string, number>>
 }
 
-export interface TimedOptions extends Pick<MonitorOptions, 'mode' | 'controller' | 'probes'> {
+export interface TimedOptions extends Pick<MonitorOptions, 'mode' | 'controller' | 'probes' | 'metadata'> {
   readonly targets: readonly TimedTarget[]
   readonly periodMs: number
   /** How long a reading of job_stats takes, ms; null: the session breaks. */
