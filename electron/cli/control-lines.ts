@@ -5,8 +5,9 @@ import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { shareColumn, shareName } from '../cluster/recent.ts'
 import { rulesIn } from '../host/rules/servers.ts'
 import { plain } from './output.ts'
+import { unreadIn } from './watch.ts'
 
-type Missing = readonly { readonly host: string; readonly reason: string }[]
+type Missing = Parameters<typeof unreadIn>[2]
 
 interface Allocated {
   readonly job_id: string
@@ -54,6 +55,7 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
 
 export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
   const { loop, targets, sample } = monitor
+  const unread = unreadIn(monitor, sample, missing)
   const records = new Map<string, number>()
   const decisions = targets.map(({ target, node }) => {
     const allocations = allocatedOn(monitor, target)
@@ -66,7 +68,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),
     records: loop.mode === 'observe' ? {} : Object.fromEntries(records),
-    ...(missing.length === 0 ? {} : { partial: true, missing }),
+    ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     ...(monitor.failures.length === 0
       ? {}
       : { failures: monitor.failures.map(({ code, what, why }) => ({ code, what, why })) }),
@@ -84,7 +86,7 @@ export function periodText(monitor: ClusterMonitor, missing: Missing): string {
     return `${host} ${rules.length} rules${plan}`
   })
   const shadow = loop.shadowLeftNs > 0 ? `, shown only for ${Math.ceil(loop.shadowLeftNs / 1e9)} s` : ''
-  const silent = missing.map((m) => `${m.host} missing`)
+  const silent = unreadIn(monitor, monitor.sample, missing).map((m) => `${m.host} missing: ${m.reason}`)
   const failures = monitor.failures.map((f) => f.what)
   return plain(`${time}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`)
 }

@@ -14,6 +14,7 @@ import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
+import type { ReadingTime } from './sampling-period.ts'
 import { SERVICES } from './service.ts'
 
 export interface TargetNow {
@@ -34,12 +35,23 @@ export interface Round {
   readonly silent: readonly NodeConnection[]
   /** Servers that are waited for, and those that were not to be read this time. */
   readonly late: readonly NodeConnection[]
+  /** Why there are no counts of a server in this sample, by host. */
+  readonly gaps: ReadonlyMap<string, string>
 }
+
+const NO_BASE = 'the first reading: a rate takes two'
+
+const whyLate = ({ runningMs }: Asked): string =>
+  runningMs === undefined
+    ? 'not due in this sample'
+    : `its reading is not done after ${(runningMs / 1000).toFixed(1)} s`
+
+const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.deltas !== undefined)
 
 export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #patience: Patience
+  readonly #patience: () => Patience
   readonly #servers: readonly { readonly node: NodeConnection; readonly asked: Asked }[]
   readonly #missing = new Map<string, Silence>()
   readonly #readings = new Map<string, readonly NodeReading[]>()
@@ -55,7 +67,7 @@ export class ClusterReader {
     events: EventLog,
     board: ProbeBoard,
     probeOf: (node: NodeConnection) => ServerProbe,
-    patience: Patience,
+    patience: () => Patience,
   ) {
     this.#source = source
     this.#events = events
@@ -111,6 +123,16 @@ export class ClusterReader {
     return all.flatMap((t) => (role === undefined || t.role === role ? t.target : []))
   }
 
+  /** What readings took since the last call, each with its server. */
+  takeTimes(): (readonly [host: string, ReadingTime])[] {
+    return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
+  }
+
+  /** Whether the targets of a server are known: it was read before. */
+  hasMet(host: string): boolean {
+    return this.#targetsOf.has(host)
+  }
+
   /** Targets of these servers, each with its server. */
   targetsAt(hosts: readonly string[], service?: ServiceName): TargetNow[] {
     return hosts.flatMap((node) => this.targetsOf(node, service).map((target) => ({ target, node })))
@@ -118,24 +140,44 @@ export class ClusterReader {
 
   /** Asks all servers that are not being read, and takes what has come in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
-    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, this.#patience) ?? [])
+    const patience = this.#patience()
+    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
     if (asked.length > 0) {
-      await within(Promise.all(asked), this.#patience.waitMs).catch(() => undefined)
+      await within(Promise.all(asked), patience.waitMs).catch(() => undefined)
     }
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
+    const gaps = new Map<string, string>()
     for (const { node, asked: a } of this.#servers) {
-      const taken = a.take(this.#patience)
+      const taken = this.#inPeriod(a.take(patience))
       // One that is missing stays so until it answers.
-      if (taken === 'idle' || taken === 'late') (this.#missing.has(node.host) ? silent : late).push(node)
-      else {
+      if (taken === 'idle' || taken === 'late') {
+        const missing = this.#missing.get(node.host)
+        const list = missing ? silent : late
+        list.push(node)
+        gaps.set(node.host, missing?.reason ?? whyLate(a))
+      } else {
         this.#note(node.host, a, taken, atMs)
         if (taken.ok) for (const reading of taken.readings) read.push({ node, reading })
         else silent.push(node)
+        const why = taken.ok ? (taken.readings.every(hasCounts) ? '' : NO_BASE) : taken.reason
+        if (why !== '') gaps.set(node.host, why)
       }
     }
-    return { read, silent, late }
+    return { read, silent, late, gaps }
+  }
+
+  /** Counts of a reading are of a period; it may be another one by now. */
+  #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
+    if (typeof taken === 'string' || !taken.ok) return taken
+    const { periodNs } = this.#source
+    const readings = taken.readings.map((reading): NodeReading => {
+      if (reading.periodNs === periodNs) return reading
+      const times = periodNs / reading.periodNs
+      return { ...reading, targets: reading.targets.map((t) => ({ ...t, scale: t.scale * times })), periodNs }
+    })
+    return { ok: true, readings }
   }
 
   #note(host: string, asked: Asked, result: Reading, atMs: number): void {

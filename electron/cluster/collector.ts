@@ -37,6 +37,7 @@ interface Answer {
   readonly code: number
   readonly bytes: number
   readonly tookMs: number
+  readonly cpuMs: number | null | undefined
   /** The source's clock in the middle of reading job_stats. */
   readonly atNs: number
 }
@@ -61,6 +62,8 @@ export class NodeCollector {
   readonly #first: readonly Service[]
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
+  /** That it is read whole is noted at the probe. */
+  #isToldWhole = false
   readonly #tables: TargetTables
   /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
   #jobsNs: number | undefined
@@ -132,16 +135,19 @@ export class NodeCollector {
   async #ask(due: readonly PartOfReading[], atNs: number): Promise<Answer> {
     const began = performance.now()
     this.#version ??= parseVersion((await this.node.exec(READ_VERSION)).stdout)
-    const isClose = this.#probe.isCloseLook('sample')
+    const look = this.#probe.lookAt('sample')
+    const isClose = look === 'parts'
     const groups = isClose ? due.map((d) => [d]) : [due]
     const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
     const all = new Map<string, ByteText>()
     let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
+    let wholeCpuMs: number | undefined
     const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<void> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
       const fromNs = this.#source.nowNs()
-      const { result, tookMs, cpuMs } = await this.#probe.exec(command, isClose)
+      const { result, tookMs, cpuMs } = await this.#probe.exec(command, look !== undefined)
+      if (look === 'whole') wholeCpuMs = cpuMs
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
       readCosts(this.#board.book, this.#board.shares, { parts, values, result, tookMs, cpuMs })
@@ -156,9 +162,17 @@ export class NodeCollector {
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       await run(['job_stats'], false)
       const why = this.#tables.whyWhole
-      if (why !== '') this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      if (why !== '') {
+        this.#isToldWhole = true
+        this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      }
+    } else if (mark && this.#isToldWhole) {
+      this.#isToldWhole = false
+      this.#board.note('job_stats', '')
     }
-    return { values: all, stderr, code, bytes, tookMs: performance.now() - began, atNs: jobsNs }
+    const tookMs = performance.now() - began
+    const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null
+    return { values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs }
   }
 
   /** @returns  one reading a role; none where the server has nothing of what was asked for. */
@@ -198,6 +212,8 @@ export class NodeCollector {
           skipped,
           bytes: answer.bytes,
           tookMs: answer.tookMs,
+          cpuMs: answer.cpuMs,
+          periodNs: this.#source.periodNs,
           parseMs: 0,
           atNs,
           texts: this.#texts,

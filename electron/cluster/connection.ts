@@ -49,7 +49,12 @@ export interface ClusterSource {
   readonly nodes: readonly NodeConnection[]
   /** Token rate T of one target, RPC/s: the controllers' budget. */
   readonly maxRate: number
+  /** Between two samples, as it is run now. */
   readonly periodNs: number
+  /** Runs another period from the next sample on; a source without it samples as it was set. */
+  setPeriodNs?(ns: number): void
+  /** Share of one core of a server that reading it may take, where that was set. */
+  readonly coreShare?: number | undefined
   /** `jobid_name` of the cluster's clients, where it is known: how job ids are made. */
   readonly jobIdName?: string | undefined
   /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */

@@ -267,7 +267,7 @@ export class ControlLoop {
     const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
     const served = new Map<string, number>()
     for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs * t.scale)
     }
     const seconds = this.#source.periodNs / NS_PER_S
     const within = fenced(rules, this.#fences, {

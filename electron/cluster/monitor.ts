@@ -3,7 +3,7 @@
  * for the views and hands everything to the history.
  */
 import type { Failure, Result } from '#core/base/result.ts'
-import { NS_PER_S } from '#core/base/units.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
@@ -17,6 +17,7 @@ import { serviceReading, type NodeReading, type ServiceReading } from './collect
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
+import { UNMET_MS, type Expected } from './coverage.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { Forgetting } from './forgetting.ts'
@@ -34,13 +35,14 @@ import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-sett
 import type { MonitorOptions } from './monitor-options.ts'
 import type { MetadataChange } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
-import { patienceOf } from './patience.ts'
+import { patienceOf, type Patience } from './patience.ts'
 import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes } from './probes/probes.ts'
 import { jobColumn, Recent } from './recent.ts'
 import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
+import { SamplingPeriod, type RunningPeriod } from './sampling-period.ts'
 import { placeOf, SERVICES } from './service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
@@ -75,6 +77,8 @@ export class ClusterMonitor {
   /** What keeps samples from being taken or kept. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
+  /** undefined: the source is sampled as it was set. */
+  readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
@@ -106,7 +110,8 @@ export class ClusterMonitor {
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
-    const patience = options.patience ?? patienceOf(source)
+    const patience = (): Patience => options.patience ?? patienceOf(source)
+    this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new Forgetting({
@@ -272,6 +277,11 @@ export class ClusterMonitor {
       : this.source.periodNs
   }
 
+  /** The sampling period that is run, and why; undefined where it is always the one that was set. */
+  get period(): RunningPeriod | undefined {
+    return this.#period?.now
+  }
+
   get budgetBytesPerSec(): number {
     return this.#probes.board.budgetBytesPerSec
   }
@@ -332,7 +342,7 @@ export class ClusterMonitor {
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
     if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
-    const { read, silent, late } = await this.#reader.read(atNs, atMs)
+    const { read, silent, late, gaps } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]
       .filter((n) => n.roles.includes('oss'))
@@ -347,6 +357,7 @@ export class ClusterMonitor {
     // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
+    this.recent.keepGaps(gaps)
     if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
@@ -357,6 +368,7 @@ export class ClusterMonitor {
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
       read: read.filter(({ reading }) => reading.service.name === 'mdt'),
+      isLate: late.some((n) => n.roles.includes('mds')),
       silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
     })
     const periods: ServerPeriod[] = []
@@ -368,8 +380,7 @@ export class ClusterMonitor {
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
     this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
-    const known = new Set(this.#targets.map((t) => t.target))
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
       this.idleRules.look(placeOf(p.host, p.service), p.rules, atMs)
@@ -381,6 +392,34 @@ export class ClusterMonitor {
     this.slots.look(atMs, this.recent, this.jobs)
     if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
+    this.#fitPeriod(atMs)
+  }
+
+  /** Runs the period that the servers can be read in, from the next sample on. */
+  #fitPeriod(atMs: number): void {
+    for (const [host, time] of this.#reader.takeTimes()) this.#period?.add(host, time)
+    const changed = this.#period?.look(atMs)
+    if (!changed) return
+    this.source.setPeriodNs?.(changed.runMs * NS_PER_MS)
+    const isLonger = changed.runMs > changed.setMs
+    const every = `a sample every ${changed.runMs / 1000} s`
+    const text = isLonger
+      ? `${every} instead of ${changed.setMs / 1000} s: ${changed.why}`
+      : `${every} again, as it was set`
+    const level = isLonger ? 'watch' : 'ok'
+    this.events.add({ atMs, kind: 'mode', level, subject: 'Sampling', text, where: this.source.cluster })
+  }
+
+  /** @param late  servers that are waited for. */
+  #expected(late: readonly NodeConnection[], atMs: number): Expected {
+    const hosts = late.filter((n) => n.roles.includes('oss')).map((n) => n.host)
+    const isUnmet = (host: string): boolean =>
+      !this.#reader.hasMet(host) && atMs - (this.missing.get(host)?.sinceMs ?? atMs) < UNMET_MS
+    return {
+      targets: new Set(this.#targets.map((t) => t.target)),
+      late: new Set(hosts.flatMap((host) => this.#reader.targetsOf(host, 'ost_io'))),
+      hasUnmet: this.servers.some(isUnmet),
+    }
   }
 
   #remember(...sample: Parameters<SampleKeeper['remember']>): void {

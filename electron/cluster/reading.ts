@@ -55,6 +55,10 @@ export interface NodeReading extends ServiceReading {
   readonly bytes: number
   /** Time from sending the command to its last byte, ms. */
   readonly tookMs: number
+  /** CPU time of that on the server, ms; undefined where this reading was not looked at, null where the server does not tell. */
+  readonly cpuMs: number | null | undefined
+  /** Sampling period that `scale` of its targets is of, ns. */
+  readonly periodNs: number
   /** Time of reading what it answered, ms. */
   readonly parseMs: number
   /** When it was read, on the source's clock, ns. */

@@ -93,8 +93,14 @@ export class LiveCluster {
   /** Takes another description; one that changes servers begins anew. */
   async change(input: ClusterInput): Promise<void> {
     const isSame =
-      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate]) ===
-      JSON.stringify([this.#input.servers, this.#input.name, this.#input.intervalMs, this.#input.maxRate])
+      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate, input.coreShare]) ===
+      JSON.stringify([
+        this.#input.servers,
+        this.#input.name,
+        this.#input.intervalMs,
+        this.#input.maxRate,
+        this.#input.coreShare,
+      ])
     this.#input = input
     if (isSame) return this.#changed()
     const wasWanted = this.#wanted
@@ -233,9 +239,10 @@ export class LiveCluster {
     // Without any server there is nothing to sample yet; the first that turns up begins it.
     if (!nodes.some(isLustreServer)) return this.#changed()
     this.#taken = taken
-    const { name: cluster, maxRate, intervalMs } = this.#input
+    const { name: cluster, maxRate, intervalMs, coreShare } = this.#input
     const periodNs = intervalMs * NS_PER_MS
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName: this.#jobIdName })
+    const jobIdName = this.#jobIdName
+    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName, coreShare })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }

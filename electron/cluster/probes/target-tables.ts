@@ -16,6 +16,8 @@ const CUT_FROM = 32_000
 const WORTH = 0.7
 /** Whole readings at least this often, and for this long where cutting down is of no use, s. */
 const WHOLE_EVERY_S = 60
+/** How long readings are whole after awk did not answer, s: twice as long each time. */
+const NO_AWK_S = { least: 30, most: 600 } as const
 /** Cut-down readings in a row that did not add up. */
 const FAILS_MOST = 3
 
@@ -40,7 +42,8 @@ export class TargetTables {
   /** No cut-down reading before. */
   #pauseNs = -Infinity
   #fails = 0
-  #hasNoAwk = false
+  /** Times in a row that awk did not answer. */
+  #withoutAwk = 0
   #why = ''
   /** What the cut-down answer at hand comes to, by target. */
   #cut: Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }> | undefined
@@ -63,7 +66,7 @@ export class TargetTables {
   /** What the next reading may leave out; undefined when it is to be whole. */
   mark(atNs: number): Mark | undefined {
     this.#cut = undefined
-    if (!this.#mayCut || this.#hasNoAwk || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
+    if (!this.#mayCut || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
     if (atNs - this.#wholeNs > WHOLE_EVERY_S * NS_PER_S) return undefined
     let least: Mark | undefined
     for (const { table } of this.#targets.values()) {
@@ -77,6 +80,12 @@ export class TargetTables {
 
   command(names: readonly string[], mark: Mark): string {
     return filteredCommand(names, mark)
+  }
+
+  /** How long readings are whole after what went wrong last. */
+  get #pauseS(): number {
+    if (this.#withoutAwk === 0) return WHOLE_EVERY_S
+    return Math.min(NO_AWK_S.most, NO_AWK_S.least * 2 ** (this.#withoutAwk - 1))
   }
 
   #placeOf(name: string): { readonly target: string; readonly service: Service } | undefined {
@@ -104,6 +113,7 @@ export class TargetTables {
     // Without awk nothing comes back at all.
     if (tables === 0) return this.#failed(false)
     this.#fails = 0
+    this.#withoutAwk = 0
     this.#why = ''
     this.#cut = cut
     if (bytes > WORTH * this.#wholeBytes) this.#pauseNs = Infinity
@@ -114,9 +124,11 @@ export class TargetTables {
     this.#fails++
     if (this.#fails < FAILS_MOST) return false
     this.#fails = 0
-    this.#why = answered ? 'what it cut down did not add up' : 'awk did not answer'
-    if (answered) this.#pauseNs = Infinity
-    else this.#hasNoAwk = true
+    this.#withoutAwk = answered ? 0 : this.#withoutAwk + 1
+    const pauseS = this.#pauseS
+    const what = answered ? 'what it cut down did not add up' : 'awk did not answer'
+    this.#why = `${what}; tried again in ${pauseS} s`
+    this.#pauseNs = Infinity
     return false
   }
 
@@ -152,7 +164,7 @@ export class TargetTables {
     if (!this.#cut) {
       this.#wholeBytes = bytes
       this.#wholeNs = atNs
-      if (this.#pauseNs === Infinity) this.#pauseNs = atNs + WHOLE_EVERY_S * NS_PER_S
+      if (this.#pauseNs === Infinity) this.#pauseNs = atNs + this.#pauseS * NS_PER_S
     }
     this.#cut = undefined
     // A target that is gone (unmounted, failed over) begins anew when it returns.
@@ -171,7 +183,8 @@ export class TargetTables {
       t.table.forget()
     }
     this.#wholeNs = -Infinity
-    this.#hasNoAwk = false
+    this.#withoutAwk = 0
+    this.#pauseNs = -Infinity
   }
 
   #target(name: string): Target {

@@ -8,7 +8,7 @@ import { probeCards } from '../clusters/probe-cards.ts'
 import { serverCard } from '../clusters/server-card.ts'
 import type { Console } from '../console.ts'
 import { stand } from './position.ts'
-import { toNotice } from './status.ts'
+import { longerPeriod, toNotice } from './status.ts'
 
 /** Of a cluster that is not sampled. */
 const BUDGET_BYTES_PER_SEC = 100_000
@@ -67,6 +67,7 @@ function liveCard(desk: ClusterDesk, live: LiveConsole): ClusterCard {
     safeMode: input.safeMode,
     unlockedUntilMs: console?.facts.unlockedUntilMs() ?? null,
     intervalMs: input.intervalMs,
+    ...longerPeriod(console?.monitor),
     servers: servers.map((s) => serverCard(s, { atMs: nowMs, silent: console?.monitor.missing.get(s.host)?.reason })),
     probes: probeCards(console?.monitor, input.off),
     cost: console?.monitor.costSeries ?? NO_COST,

@@ -73,6 +73,16 @@ function shares(
   return mine === 0 ? { share: null, entitled: null } : { share: mine / total, entitled: entitled / total }
 }
 
+/** RPC/s of one job on one target; null where the target was not measured, and of a past, which does not keep it. */
+function rateOn(viewed: Viewed, target: string, share: string, sample: number): number | null {
+  if (!liveOf(viewed)) return null
+  const { raw, shares: table } = viewed.recent
+  const n = rateSamples(viewed)
+  if (Number.isNaN(raw.targets.mean(target, 0, sample, n))) return null
+  // A target that was measured without the job served nothing of it.
+  return orZero(table.mean(share, 0, sample, n))
+}
+
 /** What the job did over the window, on one target or in all. */
 function seriesOf(
   viewed: Viewed,
@@ -129,7 +139,7 @@ export function jobFrame(
       const name = shareName(jobId, t.target)
       return {
         ...t,
-        rpcs: orZero(table.mean(name, 0, sample, rateSamples(viewed))),
+        rpcs: rateOn(viewed, t.target, name, sample),
         tokens: orNull(table.mean(name, TOKENS, sample, rateSamples(viewed))),
         record: orNull(table.value(name, RECORD, sample)),
       }
@@ -160,7 +170,8 @@ export function jobFrame(
     ...shares(viewed, jobId, sample, target),
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
-    rpcs: row?.rpcs ?? 0,
+    rpcs: row ? row.rpcs : 0,
+    ...(row?.partial === true ? { partial: true } : {}),
     series: a && atMs !== null ? { ...series, rpcsAgainst: seriesAt(a, atMs, { jobId, windowMs }, series.t) } : series,
     pairs: debts ? pairsOf(debts, jobId) : null,
     ledger: sample === 0 || !live ? [] : ledgerOf(live, { jobId, target, sample, windowMs }, LEDGER),
@@ -184,6 +195,6 @@ export function jobFrame(
       if (!rule) return []
       return [{ node: host, name: rule.name, conditions: rule.conditions, rate: rule.rate, ref: rule.ref }]
     }),
-    raw: isNow && live ? rawEntry(live, jobId, on.toSorted((x, y) => y.rpcs - x.rpcs)[0]?.target) : '',
+    raw: isNow && live ? rawEntry(live, jobId, on.toSorted((x, y) => (y.rpcs ?? 0) - (x.rpcs ?? 0))[0]?.target) : '',
   }
 }
