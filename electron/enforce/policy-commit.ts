@@ -64,7 +64,8 @@ class PolicyCommit implements ServerSender {
   async #read(): Promise<ServerNow | undefined> {
     for (const ms of [0, ...this.#parts.pausesMs]) {
       if (ms > 0) await pause(ms)
-      const read = await readServer(this.#parts.node, this.#service, this.#server.found, this.#parts.answerMs)
+      const { node, answerMs } = this.#parts
+      const read = await readServer(node, this.#service, this.#server.found, answerMs, 'may be hidden')
       if (read) return read
     }
     return undefined

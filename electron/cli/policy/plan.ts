@@ -92,9 +92,7 @@ function planJson(desk: RuleDesk, cluster: string, plan: PolicyDeskPlan) {
   const work = plan.servers.filter((s) => s.plan.steps.length > 0)
   const hosts = new Set(work.map((s) => s.plan.server))
   const jobs = liveJobs(desk.monitor, service).filter((j) => j.servers.some((h) => hosts.has(h)))
-  const refused = desk.policies.refusal(service, plan)
-  // A lock of the cluster is opened by naming the target; it is not about the plan.
-  const isPlanRefused = refused !== undefined && refused.code !== 'LOCKED'
+  const refused = desk.policies.planRefusal(service, plan)
   return {
     id: plan.planId,
     cluster,
@@ -120,7 +118,7 @@ function planJson(desk: RuleDesk, cluster: string, plan: PolicyDeskPlan) {
       queued: work.reduce((n, s) => n + s.plan.drain.queued, 0),
     },
     target: desk.typedTarget(service),
-    ...(isPlanRefused
+    ...(refused
       ? { refused: { code: refused.code, message: [refused.what, refused.why].filter(Boolean).join(': ') } }
       : {}),
   }

@@ -73,11 +73,16 @@ export class PolicyDesk {
 
   /** Why it cannot be committed now. */
   refusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
+    return this.#desk.guard() ?? this.#desk.busy() ?? this.planRefusal(service, plan)
+  }
+
+  /** Why the plan itself cannot be carried out, whoever may write. */
+  planRefusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
     const { monitor } = this.#desk
     const missing = monitor
       .serversOf(service)
       .filter((h) => isMeantFor(plan.staged, h) && (monitor.missing.has(h) || !monitor.reading(h)))
-    return this.#desk.guard() ?? this.#desk.busy() ?? policyRefusal(plan, missing)
+    return policyRefusal(plan, missing)
   }
 
   /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws when it cannot be put on record. */
@@ -88,7 +93,7 @@ export class PolicyDesk {
   ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
     const { monitor } = this.#desk
     const { service, planId } = run
-    const { now, factsOf } = await this.#desk.readNow(service)
+    const { now, factsOf } = await this.#desk.readNow(service, 'may be hidden')
     const plan = planPolicies(staged, now, { factsOf, own: this.#desk.rules, nowMs: monitor.nowMs() })
     if (plan.planId !== planId) {
       const why = 'the servers, their policies or their rules changed since the review'
