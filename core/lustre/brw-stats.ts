@@ -12,6 +12,7 @@ import {
   type HistogramRow,
   type RowsLayout,
 } from './histogram.ts'
+import { binBytes, parseBinLabel } from './size-histogram.ts'
 import { formatTimes, parseTimesLine, type StatsTimes } from './stats-times.ts'
 import type { ByteText, SkippedLine } from './text.ts'
 import type { HistogramDialect } from './text-dialect.ts'
@@ -161,4 +162,34 @@ export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined 
     sections.push({ title, unit, rows: more })
   }
   return { seconds, sections }
+}
+
+/** Quantities of brw_stats that are shown and kept. */
+export const BRW_KEPT = ['sizeBytes', 'timeMs', 'inFlight', 'fragments'] as const satisfies readonly BrwQuantity[]
+export type BrwKept = (typeof BRW_KEPT)[number]
+/** By quantity: upper bound of a bin (bytes, ms, a number), reads, writes; ascending. Absent: the server has no such section. */
+export type BrwBins = Readonly<
+  Partial<Record<BrwKept, readonly (readonly [upper: number, reads: number, writes: number])[]>>
+>
+
+/** Sections by what they count, with numbers for labels. */
+export function brwBins(sections: readonly BrwSection[]): BrwBins {
+  const out: { -readonly [Q in BrwKept]?: BrwBins[Q] } = {}
+  for (const quantity of BRW_KEPT) {
+    const kind = SECTIONS.find((s) => s.quantity === quantity)
+    const section = sections.find((s) => s.title === kind?.title)
+    if (!kind || !section) continue
+    const upperOf = (label: string): number | undefined => {
+      if (kind.layout !== powers) return Number(label)
+      const bin = parseBinLabel(label)
+      return bin === undefined ? undefined : binBytes(bin)
+    }
+    out[quantity] = section.rows
+      .flatMap(({ label, read, write }) => {
+        const upper = upperOf(label)
+        return upper === undefined ? [] : [[upper, read, write] as const]
+      })
+      .sort(([a], [b]) => a - b)
+  }
+  return out
 }

@@ -4,6 +4,7 @@
  */
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { isUserName } from '../../ssh/names.ts'
+import { BRW_PARAMETERS } from '../server-counters.ts'
 import { SERVICES, servicesOf, statsOf } from '../service.ts'
 
 const jobStats = [...new Set(Object.values(SERVICES).map((s) => s.jobStats))]
@@ -22,8 +23,7 @@ export const READ_PARAMETERS: readonly string[] = [
   ...jobStats,
   'obdfilter.*.stats',
   'mdt.*.md_stats',
-  'obdfilter.*.brw_stats',
-  'osd-*.*.brw_stats',
+  ...BRW_PARAMETERS,
   ...LDLM_PARAMETERS,
   'mgs.MGS.live.*',
 ]
@@ -45,6 +45,7 @@ export const READINGS: readonly (readonly string[])[] = [
     ])
   }),
   ['get_param', ...LDLM_PARAMETERS],
+  ['get_param', ...BRW_PARAMETERS],
 ]
 
 /** Arguments as sudoers has them: its wildcards and separators are text here. */
