@@ -13,7 +13,7 @@ export type Env = z.infer<typeof env>
 
 export const clusterName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)
 /** Readings that can be switched off, one by one. job_stats is what the console lives on, yet costs most. */
-export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'batch'])
+export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'brw', 'timeouts', 'batch'])
 export type ProbeId = z.infer<typeof probeId>
 export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller'])
 export type ServerRole = z.infer<typeof serverRole>
@@ -57,7 +57,7 @@ export const clusterInput = z.object({
   /** Token rate of one OST, RPC/s: the budget that the controllers share out. */
   maxRate: z.number().int().min(1).max(999_999).default(1000),
   /** Probes that are off. */
-  off: z.array(probeId).max(5).default([]),
+  off: z.array(probeId).max(7).default([]),
 })
 export type ClusterInput = z.infer<typeof clusterInput>
 

@@ -1,6 +1,8 @@
 /** What a controller did in one period, as a line. */
 import { isOurs } from '#core/control/desired-rule.ts'
-import { placeOf } from '../cluster/service.ts'
+import { setParamCommand } from '#core/lustre/lctl.ts'
+import { literals } from '../cluster/connection.ts'
+import { placeOf, SERVICES } from '../cluster/service.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { shareColumn, shareName } from '../cluster/recent.ts'
 import { rulesIn } from '../host/rules/servers.ts'
@@ -75,10 +77,19 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
   }
 }
 
-/** For a terminal: one line a period. */
+const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 21)
+
+/** Literal commands of the newest plan of a server, as they would be sent. */
+function planLines(monitor: ClusterMonitor, host: string): string[] {
+  const outcome = monitor.loop.outcome(host)
+  if (!outcome) return []
+  const commands = outcome.plan.commands.map((c) => setParamCommand(SERVICES.ost_io.rules, c.value))
+  return [`  ${host}, plan of ${clock(outcome.atMs)}`, ...literals(monitor.node(host), commands).map((c) => `    ${c}`)]
+}
+
+/** For a terminal: one line a period; in advise mode the commands of each server's plan below it. */
 export function periodText(monitor: ClusterMonitor, missing: Missing): string {
   const { loop, servers } = monitor
-  const time = new Date(monitor.nowMs()).toISOString().slice(11, 21)
   const per = servers.map((host) => {
     const { rules } = rulesOn(monitor, host) as { rules: unknown[] }
     const outcome = loop.outcome(host)
@@ -88,5 +99,7 @@ export function periodText(monitor: ClusterMonitor, missing: Missing): string {
   const shadow = loop.shadowLeftNs > 0 ? `, shown only for ${Math.ceil(loop.shadowLeftNs / 1e9)} s` : ''
   const silent = unreadIn(monitor, monitor.sample, missing).map((m) => `${m.host} missing: ${m.reason}`)
   const failures = monitor.failures.map((f) => f.what)
-  return plain(`${time}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`)
+  const head = `${clock(monitor.nowMs())}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`
+  const plans = loop.mode === 'advise' ? servers.flatMap((host) => planLines(monitor, host)) : []
+  return [head, ...plans].map(plain).join('\n')
 }

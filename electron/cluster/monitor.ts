@@ -43,6 +43,7 @@ import { jobColumn, Recent } from './recent.ts'
 import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
 import { SamplingPeriod, type RunningPeriod } from './sampling-period.ts'
+import { BrwReader, TimeoutsReader } from './server-counters.ts'
 import { placeOf, SERVICES } from './service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
@@ -65,6 +66,9 @@ export class ClusterMonitor {
   readonly padll: PadllReader | undefined
   /** Counters of the lock manager of Lustre's servers. */
   readonly ldlm: LdlmReader
+  /** Disk I/O of OSTs, and how long services expect to take. */
+  readonly brw: BrwReader
+  readonly timeouts: TimeoutsReader
   /** A lock manager that tells every step; undefined where the source has none. */
   readonly locks: LockWatch | undefined
   readonly #reader: ClusterReader
@@ -131,6 +135,15 @@ export class ClusterMonitor {
     this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
       read: (node, command) => this.#probes.read('ldlm', node, command),
       everyS: () => board.everyS('ldlm'),
+    })
+    this.brw = new BrwReader(source.nodes, (atMs, node, records) => this.history.recordBrw(atMs, node, records), {
+      read: (node, command) => this.#probes.read('brw', node, command),
+      everyS: () => board.everyS('brw'),
+    })
+    const keepTimeouts = (...of: Parameters<History['recordTimeouts']>): void => this.history.recordTimeouts(...of)
+    this.timeouts = new TimeoutsReader(source.nodes, keepTimeouts, {
+      read: (node, command) => this.#probes.read('timeouts', node, command),
+      everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata }
@@ -297,6 +310,7 @@ export class ClusterMonitor {
     if (!set.ok) return set
     const atMs = this.nowMs()
     if (id === 'ldlm' && !on) this.ldlm.pause(atMs, 'the probe ldlm is off')
+    if ((id === 'brw' || id === 'timeouts') && !on) this[id].pause(`the probe ${id} is off`)
     if (id === 'batch' && !on) this.#batch.forget('the probe batch is off')
     const text = `probe ${id} ${on ? 'on' : 'off'}`
     this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Probe', text, where: this.source.cluster })
@@ -342,6 +356,8 @@ export class ClusterMonitor {
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
     if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
+    if (this.isOn('brw')) void this.brw.refresh(atNs, atMs)
+    if (this.isOn('timeouts')) void this.timeouts.refresh(atNs, atMs)
     const { read, silent, late, gaps } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]

@@ -35,6 +35,9 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
 /** Parameter of a service's statistics: how long its requests waited. */
 export const statsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'stats')
 
+/** Parameter of how long a service expects to take. */
+export const timeoutsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'timeouts')
+
 /** Whether a value is of job_stats, the sum of a table that was cut down included. */
 export const isJobStats = (name: string): boolean => name.endsWith('.job_stats') || name.endsWith('.job_stats.sum')
 

@@ -3,10 +3,10 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
+import { changeDocumentOf } from '../../host/rules/desk-record.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
-import { changeDocumentOf } from './documents.ts'
 import { ChangeOnRecord } from './own-rules.ts'
 
 export interface Sent {
@@ -70,13 +70,14 @@ export async function sendStaged(
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
   const plan = desk.plan(service)
+  const sentId = desk.policies.plan(service)?.planId ?? plan.planId
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
   // A rule that ends while it is watched would look like a failure.
   const shortest = Math.min(Infinity, ...plan.changes.flatMap((c) => c.timers.map((t) => t.seconds)))
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
   const cancel = (): void => desk.cancel()
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
-  const committed = await desk.commit(service, plan.planId, desk.typedTarget(service), canary)
+  const committed = await desk.commit(service, sentId, desk.typedTarget(service), canary)
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
   locked.value()
   if (!committed.ok) {

@@ -4,7 +4,8 @@
  */
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { isUserName } from '../../ssh/names.ts'
-import { SERVICES, servicesOf, statsOf } from '../service.ts'
+import { BRW_PARAMETERS } from '../server-counters.ts'
+import { SERVICES, servicesOf, statsOf, timeoutsOf } from '../service.ts'
 
 const jobStats = [...new Set(Object.values(SERVICES).map((s) => s.jobStats))]
 const services = Object.values(SERVICES).flatMap((s) => [s.policies, s.rules])
@@ -22,8 +23,7 @@ export const READ_PARAMETERS: readonly string[] = [
   ...jobStats,
   'obdfilter.*.stats',
   'mdt.*.md_stats',
-  'obdfilter.*.brw_stats',
-  'osd-*.*.brw_stats',
+  ...BRW_PARAMETERS,
   ...LDLM_PARAMETERS,
   'mgs.MGS.live.*',
 ]
@@ -47,6 +47,8 @@ export const READINGS: readonly (readonly string[])[] = [
     ])
   }),
   ['get_param', ...LDLM_PARAMETERS],
+  ['get_param', ...BRW_PARAMETERS],
+  ['get_param', ...servicesOf(['oss', 'mds']).filter((s) => s.isFirst).map(timeoutsOf)],
 ]
 
 /** Arguments as sudoers has them: its wildcards and separators are text here. */

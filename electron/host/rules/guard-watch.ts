@@ -27,6 +27,11 @@ function timeoutsOf({ ldlm: { series } }: ClusterMonitor, host: string): number 
   return sum
 }
 
+/** As much of a change as the watch needs: which jobs it covers. */
+export interface GuardedChange {
+  readonly plan: Pick<ServerChange['plan'], 'server' | 'commands' | 'touched' | 'before' | 'expected'>
+}
+
 export class SampleGuard implements GuardWatch {
   readonly before: GuardReading
   readonly limits: GuardLimits
@@ -37,7 +42,7 @@ export class SampleGuard implements GuardWatch {
   readonly #isCovered: (jobId: string) => boolean
   #last: NodeReading | undefined
 
-  constructor(monitor: ClusterMonitor, service: ServiceName, change: ServerChange, limits: Partial<GuardLimits> = {}) {
+  constructor(monitor: ClusterMonitor, service: ServiceName, change: GuardedChange, limits: Partial<GuardLimits> = {}) {
     const { plan } = change
     this.#monitor = monitor
     this.#service = service
