@@ -109,6 +109,17 @@ it('renders only the newest frame of an animation frame, and acknowledges after 
   expect(useTimeStore().sample).toBe(3)
 })
 
+it('lets the clock follow the newest sample when it was the last view that showed any', async () => {
+  const { last, wrapper } = start()
+  await paint()
+  last().send(3)
+  await paint()
+  const time = useTimeStore()
+  expect(time.sample).toBe(3)
+  wrapper.unmount()
+  expect([time.sample, time.atMs]).toEqual([50, 50_000])
+})
+
 it('aborts the old stream on a new query and keeps its frame until the new one has one', async () => {
   const { opened, node, last, shown } = start()
   await paint()

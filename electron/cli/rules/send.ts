@@ -32,10 +32,16 @@ const AGAIN = 'it does not answer; give the same command again when it does'
 /** States of a change as it is kept, by code. */
 const STATE: Readonly<Partial<Record<ExitCode, string>>> = { 0: 'done', 1: 'not done', 5: 'partial', 6: 'unknown' }
 
-const inWords = (changeId: string, nodes: readonly NodeEnd[]): string =>
-  [...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `take it back with: sluice rules revert ${changeId}`]
+/** How every server ended; and how to revert the change, where any server may have something of it. */
+export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
+  const isGone = nodes.every((n) => n.state === 'rolled back' || n.state === 'not sent')
+  return [
+    ...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`),
+    ...(isGone ? [] : [`take it back with: sluice rules revert ${changeId}`]),
+  ]
     .map(plain)
     .join('\n')
+}
 
 /** Rules that only this process ends are ended by it, at their time or when it is told to end. */
 async function stay(desk: RuleDesk): Promise<void> {
@@ -100,7 +106,7 @@ export async function sendStaged(
   return ok({
     ...{ code, nodes, changeId },
     end: async (asJson) => {
-      line(asJson ? jsonText(json) : inWords(changeId, nodes))
+      line(asJson ? jsonText(json) : sentText(changeId, nodes))
       await stay(desk)
     },
   })
