@@ -12,14 +12,22 @@ export interface PlanToCompare extends Pick<DeskPlan, 'staged'> {
   readonly changes: readonly (Pick<DeskChange, 'found' | 'version'> & { readonly plan: { readonly server: string } })[]
 }
 
-/** What is different between two plans, in words: the servers first, then what is staged, then the commands that follow. */
-export function plansDiffer(then: PlanToCompare, now: DeskPlan): string[] {
+/**
+ * What is different between two plans, in words: the servers first, then what is staged, then the commands that follow.
+ *
+ * @param silentText  of a server that does not answer now.
+ */
+export function plansDiffer(
+  then: PlanToCompare,
+  now: DeskPlan,
+  silentText: (host: string) => string | undefined,
+): string[] {
   const out: string[] = []
   const ids = (p: PlanToCompare): string => p.staged.map((s) => s.id).join(' ')
   if (ids(then) !== ids(now)) out.push('other changes are staged')
   for (const { plan, found, version } of then.changes) {
     const is = now.changes.find((c) => c.plan.server === plan.server)
-    if (!is) out.push(`${plan.server} is not among the servers any more`)
+    if (!is) out.push(silentText(plan.server) ?? `${plan.server} is not among the servers any more`)
     else {
       if (is.version !== version)
         out.push(`${plan.server}: release ${is.version || 'unknown'}, not ${version || 'unknown'}`)
@@ -46,8 +54,8 @@ export class KeptPlans {
   }
 
   /** What is different since a plan was shown; undefined for a plan that is not known. */
-  since(planId: string, now: DeskPlan): string[] | undefined {
+  since(planId: string, now: DeskPlan, silentText: (host: string) => string | undefined): string[] | undefined {
     const then = this.#plans.get(planId)
-    return then && plansDiffer(then, now)
+    return then && plansDiffer(then, now, silentText)
   }
 }
