@@ -237,7 +237,7 @@ export function watchCommand(): Command {
   return addClustersFlags(new Command('watch'))
     .description('show the jobs of a cluster as they go')
     .argument('<cluster>', 'a cluster of --config or of the data folder, or emulator: the built-in one')
-    .option('--json', 'one JSON line a sample instead of a table')
+    .option('--json', 'one JSON line a sample instead of a table; partial: true where a server is not in it')
     .option('--for <s>', 'end after so many seconds', seconds)
     .option('--scenario <file>', 'what the emulator plays')
     .action(watch)

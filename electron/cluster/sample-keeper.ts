@@ -8,7 +8,7 @@ import type { ServerPeriod } from './control-loop.ts'
 import { Coverage, type Covered, type Expected } from './coverage.ts'
 import type { JobRegistry } from './job-registry.ts'
 import type { PairJournal } from './pair-journal.ts'
-import { jobColumn, type Recent, shareName, TOTAL } from './recent.ts'
+import { type Recent, shareName, TOTAL } from './recent.ts'
 import { ruleFinder, RuleMatcher } from './rule-matcher.ts'
 import { placeOf } from './service.ts'
 import { policyOf, sumSample, type ClusterSums, type JobSums } from './sample.ts'
@@ -258,13 +258,13 @@ export class SampleKeeper {
   #keepJobs(sums: ClusterSums, seconds: number, hasMetadata: boolean): void {
     const { jobParts } = this.#recent
     const { jobs } = this.#recent.raw
-    const { hasAllOf } = this.#covered
+    const covered = this.#covered
     this.#followWork(sums, hasMetadata)
     const metadata = (n: number): number => (hasMetadata ? n / seconds : NaN)
     for (const [id, j] of sums.jobs) {
       // What is left of a job while a target of its is not measured is not its rate: a gap, with what was measured beside
       // it. Its record is no measurement: it stands.
-      if (!hasAllOf(id)) {
+      if (!covered.hasAllOf(id)) {
         if (j.rpcs > 0) jobParts.set(id, j.rpcs / seconds, j.readBytes / seconds, j.writeBytes / seconds)
         if (j.record !== undefined) jobs.set(id, NaN, NaN, NaN, NaN, j.record, NaN, NaN, NaN, NaN)
         continue
@@ -278,7 +278,7 @@ export class SampleKeeper {
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {
-      if (sums.jobs.has(j.jobId) || !hasAllOf(j.jobId)) continue
+      if (sums.jobs.has(j.jobId) || !covered.hasAllOf(j.jobId)) continue
       jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, metadata(0), NaN, NaN)
     }
   }

@@ -50,7 +50,9 @@ async function send(
   const staged = stagePolicy(desk, { ...document, reason: o.reason ?? document.reason })
   if (!staged.ok) return staged
   if (staged.value.planId !== id) {
-    const differences = serversDiffer(document.servers.map(serverThen), staged.value.servers)
+    const differences = serversDiffer(document.servers.map(serverThen), staged.value.servers, (host) =>
+      desk.silentText(host),
+    )
     const changed = namedDifferences(differences.length > 0 ? differences : ['other commands are needed now'])
     const why = `the servers changed since the plan: ${changed.join('; ')}`
     const { error } = refused('PLAN_CHANGED', why, 'Plan again, and review it.')

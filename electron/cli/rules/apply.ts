@@ -84,7 +84,7 @@ function replanned(
   for (const s of stagedOf(document)) desk.staged.put(s)
   const now = desk.plan(document.service)
   if (now.planId === id) return ok(undefined)
-  const changed = plansDiffer(toCompare(document), now)
+  const changed = plansDiffer(toCompare(document), now, (host) => desk.silentText(host))
   const { error } = refused('PLAN_CHANGED', `the servers changed since the plan: ${changed.join('; ')}`, AGAIN)
   return fail({ ...error, changed })
 }

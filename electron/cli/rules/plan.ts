@@ -96,7 +96,8 @@ function planText(p: PlanShown, cluster: string): string {
   for (const n of p.nodes) {
     out.push(`${n.host}`, ...n.commands.map((c) => `  ${c}`), '  to undo:', ...n.inverse.map((c) => `    ${c}`))
   }
-  if (p.nodes.length === 0) out.push('every server is as it should be: nothing to send')
+  // Where it cannot be applied, why says what is known.
+  if (p.nodes.length === 0 && !p.refused) out.push('every server is as it should be: nothing to send')
   for (const c of p.ceilings) out.push(`${c.rule}: ${c.text === '' ? `up to ${c.ceiling} RPC/s` : c.text}`)
   if (p.blast) {
     const { jobs_total: jobs, may, targets, servers } = p.blast

@@ -17,6 +17,7 @@ import type { KeptPlans } from './kept-plans.ts'
 import { pastChange, whyOf, type PastChange } from './past-change.ts'
 import type { PolicyDesk } from './policy-desk.ts'
 import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
+import { silentText } from './servers.ts'
 
 /** Committed changes that are remembered. */
 const CHANGES_KEPT = 20
@@ -152,7 +153,10 @@ export class CommitDesk {
     const { now, factsOf } = await this.#desk.readNow(service)
     const plan = planStaged(service, staged.of(service), now, rules, factsOf)
     if (plan.planId !== planId) {
-      const differs = this.#kept.since(planId, plan) ?? ['the servers, or what is staged, changed since the review']
+      const silent = (host: string): string | undefined => silentText(monitor, host)
+      const differs = this.#kept.since(planId, plan, silent) ?? [
+        'the servers, or what is staged, changed since the review',
+      ]
       const next = 'Look at the review again; it shows the new commands.'
       return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
     }

@@ -25,7 +25,7 @@ import { PolicyDesk } from './policy-desk.ts'
 import { PendingUndos } from './pending-undo.ts'
 import { failure, planRefusal } from './refusal.ts'
 import { readNow } from './read-now.ts'
-import { presentServers } from './servers.ts'
+import { presentServers, silentText } from './servers.ts'
 import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
 import { undoEdits } from './undo.ts'
 import { Upkeep } from './upkeep.ts'
@@ -113,12 +113,19 @@ export class RuleDesk implements DeskCore {
     return { version: monitor.reading(host)?.version, keeps: monitor.node(host)?.timers ?? 'systemd' }
   }
 
+  /** That a server of the cluster does not answer; undefined where it does, or is no server of it. */
+  silentText(host: string): string | undefined {
+    return silentText(this.monitor, host)
+  }
+
   /** What is different since a plan was shown; empty while it is the plan. */
   since(service: ServiceName, planId: string): string[] {
     const now = this.plan(service)
     return now.planId === planId
       ? []
-      : (this.#kept.since(planId, now) ?? ['the plan that was shown is not known any more'])
+      : (this.#kept.since(planId, now, (host) => this.silentText(host)) ?? [
+          'the plan that was shown is not known any more',
+        ])
   }
 
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */

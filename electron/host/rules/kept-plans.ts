@@ -19,14 +19,21 @@ export interface ServerThen {
   readonly version: string
 }
 
-/** How servers differ from what a plan found: those that are gone, releases, policies and rules, those that are new. */
-export function serversDiffer(then: readonly ServerThen[], now: readonly ServerThen[]): string[] {
+/** Words for a server that does not answer now; undefined for one that does, or is unknown. */
+export type SilentText = (host: string) => string | undefined
+
+/** How servers differ from what a plan found: those that are gone or silent, releases, policies and rules, those that are new. */
+export function serversDiffer(
+  then: readonly ServerThen[],
+  now: readonly ServerThen[],
+  silentText: SilentText,
+): string[] {
   const out: string[] = []
   for (const { found, version } of then) {
     const host = found.server
     const is = now.find((c) => c.found.server === host)
     if (!is) {
-      out.push(`${host} is not among the servers any more`)
+      out.push(silentText(host) ?? `${host} is not among the servers any more`)
       continue
     }
     if (is.version !== version) out.push(`${host}: release ${is.version || 'unknown'}, not ${version || 'unknown'}`)
@@ -41,11 +48,11 @@ export const namedDifferences = (all: readonly string[]): string[] =>
   all.length <= NAMED ? [...all] : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`]
 
 /** What is different between two plans, in words: the servers, then what is staged, then the commands that follow. */
-export function plansDiffer(then: PlanToCompare, now: DeskPlan): string[] {
+export function plansDiffer(then: PlanToCompare, now: DeskPlan, silentText: SilentText): string[] {
   const out: string[] = []
   const ids = (p: PlanToCompare): string => p.staged.map((s) => s.id).join(' ')
   if (ids(then) !== ids(now)) out.push('other changes are staged')
-  out.push(...serversDiffer(then.changes, now.changes))
+  out.push(...serversDiffer(then.changes, now.changes, silentText))
   if (out.length === 0) out.push('a controller moved its rules, and other commands are needed now')
   return namedDifferences(out)
 }
@@ -62,8 +69,8 @@ export class KeptPlans {
   }
 
   /** What is different since a plan was shown; undefined for a plan that is not known. */
-  since(planId: string, now: DeskPlan): string[] | undefined {
+  since(planId: string, now: DeskPlan, silentText: SilentText): string[] | undefined {
     const then = this.#plans.get(planId)
-    return then && plansDiffer(then, now)
+    return then && plansDiffer(then, now, silentText)
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { RuleDesk } from './desk.ts'
+import { liveJobs } from './servers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
@@ -38,6 +39,24 @@ const undo = (d: RuleDesk): void => {
   if (!staged.ok) throw new Error(staged.error.why)
 }
 const changes = (d: RuleDesk) => stagedFrame(d, { service: 'ost_io' }, 1).changes
+
+describe('a plan that was shown before a server fell silent', () => {
+  it('says that it does not answer and how old its last reading is, and still hits the jobs that it is about', async () => {
+    const { line, around } = cutOff('oss02')
+    const { c, desk: d } = await ruleDesk({ around })
+    stage(d, CAP, 600)
+    const { planId } = d.plan('ost_io')
+    const hit = (): string[] => liveJobs(c.monitor, 'ost_io').map((j) => j.jobId)
+    expect(hit()).toContain('1.hog.u1')
+    line.isCut = true
+    await c.run(8)
+    expect(d.since('ost_io', planId)).toEqual([
+      expect.stringMatching(/^oss02 does not answer: its last reading is \d s old$/),
+    ])
+    expect(review(d)?.refused?.why).toMatch(/^oss02 does not answer: its last reading is \d s old$/)
+    expect(hit()).toContain('1.hog.u1')
+  })
+})
 
 describe('undoing with a server that does not answer', () => {
   it('goes to the others at once, is shown as pending, and is sent when it answers again', async () => {

@@ -5,6 +5,7 @@ import { QUEUES } from '#core/control/server-rules.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { isWork, type DeskPlan } from './desk-plan.ts'
 import { isFor } from './staged-changes.ts'
+import { silentText } from './servers.ts'
 
 export const failure = (code: string, what: string, why: string, next: string): Failure => ({
   code,
@@ -82,7 +83,7 @@ export function planRefusal(
   if (guard) return guard
   const missing = missingFor(monitor, service, plan)
   if (missing.length > 0 && !isUndo(plan)) {
-    const why = `${missing.join(', ')} does not answer`
+    const why = missing.map((host) => silentText(monitor, host) ?? host).join('; ')
     return failure('SERVER_MISSING', NOT_SENT, why, 'Wait until every server answers.')
   }
   const fault = planFault(plan)

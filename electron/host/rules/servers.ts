@@ -5,11 +5,12 @@ import { opcodesOf, type LiveJob } from '#core/control/live-job.ts'
 import { serverRules, type ServerRules } from '#core/control/server-rules.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { profileOf } from '#core/lustre/profile.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { Job } from '../../cluster/job-registry.ts'
 import { jobColumn, type RuleText } from '../../cluster/recent.ts'
 import { placeOf } from '../../cluster/service.ts'
-import { orZero, rateSamples } from '../views/position.ts'
+import { rateSamples } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
 /** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */
@@ -23,6 +24,9 @@ function parsedIn(monitor: ClusterMonitor, host: string, text: RuleText): Parsed
   if (known?.text !== text) of.set(host, (known = { text, ...parseNrsTbfRule(text.text) }))
   return known
 }
+
+/** A rate older than this says nothing of now, s. */
+const KNOWN_BACK_S = 60
 
 /** The rules of a server in a text that is kept; several views ask for the same one. */
 export const rulesIn = (monitor: ClusterMonitor, host: string, text: RuleText): readonly RuleLine[] =>
@@ -60,7 +64,25 @@ export function presentServers(monitor: ClusterMonitor, service: ServiceName, ru
  */
 export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: string): number {
   const column = jobColumn(service === 'ost_io' ? 'rpcs' : 'mdops')
-  return orZero(monitor.recent.raw.jobs.mean(jobId, column, monitor.sample, rateSamples(monitor)))
+  const { jobs } = monitor.recent.raw
+  const n = rateSamples(monitor)
+  const now = jobs.mean(jobId, column, monitor.sample, n)
+  if (!Number.isNaN(now)) return now
+  // While a server that it uses is late or silent, what is known of it last stands.
+  const far = monitor.sample - Math.ceil((KNOWN_BACK_S * NS_PER_S) / monitor.source.periodNs)
+  for (let s = monitor.sample - 1; s >= Math.max(jobs.oldest, far, 1); s--) {
+    const v = jobs.value(jobId, column, s)
+    if (!Number.isNaN(v)) return v
+  }
+  return 0
+}
+
+/** That a server does not answer, and how old its last reading is; undefined for one that does, or is no server of the cluster. */
+export function silentText(monitor: ClusterMonitor, host: string): string | undefined {
+  if (!monitor.node(host) || (!monitor.missing.has(host) && monitor.reading(host))) return undefined
+  const ageMs = monitor.ageMs(host)
+  const since = ageMs === undefined ? 'it was not read yet' : `its last reading is ${Math.round(ageMs / 1000)} s old`
+  return `${host} does not answer: ${since}`
 }
 
 /** Where a job sends to, as long as it was seen on no other target. */
