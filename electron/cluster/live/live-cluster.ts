@@ -7,8 +7,10 @@
  */
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
+import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import { readOnlyWhile } from '../../enforce/read-only.ts'
 import type { NodeConnection } from '../connection.ts'
+import type { JobIdSettings } from '../job-id-watch.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
@@ -175,6 +177,16 @@ export class LiveCluster {
     return s.nodes(this.#rolesOf(s)).map((n) => readOnlyWhile(n, () => this.#input.safeMode === 'read-only'))
   }
 
+  /** Of every server of storage or metadata that was looked at. */
+  #jobIdSettings(): JobIdSettings {
+    const out = new Map<string, JobIdSetting | undefined>()
+    for (const s of this.#servers) {
+      const isServer = this.#rolesOf(s).some((r) => r === 'oss' || r === 'mds')
+      if (s.facts && isServer) out.set(s.host, s.facts.jobid)
+    }
+    return out
+  }
+
   #beginAnew(): void {
     this.#anew ??= setTimeout(() => {
       this.#anew = undefined
@@ -198,7 +210,14 @@ export class LiveCluster {
     this.#taken = new Set(taken.keys())
     const { name: cluster, maxRate, intervalMs } = this.#input
     const jobIdName = this.#servers.map((s) => s.facts?.jobid?.name).find((name) => name !== undefined)
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs: intervalMs * NS_PER_MS, jobIdName })
+    this.#source = new LiveSource({
+      cluster,
+      nodes,
+      maxRate,
+      periodNs: intervalMs * NS_PER_MS,
+      jobIdName,
+      jobIdSettings: () => this.#jobIdSettings(),
+    })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }
