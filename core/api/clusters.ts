@@ -50,6 +50,8 @@ export const clusterInput = z.object({
   env: z.enum(['PROD', 'STAGE', 'DEV']),
   servers: z.array(serverInput).min(1).max(512),
   safeMode: safeMode.default('review+unlock'),
+  /** Whether a login as root may write here; otherwise it takes a login of its own with sudo. */
+  allowRoot: z.boolean().default(false),
   /** Sampling interval, ms. */
   intervalMs: z.number().int().min(200).max(60_000).default(1000),
   /** Token rate of one OST, RPC/s: the budget that the controllers share out. */

@@ -5,6 +5,7 @@
  * clusters:
  *   - name: altair
  *     env: PROD
+ *     allow_root: true  # only where a login as root may write
  *     nodes:
  *       - { host: "oss[01-12]", user: ops, identity: ~/.ssh/id_altair, roles: [oss], jump: login1.hpc }
  * ```
@@ -36,6 +37,7 @@ const cluster = z.strictObject({
   name: clusterName,
   env: z.enum(['PROD', 'STAGE', 'DEV']).nullish(),
   safe_mode: safeMode.nullish(),
+  allow_root: z.boolean().nullish(),
   interval_ms: z.number().int().min(200).max(60_000).nullish(),
   max_rate: z.number().int().min(1).max(999_999).nullish(),
   off: z.array(probeId).max(6).nullish(),
@@ -99,6 +101,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
       env: c.env ?? 'PROD',
       servers,
       ...(c.safe_mode ? { safeMode: c.safe_mode } : {}),
+      allowRoot: c.allow_root ?? false,
       ...(c.interval_ms ? { intervalMs: c.interval_ms } : {}),
       ...(c.max_rate ? { maxRate: c.max_rate } : {}),
       ...(c.off ? { off: c.off } : {}),
@@ -135,6 +138,7 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
         max_rate: c.maxRate,
         off: c.off,
       },
+      ...(c.allowRoot ? { allow_root: true } : {}),
       nodes: c.servers.map((s) => ({
         ...(s.name === '' ? {} : { name: s.name }),
         host: s.host,
