@@ -21,11 +21,11 @@ const textOf = ({ variable, name }: JobIdSetting): string => `jobid_var=${variab
 
 /** Who jobs belong to by the settings of all servers, or why that is not known. */
 function agreed(settings: JobIdSettings): Result<{ readonly owners: JobOwners; readonly text: string }, string> {
-  const [first] = settings.values()
-  for (const [host, setting] of settings) {
+  const sorted = [...settings].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+  const [other = '', first] = sorted[0] ?? []
+  for (const [host, setting] of sorted) {
     if (!setting) return fail(`${host} does not tell its jobid_var and jobid_name`)
     if (first && textOf(first) !== textOf(setting)) {
-      const [other = ''] = settings.keys()
       return fail(`${other} has ${textOf(first)}, and ${host} has ${textOf(setting)}`)
     }
   }
