@@ -83,7 +83,9 @@ describe.skipIf(noSshd !== '')('a login as root', { timeout: 120_000 }, () => {
     expect(host.monitor.loop.mode).toBe('advise')
     await live.close()
     live = undefined
-    const record = (await sluiceHere(['audit', 'export'], { SLUICE_DATA: dataDir })).stdout
+    const path = join(tempFolder(), 'audit.jsonl')
+    await sluiceHere(['audit', 'export', '-o', path], { SLUICE_DATA: dataDir })
+    const record = readFileSync(path, 'utf8')
     expect(record).toContain('root login may write')
     expect(record).toContain('root login may not write')
   })
