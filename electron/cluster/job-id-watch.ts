@@ -8,7 +8,7 @@ import { jobOwners, MODEL_JOB_OWNERS, type JobIdSetting, type JobOwners } from '
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
-import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from './connection.ts'
 
 /** Settings are read again after this in enforce, ns. */
 const AGAIN_NS = 10 * NS_PER_S
@@ -36,6 +36,7 @@ function agreed(settings: JobIdSettings): Result<{ readonly owners: JobOwners; r
 
 export class JobIdWatch {
   readonly #source: ClusterSource
+  readonly #exec: (node: NodeConnection, command: string) => Promise<ExecResult>
   readonly #read = new Map<string, { readonly atNs: number; readonly setting: JobIdSetting | undefined }>()
   readonly #reading = new Set<string>()
   #judged: { readonly key: string; readonly result: ReturnType<typeof agreed> } | undefined
@@ -43,8 +44,10 @@ export class JobIdWatch {
   #enforced: string | undefined
   #ended: Failure | undefined
 
-  constructor(source: ClusterSource) {
+  /** @param exec  runs a command on a server in its turn among the other readings. */
+  constructor(source: ClusterSource, exec: (node: NodeConnection, command: string) => Promise<ExecResult>) {
     this.#source = source
+    this.#exec = exec
   }
 
   /** Whether a job is never limited by a controller. @param user  as the batch system has it; empty: not known. */
@@ -133,7 +136,7 @@ export class JobIdWatch {
   async #ask(node: NodeConnection, host: string, nowNs: number): Promise<void> {
     this.#reading.add(host)
     try {
-      const values = splitParams((await node.exec(READ)).stdout)
+      const values = splitParams((await this.#exec(node, READ)).stdout)
       const [variable, name] = ['jobid_var', 'jobid_name'].map((n) => values.get(n)?.trim().slice(0, 200))
       const isTold = variable !== undefined && name !== undefined
       this.#read.set(host, { atNs: nowNs, setting: isTold ? { variable, name } : undefined })

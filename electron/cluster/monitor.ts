@@ -94,7 +94,7 @@ export class ClusterMonitor {
     this.recent = new Recent(source.periodNs, options.recentMs)
     this.history = options.history
     this.audit = options.audit
-    this.jobIds = new JobIdWatch(source)
+    this.jobIds = new JobIdWatch(source, (node, command) => this.#probes.read('rules', node, command))
     const { jobIds } = this
     const kept = new KeptRecords(source, options.history)
     const start = {
