@@ -50,6 +50,8 @@ export const clusterInput = z.object({
   env: z.enum(['PROD', 'STAGE', 'DEV']),
   servers: z.array(serverInput).min(1).max(512),
   safeMode: safeMode.default('review+unlock'),
+  /** Whether a login as root may write here; otherwise it takes a login of its own with sudo. */
+  allowRoot: z.boolean().default(false),
   /** Sampling interval, ms. */
   intervalMs: z.number().int().min(200).max(60_000).default(1000),
   /** Share of one core of a server that reading it may take: above it the interval becomes longer. A tenth without it. */

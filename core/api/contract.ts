@@ -339,6 +339,11 @@ export const contract = {
       .errors(errors)
       .input(z.object({ name: clusterName, safeMode }))
       .output(z.void()),
+    /** Lets logins as root write on a cluster, or not any more. To allow it, `typed` is the cluster's name. It is on record. */
+    setAllowRoot: oc
+      .errors(errors)
+      .input(z.object({ name: clusterName, allow: z.boolean(), typed: z.string().max(200) }))
+      .output(z.void()),
     /** Removes leftovers of ours, by their keys. */
     clean: oc
       .errors(errors)

@@ -54,26 +54,33 @@ export interface Fenced {
   readonly left: { readonly exempt: number; readonly overCap: number }
 }
 
+/**
+ * A wanted rate within the floor and the largest step.
+ *
+ * @param inForce  rate of the rule as it is; undefined for a new one.
+ * @param served   RPC/s that its job was served of late; undefined where it is not known.
+ */
+export function rateWithin(
+  wanted: number,
+  fences: Pick<Fences, 'floorRate' | 'fall' | 'rise'>,
+  inForce: number | undefined,
+  served: number | undefined,
+): number {
+  const from = inForce ?? served
+  const least = Math.max(fences.floorRate, from === undefined ? 0 : Math.ceil(from * fences.fall))
+  // A rule that is new limits what was free: there is nothing to be raised from.
+  const most =
+    inForce === undefined ? Infinity : Math.max(fences.floorRate, Math.floor(inForce * fences.rise), inForce + 1)
+  return Math.min(most, Math.max(least, wanted))
+}
+
 /** Desired rules within the fences, in their order. */
 export function fenced(desired: readonly DesiredRule[], fences: Fences, now: FencedNow): Fenced {
   const free = desired.filter((r) => !now.isExempt(r))
   const rules = free.slice(0, fences.rulesMax).map((r) => {
-    const rate = now.inForce.get(r.name)
-    const from = rate ?? now.servedBy(r)
-    const least = Math.max(fences.floorRate, from === undefined ? 0 : Math.ceil(from * fences.fall))
-    // A rule that is new limits what was free: there is nothing to be raised from.
-    const most = rate === undefined ? Infinity : Math.max(fences.floorRate, Math.floor(rate * fences.rise), rate + 1)
-    const to = Math.min(most, Math.max(least, r.rate))
+    const inForce = now.inForce.get(r.name)
+    const to = rateWithin(r.rate, fences, inForce, inForce === undefined ? now.servedBy(r) : undefined)
     return to === r.rate ? r : { ...r, rate: to }
   })
   return { rules, left: { exempt: desired.length - free.length, overCap: free.length - rules.length } }
-}
-
-/**
- * Whether a job is the system's own: what root runs outside the batch system, which flushes, scrubs, backs up and lets people log
- * in. Job ids are taken as `EXECUTABLE.USER` or with the user's number behind the last dot; a batch job begins with its number.
- */
-export function isSystemJob(jobId: string, user: string): boolean {
-  if (/^\d+(?:[._]|$)/.test(jobId)) return false
-  return user === 'root' || user === '0' || /\.(?:0|root)$/.test(jobId)
 }

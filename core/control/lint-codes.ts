@@ -15,6 +15,7 @@ export const LINT_CODES = [
   'DIFFERS', // another rate, condition or place on some servers
   'TYPES_DIFFER', // servers run different TBF types
   'CPTS_DISAGREE', // CPTs of one server do not have the same rules
+  'BINDS_SYSTEM', // a live job of root or of the system falls under it
   'ROOT_NOT_EXEMPT', // it limits root, and no rule before it spares root
   'MISHANDLED', // servers take it and mishandle it
   'ODD', // servers take it, but it is hardly meant

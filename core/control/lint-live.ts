@@ -7,6 +7,7 @@ import type { Lint } from './lint-codes.ts'
 import type { ShapedRule } from './lint-list.ts'
 import type { LiveJob } from './live-job.ts'
 import { counted, grouped, listed } from './sentence.ts'
+import { DEFAULT_RULE } from './server-rules.ts'
 
 /** From this many live jobs on a wildcard is remarked on as wide. */
 const WIDE_FROM = 10
@@ -30,6 +31,8 @@ interface Reach {
   isUsed: boolean
   /** Rules before it that take the jobs that it matches. */
   readonly takers: Set<string>
+  /** Jobs of root or of the system that fall under it. */
+  readonly system: string[]
 }
 
 const binderOf = ({ rules, type, shapes }: LiveHead): Binder<RuleLine> =>
@@ -48,8 +51,11 @@ function reaches(head: LiveHead): Map<RuleLine, Reach> {
     const bound = sharesOf(binder.bindJob(job))
     for (const [rule, share] of matching) {
       let r = out.get(rule)
-      if (!r) out.set(rule, (r = { sure: 0, may: 0, first: '', isUsed: false, takers: new Set() }))
-      if (bound.has(rule)) r.isUsed = true
+      if (!r) out.set(rule, (r = { sure: 0, may: 0, first: '', isUsed: false, takers: new Set(), system: [] }))
+      if (bound.has(rule)) {
+        r.isUsed = true
+        if (job.isSystem) r.system.push(job.jobId)
+      }
       if (share === 'may') {
         r.may++
         continue
@@ -69,8 +75,16 @@ function wideLint(rule: string, { sure, may }: Reach): Lint[] {
   return [{ code: 'WIDE', level: sure + may >= WIDE_FROM ? 'watch' : 'info', rule, text }]
 }
 
+/** Flushing, scrubbing and backups of root wait at a rule like everybody else. */
+const systemLint = (rule: string, jobs: readonly string[]): Lint => ({
+  code: 'BINDS_SYSTEM',
+  level: 'watch',
+  rule,
+  text: `limits ${listed(jobs)}: root's, or an id that does not exclude it`,
+})
+
 /**
- * Rules that match many jobs by a wildcard, and rules all of whose live jobs fall under rules before them.
+ * Rules that match many jobs by a wildcard, rules that bind jobs of the system, and rules all of whose live jobs fall under rules before them.
  *
  * @param isShadowed  rules of which structure alone says that they are never used.
  */
@@ -84,7 +98,8 @@ export function liveLints(
   for (const { line, shape } of head.rules) {
     const reach = found.get(line)
     if (!reach || !shape || !isAbout(line.name)) continue
-    const { sure, first, isUsed, takers } = reach
+    const { sure, first, isUsed, takers, system } = reach
+    if (system.length > 0 && line.name !== DEFAULT_RULE) out.push(systemLint(line.name, system))
     if (!exactJobIds(shape)) out.push(...wideLint(line.name, reach))
     if (sure === 0 || isUsed || isShadowed(line.name)) continue
     const who = sure === 1 ? `${first} falls` : `all ${grouped(sure)} live jobs that it matches fall`

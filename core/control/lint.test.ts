@@ -61,6 +61,17 @@ describe('remarks on a list', () => {
     expect(lints([unsure], { jobs: jobs.slice(0, 4) }, /WIDE/)).toEqual(['WIDE info dd: may match 4 live jobs'])
   })
 
+  it('name the jobs of the system that a rule would limit, and not those that another rule takes', () => {
+    const list = ['reg start spare jobid={cp.0} rate=9000', 'reg start low jobid={*.0} rate=5']
+    const jobs = [job('rsync.0', { isSystem: true }), job('cp.0', { isSystem: true }), job('dd.500')]
+    expect(lints([server('tbf jobid', list[1]!, list[0]!)], { jobs }, /BINDS_SYSTEM/)).toEqual([
+      "BINDS_SYSTEM watch spare: limits cp.0: root's, or an id that does not exclude it",
+      "BINDS_SYSTEM watch low: limits rsync.0: root's, or an id that does not exclude it",
+    ])
+    const wide = server('tbf jobid', 'reg start wide jobid={dd.*} rate=5')
+    expect(lints([wide], { jobs }, /BINDS_SYSTEM/)).toEqual([])
+  })
+
   it('name rules that limit root with no rule for root before them', () => {
     const watch = (rule: string, what: string) =>
       `ROOT_NOT_EXEMPT watch ${rule}: limits root too: no rule before it takes ${what}`

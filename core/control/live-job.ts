@@ -17,6 +17,8 @@ export interface LiveJob {
   readonly targets?: readonly string[] | undefined
   /** RPC/s now, all servers. */
   readonly rpcs: number
+  /** Whether it is root's, or its id does not exclude that: controllers never limit it. */
+  readonly isSystem?: boolean | undefined
   /** Hosts that it runs on, for jobs that share a client. */
   readonly hosts?: readonly string[] | undefined
 }

@@ -6,12 +6,14 @@
  * step of the policies is due. A scenario that only observes or advises is not controlled.
  */
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
+import { MODEL_FENCES } from '../control/fences.ts'
 import { planRules } from '../control/plan.ts'
 import { serverRules } from '../control/server-rules.ts'
 import type { EmulatedCluster } from '../emulator/cluster.ts'
 import type { EmulatedMds } from '../emulator/mds.ts'
 import { METADATA_RPCS, type MetadataOperation } from '../emulator/operations.ts'
 import { limitsOf } from '../emulator/scenario-metadata.ts'
+import { MODEL_JOB_OWNERS } from '../lustre/job-owner.ts'
 import { MDT_COUNTERS } from '../lustre/job-stats-print.ts'
 import { parseNrsPolicies } from '../lustre/nrs-policies.ts'
 import { desiredOn } from '../padll/mds/compile.ts'
@@ -65,12 +67,8 @@ export class MetadataControl {
     { thinning, remark }: { readonly thinning: number; readonly remark: (text: string) => void },
   ) {
     const { algorithm, epsilon, slots = null, policies } = metadata
-    this.#controller = new MetadataController({
-      algorithm,
-      epsilon,
-      slots,
-      limits: new Map(limitsOf(metadata).map((l) => [l.scope, l.rate])),
-    })
+    const limits = new Map(limitsOf(metadata).map((l) => [l.scope, l.rate]))
+    this.#controller = new MetadataController({ algorithm, epsilon, slots, limits }, MODEL_FENCES)
     this.#schedule = new PolicySchedule(parsePolicies(policies))
     this.#jobs = jobs
     this.#servers = mds.map((m) => watched(m))
@@ -99,7 +97,9 @@ export class MetadataControl {
     this.#steppedNs = nowNs
     const servers = this.#servers.map((s) => this.#observed(s))
     const clientsOf = (job: string): number | undefined => this.#jobs.find(job)?.nodes
-    const { rules, failures } = this.#controller.step(nowNs, { servers, policies: this.#inForce, clientsOf })
+    const isExempt = (job: string): boolean => MODEL_JOB_OWNERS.isSystem(job, this.#jobs.find(job)?.user ?? '')
+    const observation = { servers, policies: this.#inForce, clientsOf, isExempt }
+    const { rules, failures } = this.#controller.step(nowNs, observation)
     for (const f of failures) this.#remark(`metadata: ${f.what}${f.why === undefined ? '' : `: ${f.why}`}`)
     for (const { mds } of this.#servers) {
       for (const name of MDS_SERVICES) {

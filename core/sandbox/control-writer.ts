@@ -5,10 +5,11 @@
 import { withDeadband } from '../adaptbf/rule-changes.ts'
 import type { Decision } from '../control/controller.ts'
 import { desiredRules, isMatchable, isOurs, RULES_MAX, ruleName, type DesiredRule } from '../control/desired-rule.ts'
-import { fenced, isSystemJob, MODEL_FENCES } from '../control/fences.ts'
+import { fenced, MODEL_FENCES } from '../control/fences.ts'
 import { planRules } from '../control/plan.ts'
 import { DEFAULT_RULE } from '../control/server-rules.ts'
 import type { EmulatedOss } from '../emulator/oss.ts'
+import { MODEL_JOB_OWNERS } from '../lustre/job-owner.ts'
 import { RATE_MAX, type RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { parseRuleCommand, type RuleCommand } from '../tbf/rule-command.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
@@ -33,7 +34,8 @@ export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, rema
   return { write: (decisions) => direct.write(decisions) }
 }
 
-const exempt = (jobs: JobQueue, jobId: string): boolean => isSystemJob(jobId, jobs.find(jobId)?.user ?? '')
+const exempt = (jobs: JobQueue, jobId: string): boolean =>
+  MODEL_JOB_OWNERS.isSystem(jobId, jobs.find(jobId)?.user ?? '')
 
 /** By plans and their text, as the console writes: whatever rules there are. */
 export function planWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {

@@ -9,6 +9,7 @@ import { formatFailure, ok, type Failure, type Result } from '#core/base/result.
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
+import { exitOf } from './rules/command-desk.ts'
 import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
 import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
 
@@ -95,7 +96,7 @@ class Run {
     const { mode } = monitor.loop
     if (this.#options.mode === 'enforce' && mode !== 'enforce') {
       const may = this.#cluster.console.guard?.mayEnter('enforce')
-      const why = may && !may.ok ? may.error.why : undefined
+      const why = may && !may.ok ? may.error.why : monitor.jobIds.ended?.why
       this.#end({ code: 'LOCKED', what: 'The controller left enforce', why, unaffected: 'Its rules are taken away.' })
     }
     this.#noteWritten(monitor)
@@ -161,6 +162,6 @@ export async function control(name: string, options: ControlOptions, command: Co
   const left = await run.withdraw()
   if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
   if (why && json) line(jsonText({ error: { code: why.code, message: formatFailure(why) } }))
-  process.exitCode = left !== EXIT.done ? left : why ? EXIT.failed : worstOf(cluster)
+  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : worstOf(cluster)
   await cluster.close()
 }

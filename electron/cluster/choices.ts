@@ -1,11 +1,12 @@
 /** What the operator chooses of a cluster: put on record first, then in force. */
-import { fail, ok, type Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkLoopOptions, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { ClusterSource } from './connection.ts'
 import type { ControlLoop } from './control-loop.ts'
 import type { EventLog } from './event-log.ts'
+import type { JobIdWatch } from './job-id-watch.ts'
 import type { MetadataLoop } from './metadata-loop.ts'
 import { choiceOf } from './metadata-settings.ts'
 import type { MetadataChange } from './metadata-state.ts'
@@ -20,6 +21,7 @@ export interface ChoiceParts {
   readonly metadata: MetadataLoop
   readonly journal: PairJournal
   readonly board: ProbeBoard
+  readonly jobIds: JobIdWatch
   readonly sample: () => number
 }
 
@@ -38,8 +40,10 @@ export class Choices {
 
   /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
   setMode(mode: Mode): Result<undefined> {
-    const { loop, board } = this.#parts
+    const { loop, board, jobIds } = this.#parts
     if (mode === loop.mode) return ok(undefined)
+    const unsafe = mode === 'enforce' && this.#isControlled() ? jobIds.refusal : undefined
+    if (unsafe) return fail(unsafe)
     const off = (['job_stats', 'rules'] as const).find((id) => board.has(id) && !board.isOn(id))
     if (mode === 'enforce' && off !== undefined) {
       return fail({
@@ -52,13 +56,43 @@ export class Choices {
     if (mode !== 'enforce') loop.setMode(mode)
     const chosen = this.record(`mode ${mode}`)
     if (chosen.ok) loop.setMode(mode)
+    jobIds.chosen()
     return chosen
+  }
+
+  /** Whether anything decides rules by itself: a controller, or policies for metadata. */
+  #isControlled(controller: ControllerName = this.#parts.loop.controller): boolean {
+    const { hasServers, settings } = this.#parts.metadata
+    return controller !== 'none' || (hasServers && settings.policies !== '')
+  }
+
+  /** Leaves enforce where root's jobs cannot be told any more: rules of controllers go. To be called before they act. */
+  leaveUnsafe(): void {
+    const { loop, jobIds, events, source } = this.#parts
+    if (loop.mode !== 'enforce' || !this.#isControlled()) return
+    const why = jobIds.check()
+    if (!why) return
+    loop.setMode('advise')
+    this.record('mode advise')
+    const atMs = source.toUnixMs(source.nowNs())
+    const text = `${why.what}: ${why.why ?? ''}`
+    events.add({ atMs, kind: 'mode', level: 'bad', subject: 'Job ids', text, where: source.cluster })
+  }
+
+  /** Why controllers may not enforce, or stopped to. */
+  get failures(): readonly Failure[] {
+    const { loop, jobIds } = this.#parts
+    if (loop.mode === 'observe' || !this.#isControlled()) return jobIds.ended ? [jobIds.ended] : []
+    const why = jobIds.refusal ?? jobIds.ended
+    return why ? [why] : []
   }
 
   /** Fails, and changes nothing, when the choice cannot be put on record. */
   setController(name: ControllerName): Result<undefined> {
-    const { loop, journal, sample } = this.#parts
+    const { loop, journal, sample, jobIds } = this.#parts
     if (name === loop.controller) return ok(undefined)
+    const unsafe = loop.mode === 'enforce' && this.#isControlled(name) ? jobIds.refusal : undefined
+    if (unsafe) return fail(unsafe)
     const chosen = this.record(`controller ${name}`)
     if (!chosen.ok) return chosen
     loop.setController(name)

@@ -2,6 +2,7 @@
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { TargetInside } from './inside.ts'
+import type { JobIdSettings } from './job-id-watch.ts'
 
 /**
  * A node is a shell. Nothing above this interface knows whether an SSH session or an emulated node answers.
@@ -57,6 +58,8 @@ export interface ClusterSource {
   readonly coreShare?: number | undefined
   /** `jobid_name` of the cluster's clients, where it is known: how job ids are made. */
   readonly jobIdName?: string | undefined
+  /** How job ids are made, as each server said when it was looked at; absent: it is read. */
+  jobIdSettings?(): JobIdSettings
   /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */
   inside?(target: string): TargetInside | undefined
   /** A lock manager that tells every step; a live cluster has none. */

@@ -12,7 +12,7 @@ import { InvariantError, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
-import { fenced, isSystemJob, LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
+import { fenced, LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
@@ -20,6 +20,7 @@ import { applyPlan, type Applied } from '../enforce/executor.ts'
 import { Lease, type LeaseKeeper } from '../enforce/lease.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { JobIdWatch } from './job-id-watch.ts'
 import type { JobRegistry } from './job-registry.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { KeptRecords } from './kept-records.ts'
@@ -114,6 +115,7 @@ export class ControlLoop {
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
   readonly #left = new Map<string, LeftOut>()
   readonly #fences: Fences
+  readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #watchdog: Watchdog
   #mode: Mode
   /** Until then plans are shown and not written: a controller is looked at before it acts. */
@@ -134,10 +136,13 @@ export class ControlLoop {
       readonly fences?: Fences | undefined
       /** Where leases are noted for other processes. */
       readonly leases?: LeaseKeeper | undefined
+      /** Which jobs are never limited. */
+      readonly jobIds: Pick<JobIdWatch, 'isSystem'>
     },
     kept?: KeptRecords,
   ) {
     this.#source = source
+    this.#jobIds = start.jobIds
     this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
     this.#watchdog = new Watchdog(this.#fences.holdNs)
     const nowNs = source.nowNs()
@@ -275,7 +280,7 @@ export class ControlLoop {
       servedBy: (r) => (served.get(jobOf.get(r.conditions) ?? '') ?? 0) / seconds,
       isExempt: (r) => {
         const jobId = jobOf.get(r.conditions) ?? ''
-        return isSystemJob(jobId, jobs.find(jobId)?.user ?? '')
+        return this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? '')
       },
     })
     const overCap = left.overCap + within.left.overCap

@@ -9,7 +9,7 @@
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { Mode } from '#core/control/controller.ts'
-import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
+import { LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { serverRules } from '#core/control/server-rules.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import { desiredOn } from '#core/padll/mds/compile.ts'
@@ -24,6 +24,7 @@ import { serviceReading, type NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { PlanOutcome, ServerPeriod } from './control-loop.ts'
 import { idlePeriod } from './control-loop.ts'
+import type { JobIdWatch } from './job-id-watch.ts'
 import type { JobRegistry } from './job-registry.ts'
 import { MetadataEvents } from './metadata-events.ts'
 import { MetadataPolicies, type PoliciesAt } from './metadata-policies.ts'
@@ -60,6 +61,12 @@ export class MetadataLoop {
   readonly #window: MetadataWindow
   /** Servers seen in part are held, then relaxed. */
   readonly #watchdog: Watchdog
+  /** What the watchdog says of each server that answered in the newest sample. */
+  readonly #seen = new Map<string, 'act' | 'hold' | 'relax'>()
+  readonly #fences: Fences
+  readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
+  /** Since when plans have been shown; undefined while there are none. */
+  #shownSinceNs: number | undefined
   readonly #events = new MetadataEvents()
   readonly #kept: KeptMetadataSettings | undefined
   readonly #servers = new Map<string, LastServer>()
@@ -84,6 +91,10 @@ export class MetadataLoop {
       readonly settings: MetadataSettings
       /** Where leases are noted for other processes. */
       readonly leases?: LeaseKeeper | undefined
+      /** @default by the kind of the source: narrower on real servers */
+      readonly fences?: Fences | undefined
+      /** Which jobs are never limited. */
+      readonly jobIds: Pick<JobIdWatch, 'isSystem'>
     },
     kept?: KeptMetadataSettings,
   ) {
@@ -96,8 +107,10 @@ export class MetadataLoop {
     }
     this.#policies = new MetadataPolicies(this.#settings.policies)
     this.#writer = new MetadataWriter(source, audit, session, start.leases)
-    this.#controller = new MetadataController(controlOf(this.#settings))
-    this.#watchdog = new Watchdog((source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES).holdNs)
+    this.#jobIds = start.jobIds
+    this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
+    this.#controller = new MetadataController(controlOf(this.#settings), this.#fences)
+    this.#watchdog = new Watchdog(this.#fences.holdNs)
     this.#window = new MetadataWindow(SPAN_S)
     this.series = new MetadataSeries(SPAN_S)
   }
@@ -152,11 +165,12 @@ export class MetadataLoop {
     const isKnown = (job: string): boolean => jobs.find(job) !== undefined
     const at = new MetadataPolicies(settings.policies).at(secondOf(settings, this.#nowMs()), isKnown)
     const servers = this.#observed()
-    const trial = new MetadataController(controlOf(settings))
+    const trial = new MetadataController(controlOf(settings), this.#fences)
     const { rules, unexpressed } = trial.step(this.#source.nowNs(), {
       servers,
       policies: at.inForce,
       clientsOf: (job) => jobs.find(job)?.nodes,
+      isExempt: (job) => this.#isExempt(job, jobs),
     })
     const commands = [...this.#servers.values()].map(({ written, reading }) => ({
       host: reading.host,
@@ -178,10 +192,12 @@ export class MetadataLoop {
       this.#writer.forgetFailures()
       this.#isDue = true
     }
+    if (this.#mode === 'observe' || this.#settings.policies === '') this.#shownSinceNs = undefined
+    else this.#shownSinceNs ??= s.atNs
     const counts = this.#take(s, atMs)
     const isDue = this.#isTime(s, counts)
     if (isDue) this.#decide(s)
-    if (isDue || this.#mode !== 'enforce') await this.#write(s, isDue)
+    if (isDue || this.#mode !== 'enforce' || this.#shadowLeftNs(s.atNs) > 0) await this.#write(s, isDue)
     this.series.push(atMs, counts, this.#decision?.shares ?? [], this.#settings, this.#source.periodNs / NS_PER_S)
     if (isDue) this.#cycleMs = performance.now() - began
     if (isDue || this.#isStale(s.atNs)) {
@@ -202,6 +218,7 @@ export class MetadataLoop {
       const { host } = reading
       const counts = countsOf(reading)
       this.#window.add(host, counts, periodS)
+      this.#seen.set(host, this.#watchdog.look(host, reading.targets, s.atNs))
       isWhole &&= counts !== undefined
       for (const [job, ops] of counts ?? []) {
         const list = all.get(job)
@@ -258,9 +275,20 @@ export class MetadataLoop {
         return { rules, tbf: serverRules(host, policies, rules, profile).tbf }
       }
       const services = { mdt: service('mdt'), mdt_readpage: service('mdt_readpage') }
-      const counts = silent === undefined ? this.#window.of(host) : undefined
+      // Rules of a server that is seen in part stay as they are.
+      const isWhole = silent === undefined && this.#seen.get(host) === 'act'
+      const counts = isWhole ? this.#window.of(host) : undefined
       return [{ host, profile, services, jobs: counts?.jobs, spanS: counts?.spanS ?? 1 }]
     })
+  }
+
+  #isExempt(job: string, jobs: JobRegistry): boolean {
+    return this.#jobIds.isSystem(job, jobs.find(job)?.user ?? '')
+  }
+
+  /** Time for which plans are still only shown although the mode is enforce, ns. */
+  #shadowLeftNs(nowNs: number): number {
+    return Math.max(0, (this.#shownSinceNs ?? nowNs) + this.#fences.shadowNs - nowNs)
   }
 
   #decide(s: MetadataSample): void {
@@ -268,7 +296,8 @@ export class MetadataLoop {
     this.#steppedNs = s.atNs
     this.#cycle++
     const clientsOf = (job: string): number | undefined => s.jobs.find(job)?.nodes
-    const observation = { servers: this.#observed(), policies: this.#inForce, clientsOf }
+    const isExempt = (job: string): boolean => this.#isExempt(job, s.jobs)
+    const observation = { servers: this.#observed(), policies: this.#inForce, clientsOf, isExempt }
     this.#decision = this.#controller.step(s.atNs, observation)
     const atMs = this.#source.toUnixMs(s.atNs)
     for (const job of this.#decision.joined) this.#events.add(atMs, 'join', `${job} began`, '')
@@ -278,9 +307,10 @@ export class MetadataLoop {
   async #write(s: MetadataSample, isDue: boolean): Promise<void> {
     const answering = [...this.#servers.values()].filter((x) => x.silent === undefined)
     const relaxed = new Set<string>()
-    if (this.#mode === 'enforce') {
+    const shadowLeftNs = this.#shadowLeftNs(s.atNs)
+    if (this.#mode === 'enforce' && shadowLeftNs === 0) {
       const measured = answering.filter(({ reading }) => {
-        const seen = this.#watchdog.look(reading.host, reading.targets, s.atNs)
+        const seen = this.#seen.get(reading.host)
         if (seen === 'relax') relaxed.add(reading.host)
         return seen !== 'relax' && this.#window.has(reading.host) && reading.version !== undefined
       })
@@ -297,8 +327,11 @@ export class MetadataLoop {
     }
     for (const { written, reading } of answering) {
       if (this.#writer.isWritten(reading.host)) await this.#writer.withdraw(written)
-      else if (this.#mode === 'advise' && isDue)
-        this.#writer.show(written, desiredOf(this.#decision?.rules ?? [], reading.host))
+      else if (this.#mode !== 'observe' && isDue) {
+        const leftS = Math.ceil(shadowLeftNs / NS_PER_S)
+        const detail = this.#mode === 'enforce' ? `shown first, written in ${leftS} s` : 'advise: not written'
+        this.#writer.show(written, desiredOf(this.#decision?.rules ?? [], reading.host), detail)
+      }
     }
   }
 

@@ -111,14 +111,14 @@ export class MetadataWriter {
     )
   }
 
-  /** Advise: what would be sent. */
-  show(server: WrittenServer, desired: DesiredServices): void {
+  /** What would be sent, and why it is not. */
+  show(server: WrittenServer, desired: DesiredServices, detail: string): void {
     const { host } = server.node
     const atMs = this.#nowMs()
     for (const service of MDS_SERVICES) {
       const plan = planRules(host, server.services[service].rules, desired[service])
       if (plan.commands.length === 0) continue
-      this.#outcomes.set(placeOf(host, service), { plan, atMs, state: 'shown', detail: 'advise: not written' })
+      this.#outcomes.set(placeOf(host, service), { plan, atMs, state: 'shown', detail })
     }
   }
 

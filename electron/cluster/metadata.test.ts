@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
+import { LIVE_FENCES } from '#core/control/fences.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { parseJobStats } from '#core/lustre/job-stats.ts'
@@ -425,10 +426,10 @@ describe('servers that do not answer, and a console that is gone', () => {
   })
 
   it('a live console keeps its settings', async () => {
-    const scenario = mdsScenario([{ id: '7.a' }])
+    const scenario = mdsScenario([{ id: '7.a.u1' }])
     const first = emulatedCluster(scenario, { kind: 'LIVE' })
     await first.run(1)
-    expect(first.monitor.setMetadata({ algorithm: 'static', policies: '1 0 job 7.a open 200' })).toMatchObject({
+    expect(first.monitor.setMetadata({ algorithm: 'static', policies: '1 0 job 7.a.u1 open 200' })).toMatchObject({
       ok: true,
     })
     expect(first.monitor.setMetadata({ limit: { scope: 'meta_op', rate: 900 } })).toMatchObject({ ok: true })
@@ -573,5 +574,90 @@ describe('what an operator sets and sees', () => {
     const review = stagedFrame(desk, { service: 'mdt_readpage' }, 1).review
     expect(await desk.commit('mdt_readpage', review?.planId ?? '', review?.typed ?? '')).toMatchObject({ ok: true })
     expect(rulesOf(c, 'mds01', 'mdt_readpage')).toContain('slow jobid={7.a}&opcode={mds_close} 7')
+  })
+})
+
+describe('on real servers', () => {
+  const LOW = { algorithm: 'static', policies: '1 0 job 7.a.u1 open 2\n2 0 job login03.rsync.u0 open 50' }
+  const live = (more: Setup = {}): Emulated =>
+    run(
+      [{ id: '7.a.u1' }, { id: 'login03.rsync.u0' }],
+      { control: LOW },
+      { kind: 'LIVE', fences: LIVE_FENCES, ...more },
+    )
+  const written = (c: Emulated): string[] =>
+    c.writes().flatMap(({ host, command }) => (host.startsWith('mds') ? [command] : []))
+  const started = (c: Emulated): string[] => written(c).filter((w) => / (?:start|change) /.test(w))
+
+  it('rules are shown for ten seconds before the first is written, begin at half of what was served and end at the floor', async () => {
+    const c = live()
+    await c.run(9)
+    expect(written(c)).toEqual([])
+    expect(c.monitor.metadata.outcome('mds01', 'mdt')).toMatchObject({ state: 'shown' })
+    expect(c.monitor.metadata.outcome('mds01', 'mdt')?.detail).toMatch(/^shown first, written in \d+ s$/)
+    await c.run(40)
+    const rates = started(c).map((w) => Number(/ rate=(\d+)/.exec(w)?.[1]))
+    expect(rates.length).toBeGreaterThan(4)
+    for (const [i, rate] of rates.entries())
+      if (i > 0) expect(rate).toBeGreaterThanOrEqual(Math.floor(rates[i - 1]! / 2))
+    expect(rates.at(-1)).toBe(5)
+    const said = c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed.map((u) => u.text) ?? []
+    expect(said).toContain(
+      'open of 7.a.u1 cannot be held at 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
+    )
+  })
+
+  it('no policy limits root, and its line says so', async () => {
+    const c = live({ fences: { ...LIVE_FENCES, shadowNs: 0 } })
+    await c.run(15)
+    expect(started(c).length).toBeGreaterThan(0)
+    expect(started(c).filter((w) => w.includes('rsync'))).toEqual([])
+    expect(c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed).toContainEqual({
+      line: 2,
+      text: "login03.rsync.u0 is not held: it is root's, or its id does not exclude that",
+    })
+  })
+
+  it('time in advise counts as shown, and a policy that comes later is shown first again', async () => {
+    const c = live({ mode: 'advise' })
+    await c.run(11)
+    expect(c.monitor.setMode('enforce').ok).toBe(true)
+    await c.run(13)
+    expect(started(c).length).toBeGreaterThan(0)
+    expect(c.monitor.setMetadata({ policies: '' }).ok).toBe(true)
+    await c.run(15)
+    expect(ours(c, 'mds01')).toEqual([])
+    const before = started(c).length
+    expect(c.monitor.setMetadata({ policies: LOW.policies }).ok).toBe(true)
+    await c.run(24)
+    expect(started(c).length).toBe(before)
+    await c.run(27)
+    expect(started(c).length).toBeGreaterThan(before)
+  })
+
+  it('rules of a server that is seen in part are held, then removed, and never lowered meanwhile', async () => {
+    let isPartial = false
+    const c = live({
+      fences: { ...LIVE_FENCES, shadowNs: 0, holdNs: 3e9 },
+      around: (node) => ({
+        ...node,
+        exec: async (command) => {
+          const r = await node.exec(command)
+          return isPartial && command.includes('job_stats')
+            ? { ...r, stdout: r.stdout.replace(/mdt\.meta-MDT0000\.job_stats=/, 'mdt.meta-MDT0001.job_stats=') }
+            : r
+        },
+      }),
+    })
+    await c.run(4)
+    const [rule = ''] = ours(c, 'mds01')
+    expect(Number(rule.split(' ').at(-1))).toBeGreaterThan(20)
+    const before = started(c).length
+    isPartial = true
+    await c.run(6)
+    expect(started(c).slice(before)).toEqual([])
+    expect(ours(c, 'mds01')).toEqual([rule])
+    await c.run(9)
+    expect(ours(c, 'mds01')).toEqual([])
   })
 })

@@ -22,6 +22,7 @@ import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { Forgetting } from './forgetting.ts'
 import { IdleRules } from './idle-rules.ts'
+import { JobIdWatch } from './job-id-watch.ts'
 import { JobMeeting } from './job-meeting.ts'
 import { JobRegistry } from './job-registry.ts'
 import { KeptRecords } from './kept-records.ts'
@@ -57,6 +58,8 @@ export class ClusterMonitor {
   /** Jobs that may be slowed because they share clients with one that waits at its rule. */
   readonly slots = new SlotWatch(this.events)
   readonly journal = new PairJournal()
+  /** Whose jobs are whose by their ids, and whether controllers may enforce by that. */
+  readonly jobIds: JobIdWatch
   readonly loop: ControlLoop
   /** Metadata control through the rules of metadata servers. */
   readonly metadata: MetadataLoop
@@ -99,6 +102,8 @@ export class ClusterMonitor {
     this.recent = new Recent(source.periodNs, options.recentMs)
     this.history = options.history
     this.audit = options.audit
+    this.jobIds = new JobIdWatch(source, (node, command) => this.#probes.read('rules', node, command))
+    const { jobIds } = this
     const kept = new KeptRecords(source, options.history)
     const start = {
       mode: options.mode,
@@ -106,10 +111,11 @@ export class ClusterMonitor {
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
       fences: options.fences,
       leases: options.leases,
+      jobIds,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
     const settings = options.metadata ?? DEFAULT_METADATA_SETTINGS
-    const metadata = { mode: options.mode, settings, leases: options.leases }
+    const metadata = { mode: options.mode, settings, leases: options.leases, fences: options.fences, jobIds }
     const keptSettings = new KeptMetadataSettings(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
@@ -146,7 +152,7 @@ export class ClusterMonitor {
       everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
-    const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata }
+    const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
   }
@@ -207,6 +213,7 @@ export class ClusterMonitor {
     const padll = this.padll?.failure
     return [
       ...this.#failures.values(),
+      ...this.#choices.failures,
       ...this.loop.failures,
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
@@ -380,6 +387,12 @@ export class ClusterMonitor {
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
     if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
+    await this.jobIds.refresh(
+      read.map(({ node }) => node),
+      atNs,
+      this.loop.mode === 'enforce',
+    )
+    this.#choices.leaveUnsafe()
     const silentMds = silent.filter((n) => n.roles.includes('mds')).map((n) => n.host)
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },

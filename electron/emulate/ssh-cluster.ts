@@ -57,6 +57,8 @@ export async function serveCluster(emulation: Emulation, o: SshClusterOptions): 
     {
       name: emulation.source.cluster,
       env: 'DEV',
+      // Its root is root of nothing.
+      ...(o.user === 'root' ? { allow_root: true } : {}),
       max_rate: Math.min(999_999, Math.max(1, Math.round(emulation.source.maxRate))),
       nodes: found.map(({ roles, port }) => ({
         ...{ host: HOST, port, user: o.user, identity: o.key.identity, roles: [...roles], jump: null },

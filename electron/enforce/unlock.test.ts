@@ -9,6 +9,8 @@ let steadyMs: number
 let locks: string[]
 let broken: Failure | undefined
 let unlock: Unlock
+let roots: string[]
+let isRootAllowed: boolean
 
 beforeEach(() => {
   mode = 'review+unlock'
@@ -16,9 +18,12 @@ beforeEach(() => {
   steadyMs = 500
   locks = []
   broken = undefined
+  roots = []
+  isRootAllowed = false
   unlock = new Unlock({
     ...{ cluster: 'altair', safeMode: () => mode, onLock: (why) => locks.push(why), refusal: () => broken },
     ...{ nowMs: () => nowMs, steadyMs: () => steadyMs },
+    root: { hosts: () => roots, isAllowed: () => isRootAllowed },
   })
 })
 const pass = (ms: number): void => {
@@ -26,6 +31,33 @@ const pass = (ms: number): void => {
   steadyMs += ms
 }
 const code = (): string | undefined => unlock.mayWrite()?.code
+
+describe('a login as root', () => {
+  it('writes nothing until the cluster allows it, whatever its safe mode, and may remove', () => {
+    roots = ['oss01', 'oss02']
+    for (const m of ['review', 'review+unlock'] as const) {
+      mode = m
+      expect(unlock.mayWrite()).toMatchObject({
+        code: 'ROOT_LOGIN',
+        why: 'the login is root on oss01, oss02',
+        next: expect.stringContaining('allow_root: true') as unknown,
+      })
+      expect(unlock.mayEnter('enforce')).toMatchObject({ ok: false, error: { code: 'ROOT_LOGIN' } })
+      expect(unlock.mayEnter('advise').ok).toBe(true)
+      expect(unlock.mayRemove()).toBeUndefined()
+    }
+    expect(unlock.unlock('altair')).toMatchObject({ ok: false, error: { code: 'ROOT_LOGIN' } })
+    isRootAllowed = true
+    expect(code()).toBe('LOCKED')
+    expect(unlock.unlock('altair').ok).toBe(true)
+    expect(code()).toBeUndefined()
+    // A server that comes in as root later ends it as well.
+    isRootAllowed = false
+    expect(code()).toBe('ROOT_LOGIN')
+    mode = 'read-only'
+    expect([code(), unlock.mayRemove()?.code]).toEqual(['READ_ONLY', 'READ_ONLY'])
+  })
+})
 
 describe('review+unlock', () => {
   it('is locked until the cluster was typed, and for 15 minutes then', () => {

@@ -5,6 +5,8 @@
  * the same, and only for 15 minutes after the cluster's name was typed; closing the lid, a clock that jumps and a lost connection end
  * it early.
  *
+ * A login as root writes only where the cluster allows that (ROOT_LOGIN).
+ *
  * When the unlock ends, controllers leave enforce: they stop writing and take their rules away, which is allowed while locked, since it
  * gives back what was taken. Where a server does not answer, the lease there runs out within a minute. Rules that were committed by
  * hand stay until their own timers.
@@ -22,6 +24,8 @@ export interface UnlockParts {
   readonly safeMode: () => SafeMode
   /** Why nothing may be written whoever asks, for example a broken audit. */
   readonly refusal?: (() => Failure | undefined) | undefined
+  /** Servers that are logged into as root, and whether that may write on this cluster. */
+  readonly root?: { readonly hosts: () => readonly string[]; readonly isAllowed: () => boolean } | undefined
   /** The unlock has ended, by itself or by hand: controllers must leave enforce. */
   readonly onLock: (why: string) => void
   /** Unix ms, and a clock that nobody sets and that stands still while the machine sleeps, ms. */
@@ -70,6 +74,8 @@ export class Unlock {
     }
     const refused = this.#parts.refusal?.()
     if (refused) return refused
+    const asRoot = this.#rootRefusal()
+    if (asRoot) return asRoot
     if (mode === 'review' || this.#open) return undefined
     return {
       code: 'LOCKED',
@@ -80,12 +86,30 @@ export class Unlock {
     }
   }
 
+  /** A login as root may do anything on a server; writing by one is a choice of its own. */
+  #rootRefusal(): Failure | undefined {
+    const { cluster, root } = this.#parts
+    const hosts = root && !root.isAllowed() ? root.hosts() : []
+    if (hosts.length === 0) return undefined
+    const shown = hosts.slice(0, 3).join(', ')
+    return {
+      code: 'ROOT_LOGIN',
+      what: `Nothing is written to ${cluster}`,
+      why: `the login is root on ${shown}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`,
+      unaffected: 'It can be watched; rules of Sluice can be removed.',
+      next:
+        'Use a login of its own with the sudoers files, or allow root: `allow_root: true` beside `name` in the clusters file, ' +
+        'or "Root may write" in the menu of its card.',
+    }
+  }
+
   /**
-   * Why rules of ours may not be taken away; undefined when they may: also while it is locked, because it ends a limit and makes none.
+   * Why rules of ours may not be taken away; undefined when they may: also while it is locked, because it ends a limit and makes none;
+   * and by a login as root.
    */
   mayRemove(): Failure | undefined {
     const why = this.mayWrite()
-    return why?.code === 'LOCKED' ? undefined : why
+    return why?.code === 'LOCKED' || why?.code === 'ROOT_LOGIN' ? undefined : why
   }
 
   /** Whether a mode may be chosen. Failures: READ_ONLY, LOCKED, those of `refusal`. */

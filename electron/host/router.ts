@@ -265,6 +265,10 @@ export function makeRouter(parts: RouterParts) {
         const set = await clusters.setSafeMode(input.name, input.safeMode)
         if (!set.ok) throw errors.REFUSED(refusal(set.error))
       }),
+      setAllowRoot: os.clusters.setAllowRoot.handler(async ({ input, errors }) => {
+        const set = await clusters.setAllowRoot(input.name, input.allow, input.typed)
+        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      }),
       clean: os.clusters.clean.handler(async ({ input, errors }) => {
         const cleaned = await clusters.clean(input.name, input.keys, input.typed)
         if (!cleaned.ok) throw errors.REFUSED(refusal(cleaned.error))

@@ -7,7 +7,15 @@ const one = { name: '', port: null, user: '', identity: '', jump: null, roles: [
 
 it('takes a new cluster for production and read only, with every empty field as ~/.ssh/config says', () => {
   expect(inputOf(typed, null)).toEqual({
-    ...{ name: 'altair', env: 'PROD', safeMode: 'read-only', intervalMs: 1000, maxRate: 1000, off: [] },
+    ...{
+      name: 'altair',
+      env: 'PROD',
+      safeMode: 'read-only',
+      allowRoot: false,
+      intervalMs: 1000,
+      maxRate: 1000,
+      off: [],
+    },
     servers: ['altair-mgs', 'oss01', 'oss02'].map((host) => ({ ...one, host })),
   })
 })
@@ -34,7 +42,15 @@ it('names the scheduler and the controller by their roles, which no discovery fi
 
 it('changes of a cluster only what was changed: servers that differ keep what is their own', () => {
   const before: ClusterInput = {
-    ...{ name: 'altair', env: 'STAGE', safeMode: 'review', intervalMs: 2000, maxRate: 700, off: ['ldlm'] },
+    ...{
+      name: 'altair',
+      env: 'STAGE',
+      safeMode: 'review',
+      allowRoot: true,
+      intervalMs: 2000,
+      maxRate: 700,
+      off: ['ldlm'],
+    },
     servers: [
       { ...one, name: 'first', host: '127.0.0.1', port: 2201, user: 'root', identity: '/k1', roles: ['oss'] },
       { ...one, name: 'second', host: '127.0.0.1', port: 2202, user: 'mira', identity: '/k2' },

@@ -19,6 +19,8 @@ export interface ClusterFields {
   readonly interval: string
   readonly maxRate: string
   readonly safeMode: SafeMode
+  /** Kept as it is: the form does not change it. */
+  readonly allowRoot: boolean
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
@@ -39,7 +41,7 @@ export const emptyFields: ClusterFields = {
     interval: '1',
     maxRate: '1000',
   },
-  ...{ safeMode: 'read-only', off: [] },
+  ...{ safeMode: 'read-only', allowRoot: false, off: [] },
 }
 
 /** The one value that all have; empty where they differ. */
@@ -61,7 +63,7 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
   const port = shared(servers.map((s) => (s.port === null ? '' : String(s.port))))
   const textOf = (those: readonly ServerInput[]): string => those.map((s) => hostText(s, { user, port })).join(' ')
   return {
-    ...{ name: input.name, env: input.env, safeMode: input.safeMode, off: input.off },
+    ...{ name: input.name, env: input.env, safeMode: input.safeMode, allowRoot: input.allowRoot, off: input.off },
     hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
     scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
     controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
@@ -136,7 +138,13 @@ export const labelOf = ({ name, host, port }: ServerInput): string =>
   name !== '' ? name : port === null ? host : `${host}:${port}`
 
 export const inputOf = (fields: ClusterFields, before: ClusterInput | null): ClusterInput => ({
-  ...{ name: fields.name, env: fields.env, safeMode: fields.safeMode, off: [...fields.off] },
+  ...{
+    name: fields.name,
+    env: fields.env,
+    safeMode: fields.safeMode,
+    allowRoot: fields.allowRoot,
+    off: [...fields.off],
+  },
   servers: serversOf(fields, before),
   intervalMs: Math.round(Number(fields.interval) * 1000),
   maxRate: Number(fields.maxRate),

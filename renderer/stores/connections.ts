@@ -25,6 +25,8 @@ export const useConnectionsStore = defineStore('connections', () => {
   const panel = shallowRef<Panel | null>(null)
   /** Name of the cluster that is to be removed, while that is being asked. */
   const removing = ref<string | null>(null)
+  /** Name of the cluster on which root is to write, while that is being asked. */
+  const allowingRoot = ref<string | null>(null)
   const notices = shallowRef<ReadonlyMap<string, Notice>>(new Map())
   /** Verbs under way: `connect altair`. */
   const busy = shallowRef<ReadonlySet<string>>(new Set())
@@ -102,6 +104,10 @@ export const useConnectionsStore = defineStore('connections', () => {
     ask(name, 'safe mode', `The safe mode of ${name} was not changed`, (api) =>
       api.clusters.setSafeMode({ name, safeMode }),
     )
+  const setAllowRoot = (name: string, allow: boolean, typed = ''): Promise<boolean> =>
+    ask(name, 'root', `The choice for root logins of ${name} was not changed`, (api) =>
+      api.clusters.setAllowRoot({ name, allow, typed }),
+    )
   async function remove(name: string): Promise<boolean> {
     const done = await ask(name, 'remove', `${name} was not removed`, (api) => api.clusters.remove({ name }))
     if (done && panel.value?.name === name) panel.value = null
@@ -144,8 +150,8 @@ export const useConnectionsStore = defineStore('connections', () => {
   }
 
   return {
-    ...{ frame, chosen, panel, removing, notices, clusters, onScreen, selected, asks },
+    ...{ frame, chosen, panel, removing, allowingRoot, notices, clusters, onScreen, selected, asks },
     ...{ apply, byName, step, say, isBusy, open },
-    ...{ connect, disconnect, show, setProbe, setSafeMode, remove, clean, trust, answer },
+    ...{ connect, disconnect, show, setProbe, setSafeMode, setAllowRoot, remove, clean, trust, answer },
   }
 })

@@ -73,7 +73,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     live = await liveConsole({
       ...{ knownHosts: lab.knownHosts, limits: LIMITS_HERE },
       cluster: {
-        ...{ name: 'mixed', env: 'DEV', safeMode: 'review', intervalMs: 500, maxRate: 100, off: [] },
+        ...{ name: 'mixed', env: 'DEV', safeMode: 'review', allowRoot: true, intervalMs: 500, maxRate: 100, off: [] },
         servers: [
           { ...server, name: 'good', port: lab.node('oss01').port },
           { ...server, name: 'bad', ...bad },

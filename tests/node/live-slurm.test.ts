@@ -79,7 +79,15 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
       const live = await liveConsole({
         knownHosts: lab.knownHosts,
         cluster: {
-          ...{ name: 'slurm', env: 'DEV', safeMode: 'read-only', intervalMs: 1000, maxRate: 100, off: [] },
+          ...{
+            name: 'slurm',
+            env: 'DEV',
+            safeMode: 'read-only',
+            allowRoot: false,
+            intervalMs: 1000,
+            maxRate: 100,
+            off: [],
+          },
           servers: [
             { ...server, name: 'oss01', port: lab.node('oss01').port, roles: [] },
             { ...server, name: 'login1', port: scheduler.port, roles: [] },

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { LIVE_FENCES, MODEL_FENCES, type Fences } from '../../control/fences.ts'
 import { planRules } from '../../control/plan.ts'
 import { serverRules } from '../../control/server-rules.ts'
 import { parseNrsPolicies } from '../../lustre/nrs-policies.ts'
@@ -73,10 +74,17 @@ const share = (job: string, scope: Scope, allocated: number): JobShare => ({
 function compile(
   servers: readonly MdsServer[],
   shares: readonly JobShare[],
-  more: { clients?: number; isSteady?: boolean } = {},
+  more: { clients?: number; isSteady?: boolean; fences?: Fences; exempt?: string } = {},
 ) {
   const remarks = new Remarks()
-  const input = { servers, shares, clientsOf: () => more.clients, isSteady: more.isSteady ?? false }
+  const input = {
+    servers,
+    shares,
+    clientsOf: () => more.clients,
+    isSteady: more.isSteady ?? false,
+    fences: more.fences ?? MODEL_FENCES,
+    isExempt: (job: string) => job === more.exempt,
+  }
   return { rules: compileRules(input, remarks), said: remarks.lines }
 }
 const text = (rules: readonly CompiledRule[]): string[] =>
@@ -212,6 +220,50 @@ describe('policies as rules', () => {
     const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], many)
     expect(rules).toHaveLength(1_000)
     expect(said.filter((s) => s.text.includes('takes 1000 rules'))).toHaveLength(200)
+  })
+
+  it('on real servers no rule is below the floor, and a policy that asks for less says so', () => {
+    const one = [share('a', 'open', 2)]
+    const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], one, { fences: LIVE_FENCES })
+    expect(rules.map((r) => r.rate)).toEqual([5])
+    expect(said.map((s) => s.text)).toContain(
+      'open of a cannot be held at 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
+    )
+    const all = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', 'meta_op', 60)], {
+      fences: LIVE_FENCES,
+    })
+    expect(Math.min(...all.rules.map((r) => r.rate))).toBe(5)
+    expect(all.rules.reduce((n, r) => n + r.limit, 0)).toBeLessThanOrEqual(60)
+  })
+
+  it('on real servers a rule begins at half of what its job was served, and falls by half at a time', () => {
+    const mds = new Mds('dev', 'tbf jobid+opcode')
+    const wanted = [share('a', 'open', 10)]
+    const seen: number[] = []
+    for (let i = 0; i < 7; i++) {
+      const { rules, said } = compile([mds.read({ a: { open: 400 } })], wanted, { fences: LIVE_FENCES })
+      mds.write(rules)
+      seen.push(rules[0]!.rate)
+      expect(said.some((s) => s.text.startsWith('a is above its rate'))).toBe(rules[0]!.rate > 10)
+    }
+    expect(seen).toEqual([200, 100, 50, 25, 13, 10, 10])
+    const more = [share('a', 'open', 500)]
+    const raised = [1, 2, 3].map(() => {
+      const { rules } = compile([mds.read({ a: { open: 10 } })], more, { fences: LIVE_FENCES })
+      mds.write(rules)
+      return rules[0]!.rate
+    })
+    expect(raised).toEqual([40, 160, 500])
+  })
+
+  it('a job of the system gets no rule, and its policy says so', () => {
+    const { rules, said } = compile(
+      [new Mds('dev', 'tbf jobid').read()],
+      [share('rsync.0', 'meta_op', 40), share('cp.500', 'meta_op', 40)],
+      { exempt: 'rsync.0' },
+    )
+    expect(new Set(rules.map((r) => r.job))).toEqual(new Set(['cp.500']))
+    expect(said.map((s) => s.text)).toContain("rsync.0 is not held: it is root's, or its id does not exclude that")
   })
 
   it('a rule of somebody else before ours is named', () => {

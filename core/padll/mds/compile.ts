@@ -3,13 +3,14 @@
  *
  * A limit of one job in one scope is one sum over every place where a rule can hold a part of it: servers, services, opcodes,
  * classes on CPTs. It is cut over them by observed use, so that the sum is never above the limit but for the least rate of a
- * rule, 1 RPC/s a class. Rules of one job never overlap, so their order among each other says nothing; rules of anybody else
+ * rule and, while it is lowered, the largest step. Rules of one job never overlap, so their order among each other says nothing; rules of anybody else
  * that stand before them take their RPCs (said).
  *
  * Source: spec/padll 5 (usage split, rate floor); spec/lustre 2.1, 2.5. Deviation: none of it is in the paper, whose stages
  * see calls; what an MDS cannot see is said with the line of the policy.
  */
-import { isMatchable, RULES_MAX, type DesiredRule } from '../../control/desired-rule.ts'
+import { isMatchable, type DesiredRule } from '../../control/desired-rule.ts'
+import { rateWithin, type Fences } from '../../control/fences.ts'
 import type { Scope } from '../vocabulary.ts'
 import { cutByUse, wholeRates } from './cut.ts'
 import { foreignBefore } from './foreign-rules.ts'
@@ -45,6 +46,10 @@ export interface CompileInput {
   readonly clientsOf: (job: string) => number | undefined
   /** Whether rates that differ little from those in force are left alone. */
   readonly isSteady: boolean
+  /** Least rate, largest step and number of rules. */
+  readonly fences: Pick<Fences, 'floorRate' | 'fall' | 'rise' | 'rulesMax'>
+  /** Whether a job is never limited. */
+  readonly isExempt: (job: string) => boolean
 }
 
 /**
@@ -57,6 +62,7 @@ const ABSENT_RATE = 10
 const DEADBAND = 0.05
 
 export function compileRules(input: CompileInput, remarks: Remarks): CompiledRule[] {
+  const { rulesMax } = input.fences
   const places = servicePlaces(input.servers)
   const before = foreignBefore(places)
   const count = new Map<string, number>()
@@ -74,17 +80,21 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
       )
       continue
     }
-    const isFull = input.servers.every(({ host }) => (count.get(host) ?? 0) >= RULES_MAX)
+    if (input.isExempt(job)) {
+      remarks.say(lines, `${job} is not held: it is root's, or its id does not exclude that`)
+      continue
+    }
+    const isFull = input.servers.every(({ host }) => (count.get(host) ?? 0) >= rulesMax)
     if (isFull && input.servers.length > 0) {
-      remarks.say(lines, `${job} is not held: a server takes ${RULES_MAX} rules of Sluice`)
+      remarks.say(lines, `${job} is not held: a server takes ${rulesMax} rules of Sluice`)
       continue
     }
     const spots = spotsOfJob(job, shares, places, input, remarks)
-    const rules = compileJob(job, shares, spots, input.isSteady, remarks)
+    const rules = compileJob(job, shares, spots, input, remarks)
     for (const rule of rules) {
       const n = (count.get(rule.host) ?? 0) + 1
-      if (n > RULES_MAX) {
-        remarks.say(lines, `${job} is not held: a server takes ${RULES_MAX} rules of Sluice`, rule.host)
+      if (n > rulesMax) {
+        remarks.say(lines, `${job} is not held: a server takes ${rulesMax} rules of Sluice`, rule.host)
         continue
       }
       count.set(rule.host, n)
@@ -151,7 +161,7 @@ function compileJob(
   job: string,
   shares: readonly JobShare[],
   spots: readonly Spot[],
-  isSteady: boolean,
+  { isSteady, fences }: CompileInput,
   remarks: Remarks,
 ): CompiledRule[] {
   const rates = new Map<Spot, number>()
@@ -186,23 +196,27 @@ function compileJob(
     const whole = wholeRates(
       free.map((s, i) => ({ share: cut[i]!, classes: s.classes, cap: caps.get(s) ?? Infinity })),
       most,
+      fences.floorRate,
     )
     free.forEach((s, i) => {
       rates.set(s, whole[i]!)
       caps.set(s, whole[i]! * s.classes)
     })
-    const least = total(free, () => 1)
+    const least = total(free, () => fences.floorRate)
     if (least > rate + 1e-6 && free.length > 0) {
-      const text = `${scope} of ${job} cannot be held at ${figure(allocated)} op/s: its rules cannot go below ${least}, 1 RPC/s for each class`
+      const text = `${scope} of ${job} cannot be held at ${figure(allocated)} op/s: its rules cannot go below ${least}, ${fences.floorRate} RPC/s for each class`
       remarks.say(lines, text)
     }
     sayShared(job, scope, lines, free, remarks)
   }
   saySmaller(job, shares, spots, remarks)
   const settled = isSteady ? settle(rates, limits) : rates
-  return spots.flatMap((s): CompiledRule[] => {
-    const rate = s.isHeld ? s.present : settled.get(s)
-    if (rate === undefined) return []
+  let isSlowed = false
+  const rules = spots.flatMap((s): CompiledRule[] => {
+    const wanted = s.isHeld ? s.present : settled.get(s)
+    if (wanted === undefined) return []
+    const rate = s.isHeld ? wanted : rateWithin(wanted, fences, s.present, s.used)
+    if (rate > wanted) isSlowed = true
     return [
       {
         ...{ host: s.host, service: s.service, name: s.name, conditions: s.conditions, rate, job, opcodes: s.opcodes },
@@ -214,6 +228,15 @@ function compileJob(
       },
     ]
   })
+  if (isSlowed) {
+    const lines = [...new Set(shares.flatMap((s) => s.lines))]
+    const part = Math.round(fences.fall * 100)
+    remarks.say(
+      lines,
+      `${job} is above its rate: a rule keeps ${part} % of its rate, or of what was served, at each step`,
+    )
+  }
+  return rules
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '../../base/units.ts'
+import { MODEL_FENCES } from '../../control/fences.ts'
 import { profile } from '../../lustre/profile.ts'
 import type { Algorithm } from '../algorithms/algorithm.ts'
 import type { Scope } from '../vocabulary.ts'
@@ -21,16 +22,18 @@ const settings = (algorithm: Algorithm, limit?: number, more: { epsilon?: number
   ...{ algorithm, epsilon: more.epsilon ?? 0.25, slots: more.slots ?? null },
   limits: new Map<Scope, number>(limit === undefined ? [] : [['meta_op', limit]]),
 })
+const controller = (...args: Parameters<typeof settings>): MetadataController =>
+  new MetadataController(settings(...args), MODEL_FENCES)
 const THREE = [policy(1, 'demand', 'a', 300), policy(2, 'demand', 'b', 400), policy(3, 'demand', 'c', 200)]
 
 function rates(c: MetadataController, atS: number, servers: readonly MdsServer[], policies = THREE) {
-  const decision = c.step(atS * NS_PER_S, { servers, policies, clientsOf: () => undefined })
+  const decision = c.step(atS * NS_PER_S, { servers, policies, clientsOf: () => undefined, isExempt: () => false })
   return { decision, of: Object.fromEntries(decision.shares.map((s) => [s.job, s.allocated])) }
 }
 
 describe('what jobs are given', () => {
   it('psfa: demands first, the rest by use; a new job claims its demand', () => {
-    const c = new MetadataController(settings('psfa', 900))
+    const c = controller('psfa', 900)
     expect(rates(c, 1, [server({ a: 300, b: 400, c: 200 })]).of).toEqual({ a: 300, b: 400, c: 200 })
     const { of } = rates(c, 2, [server({ a: 300, b: 400, c: 0 })])
     // c claims usage + (demand - usage) * epsilon of its demand; a and b share what that leaves by what they used.
@@ -41,16 +44,16 @@ describe('what jobs are given', () => {
 
   it('fixed rates count every job that a policy names, shared ones those that are there', () => {
     const busy = [server({ a: 100 })]
-    expect(rates(new MetadataController(settings('uniform', 900)), 1, busy).of).toEqual({ a: 300, b: 300, c: 300 })
-    expect(rates(new MetadataController(settings('uniform', 900, { slots: 9 })), 1, busy).of['a']).toBe(100)
-    expect(rates(new MetadataController(settings('priority', 450)), 1, busy).of).toEqual({ a: 150, b: 200, c: 100 })
-    expect(rates(new MetadataController(settings('psharing', 900)), 1, busy).of).toEqual({ a: 900, b: 0, c: 0 })
+    expect(rates(controller('uniform', 900), 1, busy).of).toEqual({ a: 300, b: 300, c: 300 })
+    expect(rates(controller('uniform', 900, { slots: 9 }), 1, busy).of['a']).toBe(100)
+    expect(rates(controller('priority', 450), 1, busy).of).toEqual({ a: 150, b: 200, c: 100 })
+    expect(rates(controller('psharing', 900), 1, busy).of).toEqual({ a: 900, b: 0, c: 0 })
   })
 
   it('a limit of a job bounds what it is given; without a system limit it is all there is', () => {
     const both = [...THREE, policy(4, 'limit', 'a', 120)]
-    expect(rates(new MetadataController(settings('psharing', 900)), 1, [server({ a: 9 })], both).of['a']).toBe(120)
-    const { of, decision } = rates(new MetadataController(settings('psfa')), 1, [server({ a: 9 })], both)
+    expect(rates(controller('psharing', 900), 1, [server({ a: 9 })], both).of['a']).toBe(120)
+    const { of, decision } = rates(controller('psfa'), 1, [server({ a: 9 })], both)
     expect(of).toEqual({ a: 120, b: null, c: null })
     expect(decision.unexpressed).toContainEqual({
       line: 2,
@@ -59,12 +62,12 @@ describe('what jobs are given', () => {
   })
 
   it('a system limit that no policy shares is said to hold nobody', () => {
-    const { decision } = rates(new MetadataController(settings('psfa', 900)), 1, [server({ a: 9 })], [])
+    const { decision } = rates(controller('psfa', 900), 1, [server({ a: 9 })], [])
     expect([decision.rules, decision.unexpressed.map((u) => u.line)]).toEqual([[], [0]])
   })
 
   it('jobs are there while they do operations, and leave after ten idle seconds', () => {
-    const c = new MetadataController(settings('psharing', 900))
+    const c = controller('psharing', 900)
     expect(rates(c, 1, [server({ a: 5, other: 9 })]).decision.joined).toEqual(['a'])
     expect(rates(c, 1 + IDLE_NS / NS_PER_S - 1, [server({ b: 5 })]).decision).toMatchObject({ joined: ['b'], left: [] })
     expect(rates(c, 1 + IDLE_NS / NS_PER_S, [server({ b: 5 })]).decision.left).toEqual(['a'])
@@ -72,7 +75,7 @@ describe('what jobs are given', () => {
   })
 
   it('a server that is not measured counts as it was last, and nothing is said to be measured', () => {
-    const c = new MetadataController(settings('psfa', 900))
+    const c = controller('psfa', 900)
     const [m1, m2] = [server({ a: 100, b: 400, c: 200 }), server({ a: 200 }, 'mds02')]
     rates(c, 1, [m1, m2])
     const whole = rates(c, 2, [m1, m2]).of
@@ -84,7 +87,7 @@ describe('what jobs are given', () => {
   })
 
   it('settings that give no rates keep the ones before, and say so', () => {
-    const c = new MetadataController(settings('psfa', 900))
+    const c = controller('psfa', 900)
     const before = rates(c, 1, [server({ a: 9 })]).decision
     c.setSettings(settings('psfa', 900, { epsilon: 7 }))
     const after = rates(c, 2, [server({ a: 9 })]).decision

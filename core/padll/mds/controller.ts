@@ -7,6 +7,7 @@
  */
 import type { Failure } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
+import type { Fences } from '../../control/fences.ts'
 import type { Scope } from '../vocabulary.ts'
 import { type CompiledRule, compileRules } from './compile.ts'
 import { countOfScope, type OpCounts } from './operations.ts'
@@ -22,6 +23,8 @@ export interface MetadataObservation {
   readonly policies: readonly PolicyInForce[]
   /** NIDs that a job sends from; undefined where nobody tells. */
   readonly clientsOf: (job: string) => number | undefined
+  /** Whether a job is never limited: root's and the system's. */
+  readonly isExempt: (job: string) => boolean
 }
 
 /** A share with what was measured of it. */
@@ -60,8 +63,11 @@ export class MetadataController {
   /** What the rates of the last cycle were computed for: while it stands, small differences are not written. */
   #asked = ''
 
-  constructor(settings: ControlSettings) {
+  readonly #fences: Fences
+
+  constructor(settings: ControlSettings, fences: Fences) {
     this.#settings = settings
+    this.#fences = fences
   }
 
   setSettings(settings: ControlSettings): void {
@@ -74,7 +80,7 @@ export class MetadataController {
   }
 
   step(nowNs: number, observation: MetadataObservation): MetadataDecision {
-    const { servers, policies, clientsOf } = observation
+    const { servers, policies, clientsOf, isExempt } = observation
     this.#count(nowNs, servers)
     const named = new Set(policies.map((p) => p.job))
     const { joined, left } = this.#meet(nowNs, named)
@@ -88,7 +94,8 @@ export class MetadataController {
     this.#asked = asked
     const remarks = new Remarks()
     for (const { line, text } of shared.unexpressed) remarks.say([line], text)
-    const rules = compileRules({ servers, shares: this.#shares, clientsOf, isSteady }, remarks)
+    const input = { servers, shares: this.#shares, clientsOf, isSteady, fences: this.#fences, isExempt }
+    const rules = compileRules(input, remarks)
     const shares = this.#shares.map((s) => ({
       ...s,
       measured: isWhole ? usage(s.job, s.scope) : null,

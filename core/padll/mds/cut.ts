@@ -57,21 +57,22 @@ export interface RatedPlace {
 
 /**
  * Whole rates of rules from shares: a rule's rate holds for each of its classes, so `rate * classes <= share`. What the
- * rounding leaves goes to the places that lost most by it. No rule can be below 1: where such least rates are more than a
+ * rounding leaves goes to the places that lost most by it. No rule is below the least rate: where least rates are more than a
  * share, the largest rates give it back.
  *
- * @param most  largest rate that the server takes, RPC/s.
- * @returns     RPC/s per class, whole, >= 1; `sum(rate * classes) <= sum(share)` unless the least rates alone are more.
+ * @param most   largest rate that the server takes, RPC/s.
+ * @param least  least rate of a rule, RPC/s, whole, >= 1.
+ * @returns      RPC/s per class, whole, >= least; `sum(rate * classes) <= sum(share)` unless the least rates alone are more.
  */
-export function wholeRates(places: readonly RatedPlace[], most: number): number[] {
-  const rates = places.map((p) => Math.min(most, Math.max(1, Math.floor(p.share / p.classes + 1e-9))))
+export function wholeRates(places: readonly RatedPlace[], most: number, least = 1): number[] {
+  const rates = places.map((p) => Math.min(most, Math.max(least, Math.floor(p.share / p.classes + 1e-9))))
   const sum = places.reduce((n, p) => n + p.share, 0) + 1e-6
   let left = sum - places.reduce((n, p, i) => n + rates[i]! * p.classes, 0)
   while (left < 0) {
-    const i = largest(places, (p, k) => (rates[k]! > 1 ? rates[k]! * p.classes : -1))
+    const i = largest(places, (p, k) => (rates[k]! > least ? rates[k]! * p.classes : -1))
     if (i === undefined) return rates
     const { classes } = places[i]!
-    const step = Math.min(rates[i]! - 1, Math.max(1, Math.ceil(-left / classes / places.length)))
+    const step = Math.min(rates[i]! - least, Math.max(1, Math.ceil(-left / classes / places.length)))
     rates[i] = rates[i]! - step
     left += step * classes
   }

@@ -11,7 +11,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
-import { commandDesk, openStore, unlockFor } from './command-desk.ts'
+import { commandDesk, exitOf, openStore, unlockFor } from './command-desk.ts'
 import { readPlanDocument, stagedOf, toCompare, type PlanDocument } from './documents.ts'
 import { sendStaged, type Sent } from './send.ts'
 
@@ -124,7 +124,7 @@ export async function apply(id: string, options: ApplyOptions, command: Command)
   if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
   if (sent.ok) await sent.value.end(json)
   const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
-  const code = isMissing ? codeOfMissing(cluster) : EXIT.failed
+  const code = isMissing ? codeOfMissing(cluster) : sent.ok ? EXIT.failed : exitOf(sent.error)
   await cluster.close()
   store.close()
   if (!sent.ok) stopJson(sent.error, json, code)

@@ -1,10 +1,11 @@
 /** A desk for one command: rules of ours are known from the store, and the controllers have no part in it. */
-import { ok, type Result } from '#core/base/result.ts'
+import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import type { DeskOptions } from '../../host/rules/desk-core.ts'
 import { RuleDesk } from '../../host/rules/desk.ts'
 import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
 import type { OpenCluster } from '../live.ts'
+import { EXIT, type ExitCode } from '../output.ts'
 import { takeOwn } from './own-rules.ts'
 
 /** The enforcement store of the data folder. Failures: those of opening it. */
@@ -26,7 +27,10 @@ export function commandDesk({ console }: OpenCluster, store: EnforcementStore, o
   return desk
 }
 
-/** Opens the way to writing for this command, after its target was named. Failures: READ_ONLY, AUDIT_BROKEN and others of the guard. */
+/** Exit code of a failure that ended a command: a login as root that is not allowed to write is a matter of the clusters file. */
+export const exitOf = (failure: Failure): ExitCode => (failure.code === 'ROOT_LOGIN' ? EXIT.usage : EXIT.failed)
+
+/** Opens the way to writing for this command, after its target was named. Failures: READ_ONLY, ROOT_LOGIN, AUDIT_BROKEN and others of the guard. */
 export function unlockFor({ console, name }: OpenCluster): Result<undefined> {
   const { guard } = console
   const may = guard?.mayEnter('enforce') ?? ok(undefined)

@@ -11,7 +11,7 @@ import { undoEdits } from '../../host/rules/undo.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
-import { commandDesk, openStore, unlockFor } from './command-desk.ts'
+import { commandDesk, exitOf, openStore, unlockFor } from './command-desk.ts'
 import { sendStaged, type Sent } from './send.ts'
 
 export interface RevertOptions {
@@ -90,7 +90,7 @@ export async function revert(id: string, options: RevertOptions, command: Comman
   if (isMine) store.changes.turn(id, 'undoing', isDone ? 'undone' : state)
   if (sent.ok) await sent.value.end(json)
   const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
-  const code = isMissing ? codeOfMissing(cluster) : EXIT.failed
+  const code = isMissing ? codeOfMissing(cluster) : sent.ok ? EXIT.failed : exitOf(sent.error)
   await cluster.close()
   store.close()
   if (!sent.ok) stopJson(sent.error, json, code)

@@ -40,7 +40,8 @@ export const HELPER_PATH = '/usr/local/sbin/sluice-rule'
 export const ROOT_SCOPE: SudoScope = {
   kind: 'root',
   text: 'logged in as root',
-  watch: 'A login of its own with the sudoers sample is safer than root.',
+  watch:
+    'Writing as root takes allow_root: true for the cluster. A login of its own with the sudoers sample is safer than root.',
   hasHelper: false,
   helper: '',
   lctl: LCTL_PATH,

@@ -29,6 +29,17 @@ describe('a cluster file', () => {
     expect(parseClusters(printClusters(read.value), 'f.yaml')).toEqual(read)
   })
 
+  it('lets root write only where it says so', () => {
+    const read = parseClusters(TEXT.replace('name: demo', 'name: demo\n    allow_root: true'), 'f.yaml')
+    if (!read.ok) throw new Error(read.error.why)
+    expect(read.value[0]?.allowRoot).toBe(true)
+    expect(printClusters(read.value)).toContain('allow_root: true')
+    expect(parseClusters(printClusters(read.value), 'f.yaml')).toEqual(read)
+    const plain = parseClusters(TEXT, 'f.yaml')
+    expect(plain.ok && plain.value[0]?.allowRoot).toBe(false)
+    expect(failureOf(TEXT.replace('name: demo', 'name: demo\n    allow_root: please'))).toContain('allow_root')
+  })
+
   it.each([
     ['clusters: [', 'CLUSTERS_UNREADABLE'],
     ['clusters: []\nmore: 1', 'more'],

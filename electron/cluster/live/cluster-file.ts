@@ -5,6 +5,7 @@
  * clusters:
  *   - name: altair
  *     env: PROD
+ *     allow_root: true  # only where a login as root may write
  *     nodes:
  *       - { host: "oss[01-12]", user: ops, identity: ~/.ssh/id_altair, roles: [oss], jump: login1.hpc }
  * ```
@@ -36,6 +37,7 @@ const cluster = z.strictObject({
   name: clusterName,
   env: z.enum(['PROD', 'STAGE', 'DEV']).nullish(),
   safe_mode: safeMode.nullish(),
+  allow_root: z.boolean().nullish(),
   interval_ms: z.number().int().min(200).max(60_000).nullish(),
   core_share: z.number().min(0.01).max(1).nullish(),
   max_rate: z.number().int().min(1).max(999_999).nullish(),
@@ -100,6 +102,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
       env: c.env ?? 'PROD',
       servers,
       ...(c.safe_mode ? { safeMode: c.safe_mode } : {}),
+      allowRoot: c.allow_root ?? false,
       ...(c.interval_ms ? { intervalMs: c.interval_ms } : {}),
       ...(c.core_share ? { coreShare: c.core_share } : {}),
       ...(c.max_rate ? { maxRate: c.max_rate } : {}),
@@ -138,6 +141,7 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
         max_rate: c.maxRate,
         off: c.off,
       },
+      ...(c.allowRoot ? { allow_root: true } : {}),
       nodes: c.servers.map((s) => ({
         ...(s.name === '' ? {} : { name: s.name }),
         host: s.host,

@@ -7,8 +7,10 @@
  */
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
+import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import { readOnlyWhile } from '../../enforce/read-only.ts'
 import { isLustreServer, type NodeConnection } from '../connection.ts'
+import type { JobIdSettings } from '../job-id-watch.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
@@ -216,6 +218,16 @@ export class LiveCluster {
     return node && readOnlyWhile(node, () => this.#input.safeMode === 'read-only')
   }
 
+  /** Of every server of storage or metadata that was looked at. */
+  #jobIdSettings(): JobIdSettings {
+    const out = new Map<string, JobIdSetting | undefined>()
+    for (const s of this.#servers) {
+      const isServer = this.#rolesOf(s).some((r) => r === 'oss' || r === 'mds')
+      if (s.facts && isServer) out.set(s.host, s.facts.jobid)
+    }
+    return out
+  }
+
   #beginAnew(): void {
     this.#anew ??= setTimeout(() => {
       this.#anew = undefined
@@ -242,7 +254,8 @@ export class LiveCluster {
     const { name: cluster, maxRate, intervalMs, coreShare } = this.#input
     const periodNs = intervalMs * NS_PER_MS
     const jobIdName = this.#jobIdName
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName, coreShare })
+    const jobIdSettings = (): JobIdSettings => this.#jobIdSettings()
+    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName, jobIdSettings, coreShare })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }

@@ -1,6 +1,7 @@
 /** A live cluster as a source of samples: its servers, the wall clock, and the pace at which they are read. */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ClusterSource, NodeConnection } from '../connection.ts'
+import type { JobIdSettings } from '../job-id-watch.ts'
 
 /** Longest step of the clock between two looks that is not taken for a sleep of this machine, ms. */
 const SLEPT_MS = 30_000
@@ -14,6 +15,7 @@ export class LiveSource implements ClusterSource {
   #periodNs: number
   /** Of the newest facts. */
   jobIdName: string | undefined
+  readonly jobIdSettings: () => JobIdSettings
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined
@@ -22,7 +24,10 @@ export class LiveSource implements ClusterSource {
 
   /** @param startMs  Unix ms that ns are counted from. */
   constructor(
-    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName' | 'coreShare'> & {
+    parts: Pick<
+      ClusterSource,
+      'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName' | 'jobIdSettings' | 'coreShare'
+    > & {
       readonly startMs?: number | undefined
     },
   ) {
@@ -32,6 +37,7 @@ export class LiveSource implements ClusterSource {
     this.#periodNs = parts.periodNs
     this.coreShare = parts.coreShare
     this.jobIdName = parts.jobIdName
+    this.jobIdSettings = parts.jobIdSettings ?? (() => new Map())
     this.#startMs = parts.startMs ?? Date.now()
   }
 

@@ -39,6 +39,10 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
     cluster: cluster.name,
     safeMode: () => cluster.input.safeMode,
     refusal: () => (store.ok ? store.value.refusal : store.error),
+    root: {
+      hosts: () => cluster.servers.filter((s) => s.facts?.isRoot).map((s) => s.host),
+      isAllowed: () => cluster.input.allowRoot,
+    },
     onLock: (why) => {
       const atMs = monitor.nowMs()
       monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Lock', text: why, where: cluster.name })

@@ -125,8 +125,10 @@ export class ClusterDesk implements Changing {
   async save(given: ClusterInput, replaces?: string): Promise<Result<undefined>> {
     const input = clusterInput.parse(given)
     const before = replaces === undefined ? undefined : this.#clusters.get(replaces)
-    // What stands because of this console goes as long as it may still be taken away.
-    if (input.safeMode === 'read-only' && before?.cluster.input.safeMode !== 'read-only') await before?.standDown()
+    // Rules of this console go as long as it may still remove them.
+    const isClosed = input.safeMode === 'read-only' && before?.cluster.input.safeMode !== 'read-only'
+    const wasRoot = before?.cluster.input.allowRoot ?? false
+    if (isClosed || (wasRoot && !input.allowRoot)) await before?.standDown()
     const refuse = (code: string, why: string, next: string): Result<undefined> =>
       fail({
         code,
@@ -145,6 +147,11 @@ export class ClusterDesk implements Changing {
     if (replaces !== undefined && isNew) return noSuch(replaces)
     if (isNew && this.#clusters.size >= CLUSTERS) return refuse('CLUSTERS_FULL', `there are ${CLUSTERS}`, 'Remove one.')
     const old = replaces === undefined ? undefined : this.#clusters.get(replaces)
+    if (input.allowRoot !== wasRoot) {
+      const recorded = this.#parts.record(input.name, `root login ${input.allowRoot ? 'may write' : 'may not write'}`)
+      // A choice to write less holds all the same.
+      if (!recorded.ok && input.allowRoot) return recorded
+    }
     // What was named for this run only is changed for this run only.
     if (!old || this.#written.has(old.cluster.name)) {
       const inputs = this.list.filter((c) => this.#written.has(c.cluster.name)).map((c) => c.cluster.input)
@@ -233,6 +240,27 @@ export class ClusterDesk implements Changing {
     if (!live) return Promise.resolve(noSuch(name))
     live.console?.guard?.lock()
     return this.save({ ...live.cluster.input, safeMode }, name)
+  }
+
+  /**
+   * Lets logins as root write on a cluster, or not any more. Failures: NO_SUCH_CLUSTER; to allow it NOT_TYPED, NOT_ON_RECORD;
+   * those of saving.
+   */
+  setAllowRoot(name: string, allow: boolean, typed: string): Promise<Result<undefined>> {
+    const live = this.#clusters.get(name)
+    if (!live) return Promise.resolve(noSuch(name))
+    if (allow && typed !== name) {
+      return Promise.resolve(
+        fail({
+          code: 'NOT_TYPED',
+          what: `Root may not write to ${name}`,
+          why: 'what was typed is not its name',
+          unaffected: 'It can be watched.',
+          next: `Type ${name}.`,
+        }),
+      )
+    }
+    return this.save({ ...live.cluster.input, allowRoot: allow }, name)
   }
 
   /** Switches a kind of reading on or off, now and at the next start. */

@@ -133,6 +133,7 @@ export const liveJobs = (monitor: ClusterMonitor, service: ServiceName): LiveJob
 /** The same in steps; jobs that come or go between two of them are there, or not. */
 export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName): Steps<LiveJob[]> {
   const where = placesOf(monitor, service)
+  const knowsOwners = monitor.jobIds.refusal === undefined
   const out: LiveJob[] = []
   let looked = 0
   for (const job of monitor.jobs.all) {
@@ -152,6 +153,7 @@ export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName):
       servers,
       targets,
       rpcs,
+      isSystem: knowsOwners && monitor.jobIds.isSystem(job.jobId, job.user),
       ...(job.hosts.length > 0 ? { hosts: job.hosts } : {}),
     })
   }

@@ -86,6 +86,18 @@ export function factsOf({ servers }: ClusterCard): Fact[] {
   ].map((fact) => ({ ...fact, text: plainText(fact.text) }))
 }
 
+/** Servers that are logged into as root. */
+export const rootLogins = ({ servers }: ClusterCard): string[] =>
+  servers.filter((s) => s.sudo.kind === 'root').map((s) => s.host)
+
+/** What the switch for logins as root says. */
+export const rootText = (card: ClusterCard): string =>
+  card.input?.allowRoot
+    ? 'a login as root may write'
+    : rootLogins(card).length > 0
+      ? 'the login is root, so nothing is written'
+      : 'takes a login of its own with sudo'
+
 export const safeModeWords: Readonly<Record<SafeMode, { readonly label: string; readonly does: string }>> = {
   'read-only': { label: 'Read only', does: 'no rule can be written' },
   review: { label: 'Review', does: 'writes after a review of the commands' },

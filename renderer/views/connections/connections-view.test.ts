@@ -5,6 +5,7 @@ import type { CheckEvent, ShownKey } from '#core/api/clusters.ts'
 import { useClusterDraftStore } from '../../stores/cluster-draft.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
 import { freshPage, showSource } from '../../testing/view-page.ts'
+import { rootText } from './card-face.ts'
 import ConnectionsView from './ConnectionsView.vue'
 import {
   card,
@@ -151,6 +152,43 @@ describe('cards', () => {
     expect(verbs('setProbe')).toEqual([{ name: 'altair', probe: 'job_stats', on: false }])
     expect(cardOf('altair').textContent).toContain('The probe stays on: the controller needs it.')
     expect(cardOf('borealis').textContent).not.toContain('The probe stays on')
+  })
+
+  it('let root write only after the name was typed, and take it back at once', async () => {
+    const asRoot = [server('mgs', { sudo: { kind: 'root', text: 'logged in as root', level: 'watch' } })]
+    const vega = card('vega', { servers: asRoot })
+    await show({ frame: connectionsFrame({ clusters: [vega] }) })
+    const connections = useConnectionsStore()
+    connections.allowingRoot = 'vega'
+    await flushPromises()
+    expect(find('root-dialog').textContent).toContain('Logged in as root: mgs')
+    const button = find<HTMLButtonElement>('root-allow')
+    for (const wrong of ['', 'vega ', 'VEGA', 'altair']) {
+      await type(find('root-typed'), wrong)
+      expect(button.disabled).toBe(true)
+    }
+    find('root-dialog')
+      .querySelector('form')
+      ?.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))
+    await flushPromises()
+    expect(verbs('setAllowRoot')).toEqual([])
+    await type(find('root-typed'), 'vega')
+    await click(button)
+    expect(verbs('setAllowRoot')).toEqual([{ name: 'vega', allow: true, typed: 'vega' }])
+    expect(has('root-dialog')).toBe(false)
+    await connections.setAllowRoot('vega', false)
+    expect(verbs('setAllowRoot').at(-1)).toEqual({ name: 'vega', allow: false, typed: '' })
+  })
+
+  it('say in the menu whether root may write', () => {
+    const asRoot = [server('mgs', { sudo: { kind: 'root', text: 'logged in as root', level: 'watch' } })]
+    const plain = card('vega')
+    if (!plain.input) throw new Error('no input')
+    expect(rootText({ ...plain, servers: asRoot })).toBe('the login is root, so nothing is written')
+    expect(rootText({ ...plain, servers: asRoot, input: { ...plain.input, allowRoot: true } })).toBe(
+      'a login as root may write',
+    )
+    expect(rootText({ ...plain, servers: [server('mgs')] })).toBe('takes a login of its own with sudo')
   })
 
   it('are removed only after the name was typed', async () => {

@@ -76,7 +76,7 @@ export const osses = (count: number, each: number, fs: string, patch: Partial<Se
   )
 
 const input = (name: string, env: 'PROD' | 'STAGE' | 'DEV', hosts: readonly string[]): ClusterCard['input'] => ({
-  ...{ name, env, safeMode: 'review+unlock', intervalMs: 1000, maxRate: 1000, off: [] },
+  ...{ name, env, safeMode: 'review+unlock', allowRoot: false, intervalMs: 1000, maxRate: 1000, off: [] },
   servers: hosts.map((host) => ({ name: '', host, port: null, user: '', identity: '', jump: null, roles: [] })),
 })
 const probes = (kb: readonly number[], ms: readonly number[]): ClusterCard['probes'] =>
@@ -247,7 +247,18 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
       { name: 'vega-mgs', address: 'root@10.7.0.2:22' },
     ],
   }
-  const silent = ['connect', 'disconnect', 'show', 'save', 'remove', 'trust', 'passphrase', 'setProbe', 'setSafeMode']
+  const silent = [
+    'connect',
+    'disconnect',
+    'show',
+    'save',
+    'remove',
+    'trust',
+    'passphrase',
+    'setProbe',
+    'setSafeMode',
+    'setAllowRoot',
+  ]
   const api = {
     host: { ack: async () => void host.acks++ },
     views: {

@@ -1,7 +1,7 @@
-/** A process's job id as its client makes it. */
-import { JOB_ID_MAX } from './job-id.ts'
-import type { JobName, NameCode, NameField } from './job-name.ts'
-import type { ByteText } from './text.ts'
+/** Job id of a process as a Lustre client makes it: what tests render ids with. */
+import { JOB_ID_MAX } from '#core/lustre/job-id.ts'
+import type { JobName, NameCode, NameField } from '#core/lustre/job-name.ts'
+import type { ByteText } from '#core/lustre/text.ts'
 
 /** What a client knows of a process that does I/O. */
 export interface ClientProcess {
