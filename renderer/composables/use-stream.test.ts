@@ -109,6 +109,30 @@ it('renders only the newest frame of an animation frame, and acknowledges after 
   expect(useTimeStore().sample).toBe(3)
 })
 
+it('leaves the clock of the header running where a view without samples follows one that has them', async () => {
+  const { last, wrapper } = start()
+  await paint()
+  last().send(1, 49)
+  await paint()
+  const time = useTimeStore()
+  expect(time.sample).toBe(49)
+  wrapper.unmount()
+  const newer = { source: { kind: 'LIVE', cluster: 'altair' }, sample: 60, atMs: 60_000, clock: { intervalMs: 1000 } }
+  useSourceStore().apply(newer as StatusFrame)
+  expect([time.sample, time.atMs, time.isPaused]).toEqual([60, 60_000, false])
+})
+
+it('keeps a paused cursor where it is while views change', async () => {
+  const { last, wrapper } = start()
+  await paint()
+  last().send(1, 49)
+  await paint()
+  const time = useTimeStore()
+  time.pause()
+  wrapper.unmount()
+  expect([time.sample, time.atMs]).toEqual([49, time.noted?.atMs])
+})
+
 it('aborts the old stream on a new query and keeps its frame until the new one has one', async () => {
   const { opened, node, last, shown } = start()
   await paint()

@@ -206,7 +206,10 @@ export function useStream<N extends StreamName>(
   start()
   if (options.isView) source.viewers++
   onScopeDispose(() => {
-    if (options.isView && --source.viewers === 0) source.turned()
+    if (options.isView && --source.viewers === 0) {
+      source.turned()
+      time.forgetNoted()
+    }
     clearTimeout(timer)
     abort?.abort()
   })

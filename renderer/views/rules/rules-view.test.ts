@@ -64,6 +64,21 @@ it('shows staged changes beside the list, and brings their tab up', () => {
   expect(wrapper.find('[data-testid=drift]').text()).toBe('a is not on oss02')
 })
 
+it('says that another policy than TBF has no rules, as its state and not as a fault', async () => {
+  wrapper.unmount()
+  const answer = { node: 'oss01', command: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule', text: '', exit: 19, more: 0 }
+  host = openSampleHost({
+    frame: rulesFrame({ rows: [], policy: 'fifo', cpts: 0, server: answer }),
+    staged: stagedFrame(),
+  })
+  wrapper = mount(RulesView, { attachTo: document.body })
+  // The answer of the server follows at a pace of its own.
+  await vi.waitFor(() => expect(wrapper.find('[data-testid=server-other-policy]').exists()).toBe(true), 10_000)
+  expect(wrapper.find('[data-testid=other-policy]').text()).toContain('fifo: no rules.')
+  expect(wrapper.find('[data-testid=server-other-policy]').text()).toContain('fifo: no rules.')
+  expect(wrapper.text()).not.toContain('0 CPT')
+})
+
 it('opens a staged change to edit it in its place, and takes it back', async () => {
   await wrapper.find('[data-testid=staged-edit]').trigger('click')
   expect(useRuleDraftStore().draft).toMatchObject({ replaces: 's1', form: ruleForm(), terms: { expiresS: 1800 } })
