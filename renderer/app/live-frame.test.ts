@@ -256,7 +256,7 @@ describe('the answer of a stop', () => {
     expect(find('stop-all').textContent).toContain('Stop again')
   })
 
-  it('names the consoles whose leases are still live, as text', async () => {
+  it('names the other consoles whose rules went too, as text', async () => {
     const others = ['oss01', 'oss02'].map((server) => ({
       host: server,
       console: `mira@login1${HOSTILE}`,
@@ -266,6 +266,7 @@ describe('the answer of a stop', () => {
     expect(document.querySelectorAll('[data-testid="stop-other"]').length).toBe(1)
     expect(find('stop-other').textContent).toContain('mira@login1')
     expect(find('stop-other').textContent).toContain('oss01, oss02')
+    expect(find('stop-other').textContent).toContain('can write again')
     expect(document.querySelector('img')).toBeNull()
   })
 

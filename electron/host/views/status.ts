@@ -55,6 +55,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
       rules: sample === 0 ? 0 : orZero(monitor.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
+    ...(facts.otherLeases && { otherLeases: [...facts.otherLeases()] }),
     audit: monitor.audit.number,
     staged: desk.staged.count,
     history: {
