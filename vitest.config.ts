@@ -68,6 +68,19 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      {
+        test: {
+          name: 'servers',
+          environment: 'node',
+          env,
+          include: ['tests/servers/**/*.test.ts'],
+          ...PATIENCE,
+          expect: POLLS,
+          fileParallelism: false,
+          // Real timers of real servers: with the machine to themselves.
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 })

@@ -102,7 +102,7 @@ function servers(plan: HostPlan): { readonly nodes: readonly NodeConnection[]; r
         waiting.push((stdout) => resolve({ stdout, stderr: '', code: 0 }))
         child.stdin.write(`${second} ${host} ${command}\n`)
       })
-    return { host, role: 'oss', exec }
+    return { host, roles: ['oss'], exec }
   })
   return { nodes, stop: () => void child.kill() }
 }

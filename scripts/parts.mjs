@@ -1,6 +1,6 @@
 /**
  * System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage, an SSH server
- * for sessions, and a Slurm to ask, which is optional.
+ * for sessions, containers for servers with a real systemd, and a Slurm to ask, which is optional.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -21,6 +21,9 @@ const COMPILER = ['gcc', 'libc6-dev']
 const SSH = ['openssh-server', 'openssh-client']
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/usr/libexec/sshd']
 
+/** Servers with real parts: a Debian root, booted in a container. Root alone can do that, and on Linux alone. */
+const SERVERS = ['mmdebstrap', 'systemd-container']
+
 const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge']
 
 const chromium = () => [process.env.CHROMIUM, ...PLACES].find((file) => file && existsSync(file))
@@ -36,6 +39,11 @@ const lacksCompiler = () => process.platform === 'linux' && !isOnPath('cc')
 const lacksSshd = () =>
   process.platform !== 'win32' &&
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
+
+const lacksServers = () =>
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  !(isOnPath('mmdebstrap') && isOnPath('systemd-nspawn') && isOnPath('nsenter'))
 
 /** Started by the tests themselves, on loopback; slurmd wants root. */
 const lacksSlurm = () => SLURM.slice(0, 2).some((name) => !existsSync(`/usr/sbin/${name}`)) || !isOnPath('squeue')
@@ -54,7 +62,12 @@ const isDebian = () => {
  *   SLUICE_NO_CHROMIUM says why there is none
  */
 export async function testParts() {
-  const wanted = [...(chromium() ? [] : BROWSER), ...(lacksCompiler() ? COMPILER : []), ...(lacksSshd() ? SSH : [])]
+  const wanted = [
+    ...(chromium() ? [] : BROWSER),
+    ...(lacksCompiler() ? COMPILER : []),
+    ...(lacksSshd() ? SSH : []),
+    ...(lacksServers() ? SERVERS : []),
+  ]
   const canInstall = isDebian() && process.getuid?.() === 0
   // Apart from the others: a release without it must not cost them.
   const groups = canInstall ? [wanted, lacksSlurm() ? SLURM : []].filter((names) => names.length > 0) : []
@@ -64,6 +77,11 @@ export async function testParts() {
     ...(file ? [] : ['Chromium is missing (set CHROMIUM to its path, or install it): the browser suite is skipped']),
     ...(lacksCompiler() ? ['cc is missing (install gcc or clang): the suite of real stages is skipped'] : []),
     ...(lacksSshd() ? ['sshd is missing (install openssh-server): the suite of SSH sessions is skipped'] : []),
+    ...(lacksServers()
+      ? [
+          'mmdebstrap or systemd-nspawn is missing (install mmdebstrap, systemd-container): servers with real parts are skipped',
+        ]
+      : []),
   ].join('; ')
   const env = file ? { CHROMIUM: file } : { SLUICE_NO_CHROMIUM: 'Chromium is not installed' }
   return missing === '' ? { env } : { env, missing }

@@ -13,7 +13,7 @@ export type Env = z.infer<typeof env>
 
 export const clusterName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)
 /** Readings that can be switched off, one by one. job_stats is what the console lives on, yet costs most. */
-export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'batch'])
+export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'brw', 'timeouts', 'batch'])
 export type ProbeId = z.infer<typeof probeId>
 export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller'])
 export type ServerRole = z.infer<typeof serverRole>
@@ -52,10 +52,12 @@ export const clusterInput = z.object({
   safeMode: safeMode.default('review+unlock'),
   /** Sampling interval, ms. */
   intervalMs: z.number().int().min(200).max(60_000).default(1000),
+  /** Share of one core of a server that reading it may take: above it the interval becomes longer. A tenth without it. */
+  coreShare: z.number().min(0.01).max(1).optional(),
   /** Token rate of one OST, RPC/s: the budget that the controllers share out. */
   maxRate: z.number().int().min(1).max(999_999).default(1000),
   /** Probes that are off. */
-  off: z.array(probeId).max(5).default([]),
+  off: z.array(probeId).max(7).default([]),
 })
 export type ClusterInput = z.infer<typeof clusterInput>
 
@@ -189,6 +191,9 @@ export const leftover = z.object({
 })
 export type Leftover = z.infer<typeof leftover>
 
+/** The sampling interval: as it was set, as it is run, and why it is longer. */
+export const runningPeriod = z.object({ setMs: z.number(), runMs: z.number(), why: z.string() })
+
 export const clusterCard = z.object({
   name: z.string(),
   env,
@@ -203,6 +208,8 @@ export const clusterCard = z.object({
   /** End of the unlock; null while locked, or where none is needed. */
   unlockedUntilMs: ms.nullable(),
   intervalMs: z.number(),
+  /** The interval that is run, where it is longer, and why. */
+  period: runningPeriod.optional(),
   servers: z.array(serverCard),
   probes: z.array(probeCard),
   /** Bytes/s and server ms/s of all probes, newest last, one point every 5 s over the last hour; null: a gap. */

@@ -3,7 +3,7 @@
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
 import * as z from 'zod'
-import { safeMode } from './clusters.ts'
+import { runningPeriod, safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { mark, playback, type Mark } from './history.ts'
 import { alert } from './incidents.ts'
@@ -41,6 +41,8 @@ export const statusFrame = z.object({
     achieved: z.number(),
     /** Sampling interval on the source's clock. */
     intervalMs: z.number(),
+    /** Why it is longer than it was set; left out where it is not. */
+    period: runningPeriod.optional(),
     /** Wall time since the newest sample arrived. */
     sampleAgeMs: z.number().nullable(),
   }),
@@ -62,7 +64,8 @@ export const statusFrame = z.object({
     reporting: count,
     missing: z.array(z.object({ host: z.string(), reason: z.string(), sinceMs: ms })),
   }),
-  counts: z.object({ jobs: count, targets: count, rules: count }),
+  /** rules: null while it is not known. */
+  counts: z.object({ jobs: count, targets: count, rules: count.nullable() }),
   /** What reading the servers costs: text received, and time the servers spent answering. */
   cost: z.object({ bytesPerSec: z.number(), serverMsPerSec: z.number() }),
   /** Leases of other consoles on the servers of the cluster; left out where they are not looked for. */
@@ -221,16 +224,18 @@ export const jobsFrame = z.object({
     account: texts,
     nodes: gappy,
     colour: numbers,
-    rpcs: numbers,
-    readBps: numbers,
-    writeBps: numbers,
+    rpcs: gappy,
+    readBps: gappy,
+    writeBps: gappy,
     /** Metadata RPCs on MDTs per second; `rpcs` counts data RPCs on OSTs. */
-    mdops: numbers,
+    mdops: gappy,
+    /** Some of the job's targets were not measured: its rates are those of the others. Left out where there is none. */
+    partial: z.array(z.boolean()).optional(),
     /** Mean bytes of a read or write RPC in the window; null without one. */
     ioBytes: gappy,
     topOp: texts,
     /** Share of (node, sample) pairs of the last 10 s in which the job ran at 90 % of its rule's rate or more, 0..1. */
-    throttled: numbers,
+    throttled: gappy,
     /** Name of the rule that matches; `default` where none does; empty where the rules are no longer in memory. */
     rule: texts,
     /** Rate of that rule summed over nodes, RPC/s; null for default. */
@@ -254,24 +259,29 @@ export const jobsFrame = z.object({
       name: texts,
       count: numbers,
       nodes: numbers,
-      rpcs: numbers,
+      rpcs: gappy,
       readBps: gappy,
       writeBps: gappy,
       mdops: gappy,
-      throttled: numbers,
+      throttled: gappy,
       record: numbers,
+      /** Not all of its jobs were measured: its rates are those of the others. Left out where there is none. */
+      partial: z.array(z.boolean()).optional(),
     })
     .nullable()
     .optional(),
   /** Open debts of the jobs in this slice, largest first; null when they are no longer in memory. */
   pairs: pairColumns.nullable(),
+  /** Sums over the jobs that pass; null where none of them was measured. */
   totals: z.object({
     nodes: z.number(),
-    rpcs: z.number(),
-    readBps: z.number(),
-    writeBps: z.number(),
-    mdops: z.number(),
-    throttled: z.number(),
+    rpcs: z.number().nullable(),
+    readBps: z.number().nullable(),
+    writeBps: z.number().nullable(),
+    mdops: z.number().nullable(),
+    throttled: z.number().nullable(),
+    /** Not all of them were measured: the sums are those of the others. */
+    partial: z.boolean().optional(),
     rules: count,
     /** Sum of the records of all known jobs, idle ones too: must read 0. */
     record: z.number(),
@@ -309,7 +319,10 @@ export const jobFrame = z.object({
   entitled: z.number().nullable(),
   ioBytes: z.number().nullable(),
   serviceMs: z.number().nullable(),
-  rpcs: z.number(),
+  /** null for a gap. */
+  rpcs: z.number().nullable(),
+  /** Some of its targets were not measured: `rpcs` is that of the others. */
+  partial: z.boolean().optional(),
   /**
    * Over the window: record; RPC/s served; RPC/s that the rules in force allow (null for one target: a rule acts on a whole
    * server); RPC/s that it wanted and that it was allocated, as the controller counts them.
@@ -331,7 +344,7 @@ export const jobFrame = z.object({
   ops: z.array(z.object({ op: z.string(), perSec: z.number(), share: z.number() })),
   /** RPCs by size: upper bound of a power-of-two bin in bytes, share of the bin. */
   sizes: z.array(z.object({ bytes: z.number(), share: z.number() })),
-  targets: z.object({ name: texts, node: texts, rpcs: numbers, tokens: gappy, record: gappy }),
+  targets: z.object({ name: texts, node: texts, rpcs: gappy, tokens: gappy, record: gappy }),
   rules: z.array(
     z.object({ node: z.string(), name: z.string(), conditions: z.string(), rate: z.number(), ref: z.number() }),
   ),

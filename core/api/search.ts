@@ -15,8 +15,10 @@ export const found = z.discriminatedUnion('kind', [
     account: name,
     /** Index of its ink, 0 = other. */
     colour: z.number().int().nonnegative(),
-    /** RPC/s in the last second; null for one that ended and is in the history. */
+    /** RPC/s in the last second; null where they were not measured, and for one that ended. */
     rpcs: z.number().nullable(),
+    /** false: it ended, and is in the history. */
+    isThere: z.boolean(),
     /** Last instant at which it is known, where it ended. */
     firstMs: z.number(),
   }),

@@ -1,3 +1,4 @@
+import { formatTimeout } from './figure-text.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { shortHash } from './hash.ts'
@@ -51,5 +52,11 @@ describe('results and invariants', () => {
 describe('units', () => {
   it('are whole nanoseconds', () => {
     expect([sToNs(0.1), sToNs(1.0000000004)]).toEqual([1e8, 1e9])
+  })
+})
+
+describe('a time that something was given', () => {
+  it('is read at a glance, whatever is left of it', () => {
+    expect([34.12, 1034.1208529999995, 5000, 7540].map(formatTimeout)).toEqual(['34 ms', '1 s', '5 s', '7.5 s'])
   })
 })

@@ -127,6 +127,10 @@ export function formatSpan(ms: number): string {
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** A time that something was given: `250 ms`, `1 s`, `7.5 s`. What is measured is no longer than that. */
+export const formatTimeout = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
+
 /** `1 job`, `10 jobs`. */
 export const plural = (count: number | null, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`

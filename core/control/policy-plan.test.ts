@@ -32,6 +32,14 @@ describe('a change of policy', () => {
       steps: [{ kind: 'write', parameter: 'nrs_policies', value: 'tbf jobid' }],
       inverse: [{ kind: 'write', parameter: 'nrs_policies', value: 'fifo' }],
       queues: ['reg', 'hp'],
+      was: [
+        { queue: 'reg', policy: { name: 'fifo', arg: '' } },
+        { queue: 'hp', policy: { name: 'fifo', arg: '' } },
+      ],
+      wanted: [
+        { queue: 'reg', policy: { name: 'tbf', arg: 'jobid' } },
+        { queue: 'hp', policy: { name: 'tbf', arg: 'jobid' } },
+      ],
       drain: { queued: 0, expectedS: 0, mostS: 0 },
       lost: [],
       notes: ['TBF limits every class to 10\u202f000 RPC/s until a rule says otherwise.'],

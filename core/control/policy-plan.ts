@@ -17,12 +17,18 @@ import { disagreements } from './queue-list.ts'
 import type { QueueChoice } from './rule-edit.ts'
 import { areAlike } from './selectors.ts'
 import { counted, grouped, listed } from './sentence.ts'
-import { cptsOf, DEFAULT_RULE, headOf, QUEUES, typeOn, writtenRules, type ServerRules } from './server-rules.ts'
+import { cptsOf, DEFAULT_RULE, headOf, typeOn, writtenRules, type ServerRules } from './server-rules.ts'
 
 /** A policy by name with its argument; empty for none. */
 export interface PolicyChoice {
   readonly name: string
   readonly arg: string
+}
+
+/** A policy on one queue. */
+export interface QueuePolicy {
+  readonly queue: Queue
+  readonly policy: PolicyChoice
 }
 
 export type PolicyStep =
@@ -37,6 +43,9 @@ export interface PolicyPlan {
   readonly inverse: readonly PolicyStep[]
   /** Queues that get another policy. */
   readonly queues: readonly Queue[]
+  /** What those queues run now, and what they run after it. */
+  readonly was: readonly QueuePolicy[]
+  readonly wanted: readonly QueuePolicy[]
   /** Time until what is queued in TBF has left it, s: as the rates of bound rules together allow, and at the slowest of them. */
   readonly drain: { readonly queued: number; readonly expectedS: number; readonly mostS: number }
   /** Rules that are gone after it, `default` left out; the same in both queues once. */
@@ -48,7 +57,15 @@ export interface PolicyPlan {
 
 const NO_DRAIN = { queued: 0, expectedS: 0, mostS: 0 }
 const NONE: Omit<PolicyPlan, 'server'> = {
-  ...{ steps: [], inverse: [], queues: [], drain: NO_DRAIN, lost: [], notes: [], refused: undefined },
+  steps: [],
+  inverse: [],
+  queues: [],
+  was: [],
+  wanted: [],
+  drain: NO_DRAIN,
+  lost: [],
+  notes: [],
+  refused: undefined,
 }
 const writePolicy = (value: string): PolicyStep => ({ kind: 'write', parameter: 'nrs_policies', value })
 
@@ -58,7 +75,8 @@ function policyValue({ name, arg }: PolicyChoice, queue: QueueChoice): string {
   return words.filter((w) => w !== '').join(' ')
 }
 
-const wordsOf = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
+/** A policy as it is named: `tbf jobid`. */
+export const policyWords = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
 
 /** What a queue runs now. */
 function policyOf(policies: readonly PolicyStatus[], queue: Queue): PolicyChoice {
@@ -67,9 +85,9 @@ function policyOf(policies: readonly PolicyStatus[], queue: Queue): PolicyChoice
 }
 
 /** Selects policies on queues: the same one on both in one command. */
-function select(choices: readonly { readonly queue: Queue; readonly policy: PolicyChoice }[]): PolicyStep[] {
+function select(choices: readonly QueuePolicy[]): PolicyStep[] {
   const [a, b] = choices
-  const isShared = a && b && wordsOf(a.policy) === wordsOf(b.policy)
+  const isShared = a && b && policyWords(a.policy) === policyWords(b.policy)
   if (isShared) return [writePolicy(policyValue(a.policy, 'both'))]
   return choices.map((c) => writePolicy(policyValue(c.policy, c.queue)))
 }
@@ -90,8 +108,16 @@ function startAll({ realtime }: Pick<ServerRules, 'realtime'>, rules: readonly R
   return values
 }
 
-/** Rules of several queues; lists that are alike are written to both at once. */
-function restoreRules(server: ServerRules, rules: readonly RuleLine[], queues: readonly Queue[]): PolicyStep[] {
+/**
+ * Starts rules again on several queues; lists that are alike are written to both at once.
+ *
+ * @param server  with the TBF that runs when they are started.
+ */
+export function restoreRules(
+  server: Pick<ServerRules, 'hp' | 'tbf' | 'profile' | 'realtime'>,
+  rules: readonly RuleLine[],
+  queues: readonly Queue[],
+): PolicyStep[] {
   const of = (queue: Queue): string[] => (queues.includes(queue) ? startAll(server, rules, queue) : [])
   const [reg, hp] = [of('reg'), of('hp')]
   const isShared = queues.length === 2 && areAlike(server) && reg.join('\n') === hp.join('\n')
@@ -107,17 +133,20 @@ function lostRules(rules: readonly RuleLine[], queues: readonly Queue[]): string
 function refusal(
   server: ServerRules,
   policies: readonly PolicyStatus[],
-  queues: readonly Queue[],
-  to: PolicyChoice,
+  asked: readonly QueuePolicy[],
 ): string | undefined {
   const { rules } = server.profile
+  const queues = asked.map((a) => a.queue)
   if (queues.includes('hp') && !server.hp) {
     return `the service has no high-priority queue: ${errnoText('ENODEV')}`
   }
-  const name = policies.find((p) => p.name === to.name)
-  if (!name) return `${server.server} has no policy ${to.name}: ${errnoText('ENOENT')}`
-  const type = to.name === 'tbf' ? parseTbfType(to.arg === '' ? undefined : to.arg, rules) : undefined
-  if (type && !type.ok) return `${type.error.why}: ${errnoText(type.error.errno)}`
+  for (const { policy: to } of asked) {
+    if (!policies.some((p) => p.name === to.name)) {
+      return `${server.server} has no policy ${to.name}: ${errnoText('ENOENT')}`
+    }
+    const type = to.name === 'tbf' ? parseTbfType(to.arg === '' ? undefined : to.arg, rules) : undefined
+    if (type && !type.ok) return `${type.error.why}: ${errnoText(type.error.errno)}`
+  }
   const busy = policies.filter((p) => queues.includes(p.queue) && (p.state === 'stopping' || p.state === 'starting'))
   if (busy.length === 0) return undefined
   return `${busy[0]?.name ?? ''} is ${busy[0]?.state ?? ''} on ${busy[0]?.queue ?? ''}: ${errnoText('EAGAIN')}`
@@ -165,30 +194,50 @@ export function planPolicy(
   choice: QueueChoice = 'both',
 ): PolicyPlan {
   const queues = queuesOf({ queue: choice }, server.hp)
-  const refused = refusal(server, policies, queues, to)
+  return planQueuePolicies(
+    server,
+    policies,
+    queues.map((queue) => ({ queue, policy: to })),
+  )
+}
+
+/** Plans a policy for each of some queues; queues that are not named keep theirs. */
+export function planQueuePolicies(
+  server: ServerRules,
+  policies: readonly PolicyStatus[],
+  asked: readonly QueuePolicy[],
+): PolicyPlan {
+  const refused = refusal(server, policies, asked)
   if (refused !== undefined) return { ...NONE, server: server.server, refused }
-  const now = QUEUES.filter((q) => queues.includes(q)).map((queue) => ({ queue, policy: policyOf(policies, queue) }))
-  const changed = now.filter(({ queue, policy }) => !isThere(server, queue, policy, to))
-  if (changed.length === 0) {
-    return { ...NONE, server: server.server, notes: [`${server.server} runs ${wordsOf(to)} already; its rules stay.`] }
+  const wanted = asked.filter(({ queue, policy }) => !isThere(server, queue, policyOf(policies, queue), policy))
+  if (wanted.length === 0) {
+    const running = [...new Set(asked.map((a) => policyWords(a.policy)))].join(' and ')
+    return { ...NONE, server: server.server, notes: [`${server.server} runs ${running} already; its rules stay.`] }
   }
-  const left = changed.filter((c) => c.policy.name === 'tbf').map((c) => c.queue)
-  const isTbf = to.name === 'tbf'
-  const wait: PolicyStep = { kind: 'wait', policy: 'tbf', queues: left }
-  const fifo = left.map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
+  const was = wanted.map(({ queue }) => ({ queue, policy: policyOf(policies, queue) }))
+  const left = was.filter((c) => c.policy.name === 'tbf').map((c) => c.queue)
+  const toTbf = wanted.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+  const fromType = left.filter((q) => toTbf.includes(q))
+  const drained = left.filter((q) => !toTbf.includes(q))
+  const waitFor = (queues: readonly Queue[]): PolicyStep[] =>
+    queues.length === 0 ? [] : [{ kind: 'wait', policy: 'tbf', queues }]
+  const fifo = fromType.map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
   // From one type to another, there and back.
-  const between = isTbf && left.length > 0 && !server.profile.rules.waitsOnRestart ? [...select(fifo), wait] : []
-  const wanted = changed.map(({ queue }) => ({ queue, policy: to }))
-  const steps = [...between, ...select(wanted), ...(isTbf || left.length === 0 ? [] : [wait])]
+  const isGuarded = fromType.length > 0 && !server.profile.rules.waitsOnRestart
+  const between = isGuarded ? [...select(fifo), ...waitFor(fromType)] : []
+  const steps = [...between, ...select(wanted), ...waitFor(drained)]
   const rules = writtenRules(server)
-  const inverse = [...between, ...select(changed), ...restoreRules(server, rules, left)]
+  const inverse = [...between, ...select(was), ...restoreRules(server, rules, left)]
   const lost = lostRules(rules, left)
-  const notes = policyNotes(server, rules, lost, left, between.length > 0)
+  const notes = policyNotes(server, rules, lost, left, isGuarded)
   const drain = drainOf(server, policies, left)
-  if (isTbf && left.length === 0) {
+  if (toTbf.some((q) => !left.includes(q))) {
     notes.push(`TBF limits every class to ${grouped(LUSTRE_DEFAULTS.rate)} RPC/s until a rule says otherwise.`)
   }
-  const runsTbf = (q: Queue): boolean => (queues.includes(q) ? isTbf : server.tbf[q] !== undefined)
+  const runsTbf = (q: Queue): boolean => {
+    const to = asked.find((a) => a.queue === q)
+    return to ? to.policy.name === 'tbf' : server.tbf[q] !== undefined
+  }
   if (server.hp && runsTbf('reg') && !runsTbf('hp')) {
     notes.push('Rules of reg cannot be read while hp does not run TBF: run it on both queues.')
   }
@@ -196,7 +245,9 @@ export function planPolicy(
     server: server.server,
     steps,
     inverse,
-    queues: changed.map((c) => c.queue),
+    queues: wanted.map((c) => c.queue),
+    was,
+    wanted,
     drain,
     lost,
     notes: [...notes, ...drainNotes(server, drain)],

@@ -18,6 +18,7 @@ import { serverLustre } from './parameters/site.ts'
 import { serversOfRule } from './scenario-rules.ts'
 import type { Scenario } from './scenario.ts'
 import type { SharedRange } from './shared-range.ts'
+import type { SystemdVersion } from './transient-timers.ts'
 import { scontrol, squeue, type QueuedJob } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
@@ -31,6 +32,8 @@ export interface EmulatorOptions {
    * and parameters read as if nothing had happened. @default true
    */
   readonly books?: boolean | undefined
+  /** Release of systemd on the servers; 252 without. */
+  readonly systemd?: SystemdVersion | undefined
 }
 
 export class EmulatedCluster {
@@ -60,7 +63,10 @@ export class EmulatedCluster {
     const { books = true } = options
     const context = { epochSeconds: this.epochSeconds, seed, books }
     this.oss = scenario.oss.map((o) => new EmulatedOss(this.sim, o, context))
-    this.mds = scenario.mds.map((m) => new EmulatedMds(this.sim, m, context))
+    this.mds = scenario.mds.map((m) => {
+      const machine = this.oss.find((o) => o.name === m.name)
+      return new EmulatedMds(this.sim, m, { ...context, machine })
+    })
     this.clients = this.#makeClients(scenario, books)
     this.oss.forEach(({ io }, i) => io.nrs.writePolicies(scenario.oss[i]?.policy ?? scenario.policy))
     this.mds.forEach(({ services }, i) => {
@@ -80,10 +86,10 @@ export class EmulatedCluster {
     }
     this.jobs = scenario.jobs.map((j) => new EmulatedJob(this.sim, j, site))
     this.nodes = [
-      ...this.#makeServers(),
+      ...this.#makeServers(options.systemd),
       new EmulatedNode(this.sim, {
         name: 'sched01',
-        role: 'scheduler',
+        roles: ['scheduler'],
         epochSeconds: this.epochSeconds,
         programs: { squeue: squeue(() => this.#queue()), scontrol: scontrol(() => this.#queue()) },
       }),
@@ -91,7 +97,7 @@ export class EmulatedCluster {
         ? [
             new EmulatedNode(this.sim, {
               name: this.padll.scenario.controller_node,
-              role: 'controller',
+              roles: ['controller'],
               epochSeconds: this.epochSeconds,
               programs: { sluice: this.padll.program },
             }),
@@ -127,17 +133,21 @@ export class EmulatedCluster {
     })
   }
 
-  #makeServers(): EmulatedNode[] {
+  #makeServers(systemd: SystemdVersion | undefined): EmulatedNode[] {
     const sides: LustreSide[] = []
     // The MGS is on the first MDS; every server hears of what is stored there.
     const paramsLog = new MgsLog(this.sim, () => sides)
     const mgs = this.mds[0]
-    const serve = (server: EmulatedOss | EmulatedMds, role: 'oss' | 'mds'): EmulatedNode => {
-      const lustre = { ...serverLustre(server, this), ...(server === mgs ? { paramsLog } : {}) }
+    const serve = (name: string): EmulatedNode => {
+      const oss = this.oss.find((o) => o.name === name)
+      const mds = this.mds.find((m) => m.name === name)
+      const lustre = { ...serverLustre({ oss, mds }, this), ...(name === mgs?.name ? { paramsLog } : {}) }
       sides.push(lustre)
-      return new EmulatedNode(this.sim, { name: server.name, role, epochSeconds: this.epochSeconds, lustre })
+      const roles = [...(oss ? (['oss'] as const) : []), ...(mds ? (['mds'] as const) : [])]
+      return new EmulatedNode(this.sim, { name, roles, epochSeconds: this.epochSeconds, systemd, lustre })
     }
-    return [...this.oss.map((o) => serve(o, 'oss')), ...this.mds.map((m) => serve(m, 'mds'))]
+    // A machine of both lists is one server.
+    return [...new Set([...this.oss, ...this.mds].map((s) => s.name))].map(serve)
   }
 
   #makeClients({ clients }: Scenario, books: boolean): EmulatedClient[] {

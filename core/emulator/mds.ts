@@ -117,7 +117,7 @@ export class EmulatedMds {
   readonly cpts: number
   /** Parameters of the ptlrpc module; a write changes them in place. */
   readonly module: ReturnType<typeof loadedModule>
-  readonly nodemaps = new Nodemaps()
+  readonly nodemaps: Nodemaps
   /** `mds.MDS.mdt`. */
   readonly mdt: EmulatedService<Rpc>
   /** `mds.MDS.mdt_readpage`. */
@@ -129,7 +129,8 @@ export class EmulatedMds {
     this.version = scenario.version
     this.profile = profileOf(parseVersion(scenario.version))
     this.cpts = scenario.cpts
-    this.module = loadedModule(scenario.timer_latency_us * 1000)
+    this.module = context.machine?.module ?? loadedModule(scenario.timer_latency_us * 1000)
+    this.nodemaps = context.machine?.nodemaps ?? new Nodemaps()
     const { profile, module, nodemaps, cpts } = this
     const server: ServerSide = { profile, module, nodemaps, cpts, seed: context.seed, books: context.books }
     const serviceOf = (name: string, hp: boolean): EmulatedService<Rpc> => {

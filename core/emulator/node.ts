@@ -12,14 +12,16 @@ import { ROOT, type LustreSide, type NodeUser } from './lctl/host.ts'
 import { InputShell } from './shell/input-shell.ts'
 import type { NodeClock } from './system-tools.ts'
 import { Systemctl } from './systemctl.ts'
-import { TransientTimers } from './transient-timers.ts'
+import { TransientTimers, type SystemdVersion } from './transient-timers.ts'
 import { UserSession } from './user-session.ts'
 
 export interface NodeOptions {
   readonly name: string
-  readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
+  readonly roles: readonly ('oss' | 'mds' | 'scheduler' | 'controller')[]
   /** Unix seconds at virtual time 0, when it was started; 0 without. */
   readonly epochSeconds?: number
+  /** Release of its systemd; 252 without. */
+  readonly systemd?: SystemdVersion | undefined
   /** Absent on a node without Lustre: it has no lctl either. */
   readonly lustre?: LustreSide
   /** More programs on everybody's PATH. */
@@ -28,7 +30,7 @@ export interface NodeOptions {
 
 export class EmulatedNode {
   readonly name: string
-  readonly role: NodeOptions['role']
+  readonly roles: NodeOptions['roles']
   /** It answers no shell now; whoever asks it waits in vain. What it runs by itself goes on. */
   isSilent = false
   readonly #timers: TransientTimers
@@ -40,7 +42,7 @@ export class EmulatedNode {
 
   constructor(sim: Simulation, options: NodeOptions) {
     this.name = options.name
-    this.role = options.role
+    this.roles = options.roles
     this.#options = options
     const epochNs = BigInt(options.epochSeconds ?? 0) * BigInt(NS_PER_S)
     this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now }
@@ -48,8 +50,9 @@ export class EmulatedNode {
       sim,
       (words) => this.run(words),
       (name) => this.#session(ROOT).pathOf(name),
+      options.systemd ?? 252,
     )
-    this.#systemctl = new Systemctl(this.#timers, this.#clock)
+    this.#systemctl = new Systemctl(this.#timers, this.#clock, options.systemd ?? 252)
   }
 
   /** Names and instants (virtual ns) of the pending timers. */
@@ -77,7 +80,7 @@ export class EmulatedNode {
     let session = this.#sessions.get(key)
     if (!session) {
       const isRoot = user.uid === 0
-      const refused = exitWith(1, 'Failed to start transient timer unit: Interactive authentication required.\n')
+      const refused = exitWith(1, 'Failed to start transient timer unit: Access denied\n')
       const systemd: Readonly<Record<string, Program>> = {
         'systemd-run': (args) => (isRoot ? this.#timers.start(args) : refused),
         systemctl: (args) => this.#systemctl.run(args, isRoot),

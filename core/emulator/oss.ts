@@ -28,6 +28,8 @@ export interface ServerContext {
   readonly seed: number
   /** Whether it keeps what only its parameters show. */
   readonly books: boolean
+  /** What the machine has already, where it serves in another role too. */
+  readonly machine?: { readonly module: ReturnType<typeof loadedModule>; readonly nodemaps: Nodemaps } | undefined
 }
 
 /** RPCs of a job on one target: those that came in, those that a thread took (Lustre counts neither), those that were served. */

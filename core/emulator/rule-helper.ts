@@ -127,11 +127,10 @@ function expire(args: readonly string[], site: RuleHelperSite): ExecResult | Ref
   return site.systemdRun(['--quiet', `--on-active=${seconds}s`, ...options, RULE_HELPER, 'fire', ...stops])
 }
 
-function list(site: RuleHelperSite): ExecResult {
-  const { stdout } = site.systemctl(['show', '--property=Description', 'sluice-*.timer'])
-  const timers = stdout.match(/^Description=sluice-rule .*$/gm) ?? []
-  return done(timers.map((t) => `timer ${t.slice('Description=sluice-rule '.length)}\n`).join('') + site.uptime())
-}
+const SHOWN = '--property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart'
+
+const list = (site: RuleHelperSite): ExecResult =>
+  done(site.systemctl(['show', '--all', SHOWN, 'sluice-*.timer', 'sluice-*.service']).stdout + site.uptime())
 
 function run(verb: string, args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
   switch (verb) {

@@ -105,7 +105,7 @@ const shape = z.strictObject({
 
 type Issue = (path: (string | number)[], message: string, place?: TextPlace) => void
 
-/** Node and target names are unique; every server knows the policy. */
+/** Node and target names are unique, but for a machine that is OSS and MDS; every server knows the policy. */
 function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
   const seen = new Set<string>()
   const unique = (name: string, what: string, path: (string | number)[]): void => {
@@ -117,7 +117,11 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
     o.osts.forEach((t, k) => unique(t.name, 'target', ['oss', i, 'osts', k, 'name']))
   })
   s.mds.forEach((m, i) => {
-    unique(m.name, 'node', ['mds', i, 'name'])
+    const other = s.oss.find((o) => o.name === m.name)
+    // One machine may serve data and metadata: it runs one Lustre.
+    const isOne = (['version', 'cpts', 'timer_latency_us'] as const).every((key) => other?.[key] === m[key])
+    if (!other || s.mds.findIndex((x) => x.name === m.name) < i) unique(m.name, 'node', ['mds', i, 'name'])
+    else if (!isOne) issue(['mds', i, 'name'], `${m.name} is an OSS of another version, cpts or timer_latency_us`)
     m.mdts.forEach((t, k) => unique(t.name, 'target', ['mds', i, 'mdts', k, 'name']))
   })
   const refusal = (version: string, policy: string): string | undefined => {

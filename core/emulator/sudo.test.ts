@@ -4,7 +4,7 @@ import { EmulatedNode } from './node.ts'
 import { matchesGlob } from './shell/match-glob.ts'
 
 const as = (...sudo: string[]) => {
-  const node = new EmulatedNode(new Simulation(), { name: 'oss01', role: 'oss' })
+  const node = new EmulatedNode(new Simulation(), { name: 'oss01', roles: ['oss'] })
   const user = { name: 'ops', uid: 1000, sudo }
   return (line: string) => node.exec(line, user)
 }
@@ -34,7 +34,7 @@ User ops may run the following commands on oss01:
     )
     expect(as()('sudo -nl')).toEqual(PASSWORD)
     expect(as('ALL')('sudo -n sh -c "id -un; exit 3"')).toMatchObject({ stdout: 'root\n', code: 3 })
-    const root = new EmulatedNode(new Simulation(), { name: 'oss01', role: 'oss' })
+    const root = new EmulatedNode(new Simulation(), { name: 'oss01', roles: ['oss'] })
     expect(root.exec('sudo -n id -un').stdout).toBe('root\n')
   })
 
@@ -49,7 +49,7 @@ User ops may run the following commands on oss01:
 describe('what a node tells about itself', () => {
   it('answers as the tools of a real machine do', () => {
     const sim = new Simulation()
-    const node = new EmulatedNode(sim, { name: 'oss01', role: 'oss', epochSeconds: 1_767_225_600 })
+    const node = new EmulatedNode(sim, { name: 'oss01', roles: ['oss'], epochSeconds: 1_767_225_600 })
     sim.runUntil(1_234_567_890)
     const out = (line: string): string => node.exec(line).stdout
     expect(out('date +%s.%N; date +%s%N; date "+%F %T %z%%"')).toBe(

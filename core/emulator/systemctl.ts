@@ -1,13 +1,16 @@
 /**
- * `systemctl` of an emulated node, as systemd 252 prints: the state of the system, and the node's transient timers. A node has no other
- * unit, so none else is found.
+ * `systemctl` of an emulated node: the state of the system, and the node's transient timers, each with the service that it starts. A node
+ * has no other unit. It answers as systemd 252, or as 257 where the node has that; a test compares it with what both were recorded to
+ * answer.
+ *
+ * Of units that a pattern names, inactive ones are left out unless --all is given: the service of a timer that waits is inactive.
  */
 import { NS_PER_S } from '../base/units.ts'
 import { utc } from './calendar.ts'
 import { done, exitWith, type ExecResult } from './exec.ts'
 import { matchesGlob } from './shell/match-glob.ts'
 import type { NodeClock } from './system-tools.ts'
-import type { TransientTimer, TransientTimers } from './transient-timers.ts'
+import type { SystemdVersion, TransientTimer, TransientTimers } from './transient-timers.ts'
 
 const US = 1000
 const SPANS: readonly (readonly [string, number])[] = [
@@ -70,6 +73,7 @@ interface Options {
   readonly verb: string
   readonly names: readonly string[]
   readonly hasLegend: boolean
+  readonly isAll: boolean
   readonly isJson: boolean
   readonly isQuiet: boolean
   /** The value alone, of `show`. */
@@ -78,17 +82,22 @@ interface Options {
   readonly types: readonly string[] | undefined
 }
 
-const PLAIN = new Set(['--all', '-a', '--plain', '--full', '-l', '--no-pager', '--no-ask-password'])
+const PLAIN = new Set(['--plain', '--full', '-l', '--no-pager', '--no-ask-password'])
 
 function parseOptions(args: readonly string[]): Options | string {
   const names: string[] = []
-  let [hasLegend, isJson, isQuiet, isValue] = [true, false, false, false]
+  let hasLegend = true
+  let isAll = false
+  let isJson = false
+  let isQuiet = false
+  let isValue = false
   let properties: string[] | undefined
   let types: string[] | undefined
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string
     if (!arg.startsWith('-')) names.push(arg)
     else if (PLAIN.has(arg)) continue
+    else if (arg === '--all' || arg === '-a') isAll = true
     else if (arg === '--no-legend' || arg === '--legend=false') hasLegend = false
     else if (arg === '--output=json' || arg === '--output=json-pretty') isJson = true
     else if (arg === '--quiet' || arg === '-q') isQuiet = true
@@ -103,16 +112,18 @@ function parseOptions(args: readonly string[]): Options | string {
     }
   }
   const [verb = 'list-units', ...rest] = names
-  return { verb, names: rest, hasLegend, isJson, isQuiet, isValue, properties, types }
+  return { verb, names: rest, hasLegend, isAll, isJson, isQuiet, isValue, properties, types }
 }
 
 export class Systemctl {
   readonly #timers: TransientTimers
   readonly #clock: NodeClock
+  readonly #version: SystemdVersion
 
-  constructor(timers: TransientTimers, clock: NodeClock) {
+  constructor(timers: TransientTimers, clock: NodeClock, version: SystemdVersion) {
     this.#timers = timers
     this.#clock = clock
+    this.#version = version
   }
 
   /** @param isRoot  only root may stop a unit. */
@@ -134,7 +145,7 @@ export class Systemctl {
       case 'reset-failed':
         return this.#change(o, isRoot)
       default:
-        return exitWith(1, `Unknown command verb ${o.verb}.\n`)
+        return exitWith(1, `Unknown command verb ${this.#version === 252 ? o.verb : `'${o.verb}'`}.\n`)
     }
   }
 
@@ -160,10 +171,11 @@ export class Systemctl {
       }))
       return done(`${JSON.stringify(rows)}\n`)
     }
-    const rows = chosen.map((t) => [
-      ...[timestamp(this.#unixNs(t)), left(t.at - this.#clock.nowNs()), 'n/a', 'n/a'],
-      ...[`${t.unit}.timer`, `${t.unit}.service`],
-    ])
+    const rows = chosen.map((t) => {
+      const span = left(t.at - this.#clock.nowNs())
+      const shown = this.#version === 252 ? span : span.replace(/ left$/, '')
+      return [timestamp(this.#unixNs(t)), shown, '-', '-', `${t.unit}.timer`, `${t.unit}.service`]
+    })
     if (!o.hasLegend) return done(table(rows))
     const head = ['NEXT', 'LEFT', 'LAST', 'PASSED', 'UNIT', 'ACTIVATES']
     const all = rows.length > 0 ? table([head, ...rows]) : ''
@@ -171,15 +183,21 @@ export class Systemctl {
   }
 
   #listUnits(o: Options): ExecResult {
-    const chosen = this.#chosen(o)
-    const description = (t: TransientTimer): string => t.description.replace(/[\x00-\x1f\x7f]/g, ' ')
+    const { names, types, isAll } = o
+    const isAsked = (unit: string): boolean => names.length === 0 || names.some((n) => matchesGlob(n, unit))
+    const of = (kind: 'service' | 'timer'): string[][] =>
+      this.#timers.all
+        .filter((t) => (types?.includes(kind) ?? true) && isAsked(`${t.unit}.${kind}`))
+        .map((t) => {
+          const state = kind === 'timer' ? ['active', 'waiting'] : ['inactive', 'dead']
+          return [`${t.unit}.${kind}`, 'loaded', ...state, t.description.replace(/[\x00-\x1f\x7f]/g, ' ')]
+        })
+    // Services first, as units are ordered by their kind.
+    const rows = [...(isAll ? of('service') : []), ...of('timer')]
     if (o.isJson) {
-      const rows = chosen.map((t) => ({
-        ...{ unit: `${t.unit}.timer`, load: 'loaded', active: 'active', sub: 'waiting', description: description(t) },
-      }))
-      return done(`${JSON.stringify(rows)}\n`)
+      const objects = rows.map(([unit, load, active, sub, description]) => ({ unit, load, active, sub, description }))
+      return done(`${JSON.stringify(objects)}\n`)
     }
-    const rows = chosen.map((t) => [`${t.unit}.timer`, 'loaded', 'active', 'waiting', description(t)])
     if (!o.hasLegend) return done(table(rows))
     const all = rows.length > 0 ? table([['UNIT', 'LOAD', 'ACTIVE', 'SUB', 'DESCRIPTION'], ...rows]) : ''
     return done(`${all}${rows.length > 0 ? '\n' : ''}${rows.length} loaded units listed.\n`)
@@ -201,12 +219,12 @@ export class Systemctl {
   #show(o: Options): ExecResult {
     const units = o.names.flatMap((name): Readonly<Record<string, string>>[] => {
       const unit = unitOf(name)
+      const isPattern = /[*?[]/.test(name)
+      const kinds = isPattern && !o.isAll ? (['timer'] as const) : (['timer', 'service'] as const)
       const found = this.#timers.all.flatMap((t) =>
-        (['timer', 'service'] as const)
-          .filter((kind) => matchesGlob(unit, `${t.unit}.${kind}`))
-          .map((kind) => this.#properties(t, kind)),
+        kinds.filter((kind) => matchesGlob(unit, `${t.unit}.${kind}`)).map((kind) => this.#properties(t, kind)),
       )
-      if (found.length > 0 || /[*?[]/.test(name)) return found
+      if (found.length > 0 || isPattern) return found
       const state = { LoadState: 'not-found', ActiveState: 'inactive', SubState: 'dead' }
       return [{ Id: unit, Names: unit, Description: unit, ...state }]
     })
@@ -220,9 +238,11 @@ export class Systemctl {
   }
 
   #isActive({ names, isQuiet }: Options): ExecResult {
-    const states = names.map((n) => this.#timers.find(n.replace(/\.timer$/, '')) !== undefined && n.endsWith('.timer'))
-    const said = states.map((s) => (s ? 'active\n' : 'inactive\n')).join('')
-    return exitWith(states.includes(true) ? 0 : 3, '', isQuiet ? '' : said)
+    const isLoaded = (n: string): boolean => this.#timers.find(n.replace(/\.(?:timer|service)$/, '')) !== undefined
+    const isActive = (n: string): boolean => n.endsWith('.timer') && isLoaded(n)
+    const said = names.map((n) => (isActive(n) ? 'active\n' : 'inactive\n')).join('')
+    const isNoUnit = this.#version !== 252 && !names.some(isLoaded)
+    return exitWith(names.some(isActive) ? 0 : isNoUnit ? 4 : 3, '', isQuiet ? '' : said)
   }
 
   #change({ verb, names }: Options, isRoot: boolean): ExecResult {
@@ -238,8 +258,9 @@ export class Systemctl {
         stderr += `Failed to ${what}: Unit ${unit} not loaded.\n`
         code = verb === 'stop' ? 5 : 1
       } else if (found.length > 0 && !isRoot) {
-        stderr += `Failed to ${verb} ${unit}: Interactive authentication required.\n`
-        code = 1
+        stderr += `Failed to ${verb} ${unit}: Access denied\n`
+        if (verb === 'stop') stderr += `See system logs and 'systemctl status ${unit}' for details.\n`
+        code = verb === 'stop' ? 4 : 1
       } else if (verb === 'stop') for (const t of found) this.#timers.stop(t.unit)
     }
     return exitWith(code, stderr)

@@ -1,9 +1,8 @@
 /**
- * `systemd-run --on-active=`: commands that a node runs once, later, as root. As systemd 252 has them, but a timer fires at its
+ * `systemd-run --on-active=`: commands that a node runs once, later, as root. As systemd 252 or 257 has them, but a timer fires at its
  * instant, whatever its AccuracySec.
  */
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
-import { shellQuote } from '../lustre/lctl.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { exitWith, type ExecResult } from './exec.ts'
 
@@ -26,6 +25,17 @@ function parseSpan(text: string): number | undefined {
   for (const [, n, unit] of text.matchAll(/(\d+)([a-z]+)/g)) ns += Number(n) * (UNITS[unit ?? ''] ?? NaN)
   return ns
 }
+
+/** Releases of systemd that differ in what they print: Debian 12's and 13's. */
+export type SystemdVersion = 252 | 257
+
+/** A word as systemd 257 prints it in a command line. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["\\$`]/g, '\\$&')}"`
+
+/** What a unit is called that was given no description. */
+const described = (argv: readonly string[], version: SystemdVersion): string =>
+  version === 252 ? argv.join(' ') : `[systemd-run] ${argv.map(quoted).join(' ')}`
 
 export interface TransientTimer {
   /** Without `.timer`. */
@@ -84,9 +94,16 @@ export class TransientTimers {
   readonly #pathOf: (name: string) => string | undefined
   /** By unit; each start is an object of its own. */
   readonly #timers = new Map<string, TransientTimer>()
+  readonly #version: SystemdVersion
 
-  constructor(sim: Simulation, run: (words: readonly string[]) => void, pathOf: (name: string) => string | undefined) {
+  constructor(
+    sim: Simulation,
+    run: (words: readonly string[]) => void,
+    pathOf: (name: string) => string | undefined,
+    version: SystemdVersion,
+  ) {
     this.#sim = sim
+    this.#version = version
     this.#run = run
     this.#pathOf = pathOf
   }
@@ -116,15 +133,18 @@ export class TransientTimers {
     }
     if (name === undefined) return exitWith(1, 'Command line to execute required.\n')
     const span = parseSpan(order.span)
-    if (span === undefined) return exitWith(1, `Failed to parse timer value: ${order.span}\n`)
+    if (span === undefined) return exitWith(1, `Failed to parse OnActiveSec=${order.span}: Invalid argument\n`)
     if (!/^[\w:.@\\-]{1,200}$/.test(unit)) return exitWith(1, 'Failed to mangle unit name: Invalid argument\n')
     const path = this.#pathOf(name)
     if (path === undefined) return exitWith(1, `Failed to find executable ${name}: No such file or directory\n`)
     if (this.#timers.has(unit)) {
-      return exitWith(1, `Failed to start transient timer unit: Unit ${unit}.timer was already loaded.\n`)
+      return exitWith(
+        1,
+        `Failed to start transient timer unit: Unit ${unit}.timer was already loaded or has a fragment file.\n`,
+      )
     }
     const argv = [path, ...words]
-    const description = order.description ?? argv.map((w) => (/^[\w@%+=:,./-]+$/.test(w) ? w : shellQuote(w))).join(' ')
+    const description = order.description ?? described(argv, this.#version)
     const timer: TransientTimer = { unit, at: this.#sim.now + span, description, argv }
     this.#timers.set(unit, timer)
     this.#sim.at(timer.at, () => {

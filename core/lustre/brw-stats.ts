@@ -12,6 +12,7 @@ import {
   type HistogramRow,
   type RowsLayout,
 } from './histogram.ts'
+import { binBytes, parseBinLabel } from './size-histogram.ts'
 import { formatTimes, parseTimesLine, type StatsTimes } from './stats-times.ts'
 import type { ByteText, SkippedLine } from './text.ts'
 import type { HistogramDialect } from './text-dialect.ts'
@@ -97,6 +98,8 @@ export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): stri
   return out
 }
 
+/** Longest line that a server prints, with room; longer ones are not looked at. */
+const LINE_MAX = 200
 const HEAD = /^(\S.*?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
 
 /** Reads brw_stats of any release and OSD; unreadable lines are named and skipped. */
@@ -106,6 +109,10 @@ export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: re
   const skipped: SkippedLine[] = []
   text.split('\n').forEach((line, i) => {
     if (line === '' || /^ +read +\| +write$/.test(line)) return
+    if (line.length > LINE_MAX) {
+      skipped.push({ line: i + 1, reason: 'longer than any line of brw_stats' })
+      return
+    }
     const head = HEAD.exec(line)
     if (head) {
       sections.push({ title: head[1] as string, unit: head[2] as string, rows: [] })
@@ -122,4 +129,67 @@ export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: re
     else skipped.push({ line: i + 1, reason: 'neither a time nor a section nor a row of one' })
   })
   return { times, sections, skipped }
+}
+
+/** What disks did between two readings of a target. */
+export interface BrwDelta {
+  /** Seconds between the readings, by the server's clock. */
+  readonly seconds: number
+  /** Rows without a count are left out. */
+  readonly sections: readonly BrwSection[]
+}
+
+/**
+ * What was counted between two readings; undefined where that is not known: the counters were cleared or are those of another mount, or
+ * the server printed no time.
+ */
+export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined {
+  const seconds = Number(now.times.snapshot) - Number(before.times.snapshot)
+  if (!(seconds > 0) || now.times.start !== before.times.start) return undefined
+  const sections: BrwSection[] = []
+  for (const { title, unit, rows } of now.sections) {
+    const was = new Map(before.sections.find((s) => s.title === title)?.rows.map((r) => [r.label, r]))
+    const more: HistogramRow[] = []
+    for (const { label, read, write } of rows) {
+      const old = was.get(label)
+      was.delete(label)
+      const row = { label, read: read - (old?.read ?? 0), write: write - (old?.write ?? 0) }
+      if (row.read < 0 || row.write < 0) return undefined
+      if (row.read > 0 || row.write > 0) more.push(row)
+    }
+    // A bin that held something and is gone was cleared.
+    if ([...was.values()].some((r) => r.read > 0 || r.write > 0)) return undefined
+    sections.push({ title, unit, rows: more })
+  }
+  return { seconds, sections }
+}
+
+/** Quantities of brw_stats that are shown and kept. */
+export const BRW_KEPT = ['sizeBytes', 'timeMs', 'inFlight', 'fragments'] as const satisfies readonly BrwQuantity[]
+export type BrwKept = (typeof BRW_KEPT)[number]
+/** By quantity: upper bound of a bin (bytes, ms, a number), reads, writes; ascending. Absent: the server has no such section. */
+export type BrwBins = Readonly<
+  Partial<Record<BrwKept, readonly (readonly [upper: number, reads: number, writes: number])[]>>
+>
+
+/** Sections by what they count, with numbers for labels. */
+export function brwBins(sections: readonly BrwSection[]): BrwBins {
+  const out: { -readonly [Q in BrwKept]?: BrwBins[Q] } = {}
+  for (const quantity of BRW_KEPT) {
+    const kind = SECTIONS.find((s) => s.quantity === quantity)
+    const section = sections.find((s) => s.title === kind?.title)
+    if (!kind || !section) continue
+    const upperOf = (label: string): number | undefined => {
+      if (kind.layout !== powers) return Number(label)
+      const bin = parseBinLabel(label)
+      return bin === undefined ? undefined : binBytes(bin)
+    }
+    out[quantity] = section.rows
+      .flatMap(({ label, read, write }) => {
+        const upper = upperOf(label)
+        return upper === undefined ? [] : [[upper, read, write] as const]
+      })
+      .sort(([a], [b]) => a - b)
+  }
+  return out
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { brwSections, formatBrwStats, parseBrwStats, type BrwQuantity } from './brw-stats.ts'
 import { BIN_LABELS, histogramRows, type Bins, type RowsLayout } from './histogram.ts'
 import { profile } from './profile.ts'
-import { formatRpcStats, modifyRows, parseRpcStats, rpcSections, type RpcQuantity } from './rpc-stats.ts'
+import { formatRpcStats, modifyRows, rpcSections, type RpcQuantity } from './rpc-stats.ts'
+import { parseRpcStats } from '../../tests/node/corpus/parse-rpc-stats.ts'
 
 const times = { snapshot: '1763676486.123456789', start: '1763670000.000000000', elapsed: '6486.123456789' }
 const none: Bins = new Map()

@@ -13,8 +13,8 @@ import { parseJobStats } from './job-stats.ts'
 import { formatNrsPolicies, parseNrsPolicies } from './nrs-policies.ts'
 import { formatCptTitle, formatQueueTitle, formatRuleLine, parseNrsTbfRule } from './nrs-tbf-rule.ts'
 import { formatPoolState, parsePoolState } from './pool-state.ts'
-import { formatReqHistory, parseReqHistory } from './req-history.ts'
-import { formatRpcStats, modifyRows, parseRpcStats, rpcSections, type RpcQuantity } from './rpc-stats.ts'
+import { formatRpcStats, modifyRows, rpcSections, type RpcQuantity } from './rpc-stats.ts'
+import { parseRpcStats } from '../../tests/node/corpus/parse-rpc-stats.ts'
 import { parseBinLabel } from './size-histogram.ts'
 import { formatServiceTimeouts, parseServiceTimeouts } from './service-timeouts.ts'
 import { formatStatsTable, parseStatsTable } from './stats-table.ts'
@@ -113,7 +113,7 @@ describe.skipIf(CORPUS === '')('texts of real servers', () => {
     expect(lists).toBeGreaterThan(5)
   })
 
-  it('of cpu_partition_table, timeouts and req_history', () => {
+  it('of cpu_partition_table and timeouts', () => {
     roundTrip('cpu_partition_table', ({ value }) => {
       const { partitions, skipped } = parseCpuPartitions(value)
       return { skipped, text: formatCpuPartitions(partitions) }
@@ -123,11 +123,6 @@ describe.skipIf(CORPUS === '')('texts of real servers', () => {
       return { skipped, text: formatServiceTimeouts(estimates) }
     })
     expect(releases(timeouts)).toEqual(ALL)
-    const history = roundTrip('req_history', ({ value }) => {
-      const { requests, skipped } = parseReqHistory(value)
-      return { skipped, text: formatReqHistory(requests) }
-    })
-    expect(history.size).toBeGreaterThan(0)
   })
 
   it('of job_stats', () => {

@@ -1,5 +1,5 @@
 /**
- * `osc.*.rpc_stats` and `mdc.*.rpc_stats`: what a client has sent and has under way, printed and parsed.
+ * `osc.*.rpc_stats` and `mdc.*.rpc_stats`: what a client has sent and has under way, printed for emulated clients.
  *
  * Source: spec/lustre 6.8; the layout of an mdc and the section of latencies from the answers of running clients.
  */
@@ -9,24 +9,22 @@ import {
   formatHistogramRows,
   formatSingleRows,
   histogramRows,
-  parseHistogramRow,
   type Bins,
   type HistogramRow,
   type RowsLayout,
 } from './histogram.ts'
-import { parseTimesLine, type StatsTimes } from './stats-times.ts'
-import type { ByteText, SkippedLine } from './text.ts'
+import type { StatsTimes } from './stats-times.ts'
 import type { HistogramDialect } from './text-dialect.ts'
 
 /** RPCs and pages that wait or are under way, by the words in front of the colon. */
-const GAUGES = {
+export const GAUGES = {
   read: 'read RPCs in flight: ',
   write: 'write RPCs in flight:',
   dio: 'DIO RPCs in flight:',
   pendingWritePages: 'pending write pages: ',
   pendingReadPages: 'pending read pages:  ',
 } as const
-type Gauge = keyof typeof GAUGES
+export type Gauge = keyof typeof GAUGES
 
 export interface RpcSection {
   /** `pages per rpc`, `rpcs in flight`, `offset`, `RPC latency (us)`. */
@@ -109,54 +107,4 @@ export function formatRpcStats(stats: RpcStats, dialect: HistogramDialect): stri
     out += formatHistogramRows(rows, 10)
   }
   return out
-}
-
-const GAUGE =
-  /^(read RPCs in flight|write RPCs in flight|DIO RPCs in flight|pending write pages|pending read pages): +(\d+)$/
-const MODIFY = /^modify_RPCs_in_flight: +(\d+)$/
-const SINGLE_HEAD = /^rpcs in flight +rpcs +%%? cum %%?$/
-const HEAD = /^(\S.*?) +(rpcs|count) +%%? cum %%? \| +\2 +%%? cum %%?$/
-
-/** Reads rpc_stats of an osc or mdc of any release; unreadable lines are named and skipped. */
-export function parseRpcStats(text: ByteText): RpcStats & { readonly skipped: readonly SkippedLine[] } {
-  const times: { -readonly [K in keyof StatsTimes]: StatsTimes[K] } = { snapshot: '' }
-  const gauges: Partial<Record<Gauge, number>> = {}
-  const sections: { title: string; unit: string; rows: HistogramRow[] }[] = []
-  const skipped: SkippedLine[] = []
-  let modify: { inFlight: number; rows: { label: string; count: number }[] } | undefined
-  const take = (line: string): boolean => {
-    if (line === '' || /^\t+read\t+write$/.test(line) || /^\t+modify$/.test(line) || SINGLE_HEAD.test(line)) return true
-    const gauge = GAUGE.exec(line)
-    if (gauge) {
-      const found = Object.entries(GAUGES).find(([, words]) => words.trimEnd() === `${gauge[1]}:`)
-      gauges[found?.[0] as Gauge] = Number(gauge[2])
-      return true
-    }
-    const mods = MODIFY.exec(line)
-    if (mods) {
-      modify = { inFlight: Number(mods[1]), rows: [] }
-      return true
-    }
-    const head = HEAD.exec(line)
-    if (head) {
-      sections.push({ title: head[1] as string, unit: head[2] as string, rows: [] })
-      return true
-    }
-    const row = parseHistogramRow(line)
-    if (row) {
-      const section = sections.at(-1)
-      if (section && row.write !== undefined) section.rows.push({ label: row.label, read: row.read, write: row.write })
-      else if (modify && !section && row.write === undefined) modify.rows.push({ label: row.label, count: row.read })
-      else return false
-      return true
-    }
-    const time = parseTimesLine(line)
-    if (!time) return false
-    times[time.field] = time.time
-    return true
-  }
-  text.split('\n').forEach((line, i) => {
-    if (!take(line)) skipped.push({ line: i + 1, reason: 'neither a time nor a count nor a section nor a row of one' })
-  })
-  return { times, modify, gauges, sections, skipped }
 }

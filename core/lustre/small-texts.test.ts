@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { evenPartitions, formatCpuDistances, formatCpuPartitions, parseCpuPartitions } from './cpu-partitions.ts'
 import { formatDevices, parseDevices } from './devices.ts'
 import { formatPoolState, parsePoolState } from './pool-state.ts'
-import { formatReqHistory, parseReqHistory } from './req-history.ts'
 import { formatServiceTimeouts, parseServiceTimeouts } from './service-timeouts.ts'
 
 const READERS = {
@@ -11,7 +10,6 @@ const READERS = {
   'pool.state': parsePoolState,
   cpu_partition_table: parseCpuPartitions,
   timeouts: parseServiceTimeouts,
-  req_history: parseReqHistory,
 }
 
 it.each(Object.entries(READERS))('%s names the lines that it cannot read, and never throws', (_, parse) => {
@@ -102,20 +100,5 @@ describe('timeouts', () => {
       { name: 'service', current: 5, worst: 31, worstAt: 1763670000, ago: 6486, quarters: [1, 0, 1, 0] },
     ])
     expect(formatServiceTimeouts(estimates)).toBe(text)
-  })
-})
-
-describe('req_history', () => {
-  it('holds requests that were served and requests that wait', () => {
-    const text =
-      '7573310221815873536:testfs-OST0000:12345-192.168.1.20@tcp:x1849375638273920:608:Complete:1763676480.123456:0.912345s(-6.0s) opc 4\n' +
-      '7573310221815873537:0@lo:12345-0@lo:x1849375638273921:4584:New:1763676480.123456:-1.568945s(-11.0s) <not swabbed>\n'
-    const { requests, skipped } = parseReqHistory(text)
-    expect(skipped).toEqual([])
-    expect(requests.map((r) => [r.target, r.client, r.phase, r.opcode])).toEqual([
-      ['testfs-OST0000', '12345-192.168.1.20@tcp', 'Complete', 4],
-      ['0@lo', '12345-0@lo', 'New', undefined],
-    ])
-    expect(formatReqHistory(requests)).toBe(text)
   })
 })

@@ -104,11 +104,11 @@ export function serverTexts(
 /** The rules that the played releases take, one after the other; a server that refuses one does without it. */
 export function takenRules(inputs: ForkInputs, names: Names): ForkRule[] {
   const services = new Map<string, NrsService<never>>()
-  const serverOf = new Map(inputs.servers.map((s) => [s.name, s]))
+  const serverOf = new Map(inputs.servers.map((s) => [`${s.kind} ${s.name}`, s]))
   const out: ForkRule[] = []
   for (const rule of inputs.rules) {
     const on = rule.servers.filter((name) => {
-      const server = serverOf.get(name)
+      const server = serverOf.get(`${rule.service === 'ost_io' ? 'oss' : 'mds'} ${name}`)
       const hasTargets = [...inputs.targets, ...inputs.mdts].some((t) => t.server === name)
       if (!server || !hasTargets) return false
       const key = `${rule.service} ${name}`

@@ -35,6 +35,8 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
     ldlm_sample: {
       kept: 'namespace at_ms locks unused resources granted grants cancels pool_limit timeouts contentions',
     },
+    brw_sample: { kept: 'target at_ms seconds bins' },
+    service_timeout: { kept: 'cluster service cpt at_ms current worst worst_at_s', pseudonym: 'node' },
     rolled: { kept: 'cluster tier to_ms' },
     kept_frame: { kept: 'id cluster view at_ms', 'names replaced': 'data' },
     eviction: { kept: 'id at_ms cluster tier from_ms to_ms samples reason' },

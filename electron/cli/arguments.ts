@@ -24,3 +24,10 @@ export const expiry = (text: string): number => {
   }
   return n
 }
+
+/** Seconds that the first server of a change is watched. */
+export const canary = (text: string): number => {
+  const n = Number(text)
+  if (text.trim() === '' || !(n >= 0 && n <= 600)) throw new InvalidArgumentError('Seconds, 0 to 600.')
+  return n
+}

@@ -1,12 +1,15 @@
 /** What a controller did in one period, as a line. */
 import { isOurs } from '#core/control/desired-rule.ts'
-import { placeOf } from '../cluster/service.ts'
+import { setParamCommand } from '#core/lustre/lctl.ts'
+import { literals } from '../cluster/connection.ts'
+import { placeOf, SERVICES } from '../cluster/service.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { shareColumn, shareName } from '../cluster/recent.ts'
 import { rulesIn } from '../host/rules/servers.ts'
 import { plain } from './output.ts'
+import { unreadIn } from './watch.ts'
 
-type Missing = readonly { readonly host: string; readonly reason: string }[]
+type Missing = Parameters<typeof unreadIn>[2]
 
 interface Allocated {
   readonly job_id: string
@@ -54,6 +57,7 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
 
 export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
   const { loop, targets, sample } = monitor
+  const unread = unreadIn(monitor, sample, missing)
   const records = new Map<string, number>()
   const decisions = targets.map(({ target, node }) => {
     const allocations = allocatedOn(monitor, target)
@@ -66,17 +70,26 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),
     records: loop.mode === 'observe' ? {} : Object.fromEntries(records),
-    ...(missing.length === 0 ? {} : { partial: true, missing }),
+    ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     ...(monitor.failures.length === 0
       ? {}
       : { failures: monitor.failures.map(({ code, what, why }) => ({ code, what, why })) }),
   }
 }
 
-/** For a terminal: one line a period. */
+const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 21)
+
+/** Literal commands of the newest plan of a server, as they would be sent. */
+function planLines(monitor: ClusterMonitor, host: string): string[] {
+  const outcome = monitor.loop.outcome(host)
+  if (!outcome) return []
+  const commands = outcome.plan.commands.map((c) => setParamCommand(SERVICES.ost_io.rules, c.value))
+  return [`  ${host}, plan of ${clock(outcome.atMs)}`, ...literals(monitor.node(host), commands).map((c) => `    ${c}`)]
+}
+
+/** For a terminal: one line a period; in advise mode the commands of each server's plan below it. */
 export function periodText(monitor: ClusterMonitor, missing: Missing): string {
   const { loop, servers } = monitor
-  const time = new Date(monitor.nowMs()).toISOString().slice(11, 21)
   const per = servers.map((host) => {
     const { rules } = rulesOn(monitor, host) as { rules: unknown[] }
     const outcome = loop.outcome(host)
@@ -84,7 +97,9 @@ export function periodText(monitor: ClusterMonitor, missing: Missing): string {
     return `${host} ${rules.length} rules${plan}`
   })
   const shadow = loop.shadowLeftNs > 0 ? `, shown only for ${Math.ceil(loop.shadowLeftNs / 1e9)} s` : ''
-  const silent = missing.map((m) => `${m.host} missing`)
+  const silent = unreadIn(monitor, monitor.sample, missing).map((m) => `${m.host} missing: ${m.reason}`)
   const failures = monitor.failures.map((f) => f.what)
-  return plain(`${time}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`)
+  const head = `${clock(monitor.nowMs())}  ${loop.controller} ${loop.mode}${shadow}  ${[...per, ...silent, ...failures].join('; ')}`
+  const plans = loop.mode === 'advise' ? servers.flatMap((host) => planLines(monitor, host)) : []
+  return [head, ...plans].map(plain).join('\n')
 }

@@ -48,7 +48,7 @@ async function serve(emulation: Emulation, options: EmulateOptions, folder: stri
 
 /** All of it as one line, or a cluster file whose comments tell the rest. */
 function tell(emulation: Emulation, { ssh, identity, socket }: Served, options: EmulateOptions): void {
-  const nodes = ssh?.nodes ?? emulation.nodes.map(({ name, role }) => ({ name, role }))
+  const nodes = ssh?.nodes ?? emulation.nodes.map(({ name, roles }) => ({ name, roles }))
   if (options.json) {
     const reached = ssh && {
       ...{ clusters: ssh.clusters, identity, host_key: ssh.fingerprint },

@@ -121,7 +121,8 @@ export function foundLines({ server: { host }, facts, costs, failure }: Probed):
   return [...lines, ...cost, ...(failure ? [put('FAILED', formatFailure(failure))] : [])]
 }
 
-function rulesWords({ readsRules, rules }: NodeFacts['services'][number]): string {
+function rulesWords({ policies, readsRules, rules }: NodeFacts['services'][number]): string {
+  if (!policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')) return 'no rules: tbf does not run'
   if (!readsRules) return 'rules not readable now'
   const names = [...new Map(rules.map((r) => [r.name, `${r.name} ${r.conditions} ${r.rate}`])).values()]
   return names.length <= 8 ? names.join(', ') : `${names.length} rules`

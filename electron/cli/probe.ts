@@ -9,6 +9,7 @@ import { serverInput, type CheckStep, type ServerInput } from '#core/api/cluster
 import type { Failure } from '#core/base/result.ts'
 import type { DiscoveryFailure } from '../cluster/discovery/facts.ts'
 import { measureReadings } from '../cluster/discovery/reading-cost.ts'
+import { failedStep } from '../cluster/live/connection-steps.ts'
 import { LiveServer, namesOf } from '../cluster/live/live-server.ts'
 import { SshAccess } from '../cluster/live/ssh-access.ts'
 import { exitCodeOf, SshError } from '../ssh/failures.ts'
@@ -132,7 +133,7 @@ async function run(hosts: readonly string[], _options: unknown, command: Command
   for (const p of all) {
     if (flags.json === true) line(probedJson(p))
     else foundLines(p).forEach(line)
-    if (p.failure) process.stderr.write(`sluice: ${endedLines(p.server.host, failedStep(p)).join('\n')}\n`)
+    if (p.failure) process.stderr.write(`sluice: ${endedLines(p.server.host, lastStep(p)).join('\n')}\n`)
   }
   if (missing.length > 0) {
     process.stderr.write(
@@ -144,8 +145,10 @@ async function run(hosts: readonly string[], _options: unknown, command: Command
 }
 
 /** The failure as the last step: one line for people and logs, the fingerprint of an unknown key among it. */
-const failedStep = ({ failure }: Probed): CheckStep => ({
-  ...{ id: 'config', state: 'bad', command: '', tookMs: null, fix: failure?.next?.split('\n')[0] ?? '' },
+const lastStep = ({ server, failure }: Probed): CheckStep => ({
+  // A step of the checklist itself says that it failed; the way there is known by its code.
+  id: server.steps.find((s) => s.state === 'bad' || s.state === 'you')?.id ?? (failure ? failedStep(failure) : 'config'),
+  ...{ state: 'bad', command: '', tookMs: null, fix: failure?.next?.split('\n')[0] ?? '' },
   detail: `${failure?.code ?? ''}: ${failure?.what ?? ''}${failure?.why === undefined ? '' : `: ${failure.why}`}`,
 })
 

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   snapshot: async () => (await import('./snapshot.ts')).snapshotCommand(),
   watch: async () => (await import('./watch.ts')).watchCommand(),
   rules: async () => (await import('./rules/command.ts')).rulesCommand(),
+  policy: async () => (await import('./policy/command.ts')).policyCommand(),
   control: async () => (await import('./control.ts')).controlCommand(),
   stop: async () => (await import('./stop.ts')).stopCommand(),
 }

@@ -2,7 +2,10 @@
 import { createRouterClient } from '@orpc/server'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
+import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { jobColumn, PART_COLUMNS } from '../cluster/recent.ts'
+import { jobsFrame } from '../host/views/jobs.ts'
 import { jsonText, line, plain } from './output.ts'
 import { scenarioFile, seconds } from './arguments.ts'
 import { addClustersFlags, flagsOf } from './clusters-flags.ts'
@@ -14,57 +17,173 @@ interface WatchOptions {
   readonly scenario?: string
 }
 
-type Missing = ReturnType<OpenCluster['missing']>
+/** A server without counts in a sample, and why. */
+interface Unread {
+  readonly host: string
+  readonly reason: string
+}
 
-/** One line a sample. */
-function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: Missing): string {
-  const { rows } = f
+/** Those that the sample lacks, and those that are not connected at all. */
+export function unreadIn(monitor: ClusterMonitor, sample: number, missing: readonly Unread[]): Unread[] {
+  const said = new Set(missing.map((m) => m.host))
+  const gaps = [...monitor.recent.gapsAt(sample)].filter(([host]) => !said.has(host))
+  return [...missing, ...gaps.map(([host, reason]) => ({ host, reason: plain(reason) }))]
+}
+
+/** Rates of one job in one sample. */
+interface JobRates {
+  readonly rate: number
+  readonly readBps: number
+  readonly writeBps: number
+  readonly isPartial: boolean
+}
+
+/** undefined: nothing of the job was measured in the sample. */
+function ratesOf({ recent }: ClusterMonitor, { rows, sample }: JobsFrame, i: number): JobRates | undefined {
+  const jobId = rows.jobId[i] ?? ''
+  const [rate, readBps, writeBps] = [rows.rpcs[i] ?? null, rows.readBps[i] ?? null, rows.writeBps[i] ?? null]
+  const isKnown = !Number.isNaN(recent.raw.jobs.value(jobId, jobColumn('rpcs'), sample))
+  if (isKnown && rate !== null && readBps !== null && writeBps !== null)
+    return { rate, readBps, writeBps, isPartial: false }
+  const [part, read, write] = PART_COLUMNS.map((_, c) => recent.jobParts.value(jobId, c, sample))
+  if (part === undefined || read === undefined || write === undefined || Number.isNaN(part)) return undefined
+  return { rate: part, readBps: read, writeBps: write, isPartial: true }
+}
+
+const nullIfGap = (v: number): number | null => (Number.isNaN(v) ? null : v)
+
+/** One line a sample. What was not measured in it is left out: a gap is never a zero. */
+export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: readonly Unread[]): string {
+  const { rows, sample } = f
   const { targets } = monitor.recent.raw
-  const at = (name: string, column: number): number | null => {
-    const v = targets.value(name, column, f.sample)
-    return Number.isNaN(v) ? null : v
-  }
+  const unread = unreadIn(monitor, sample, missing)
+  const measured = monitor.targets.filter((t) => !Number.isNaN(targets.value(t.target, 0, sample)))
   return jsonText({
     t: f.atMs === null ? null : f.atMs / 1000,
     source: monitor.source.kind,
-    /** Servers that are not in this sample: sums over the others are lower bounds. */
-    ...(missing.length === 0 ? {} : { partial: true, missing }),
+    /** Seconds from one sample to the next, as they are run. */
+    period_s: monitor.source.periodNs / NS_PER_S,
+    /** Servers that are not in this sample: what it says of the others is no less than that. */
+    ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     targets: Object.fromEntries(
-      monitor.targets.map((t) => [t.target, { node: t.node, rate: at(t.target, 0), service_ms: at(t.target, 1) }]),
+      measured.map(({ target, node }) => [
+        target,
+        {
+          node,
+          rate: targets.value(target, 0, sample),
+          service_ms: nullIfGap(targets.value(target, 1, sample)),
+        },
+      ]),
     ),
-    /** All jobs known; `jobs` holds the 200 with the highest rates. */
+    /** All jobs known; `jobs` holds the 200 with the highest rates that were measured. */
     jobs_total: f.shown,
-    jobs: rows.jobId.map((job_id, i) => ({
-      job_id,
-      rate: rows.rpcs[i],
-      read_bps: rows.readBps[i],
-      write_bps: rows.writeBps[i],
-      ...(rows.record[i] === null ? {} : { record: rows.record[i] }),
-      ...(rows.rule[i] === 'default' ? {} : { rule: rows.rule[i] }),
-    })),
+    jobs: rows.jobId.flatMap((job_id, i) => {
+      const rates = ratesOf(monitor, f, i)
+      if (!rates) return []
+      const { rate, readBps: read_bps, writeBps: write_bps, isPartial } = rates
+      return [
+        {
+          job_id,
+          rate,
+          read_bps,
+          write_bps,
+          ...(isPartial ? { partial: true } : {}),
+          ...(rows.record[i] === null ? {} : { record: rows.record[i] }),
+          ...(rows.rule[i] === 'default' ? {} : { rule: rows.rule[i] }),
+        },
+      ]
+    }),
   })
 }
 
-function table({ source }: ClusterMonitor, f: JobsFrame, missing: Missing): string {
+/** Whether nothing at all was measured in a sample. */
+const isGap = ({ allServers }: ClusterMonitor, unread: readonly Unread[]): boolean =>
+  allServers.length > 0 && allServers.every((host) => unread.some((u) => u.host === host))
+
+const NO_VALUE = '-'
+const REASON_CHARS = 160
+
+/** One sample for a terminal. */
+export function table(monitor: ClusterMonitor, f: JobsFrame, missing: readonly Unread[]): string {
+  const { source } = monitor
   const time = f.atMs === null ? '' : new Date(f.atMs).toISOString().slice(11, 21)
-  const atLeast = missing.length === 0 ? '' : '>= '
-  const head = `${source.kind} ${source.cluster}  ${time}  ${atLeast}${Math.round(f.totals.rpcs)} RPC/s  Ctrl-C ends`
-  const silent = missing.map((m) => `missing: ${m.host}, ${m.reason}`.slice(0, 160))
+  const unread = unreadIn(monitor, f.sample, missing)
+  const reasons = unread.map((m) => `missing: ${m.host}, ${m.reason}`.slice(0, REASON_CHARS))
+  if (isGap(monitor, unread)) {
+    return [`${source.kind} ${source.cluster}  ${time}  gap: nothing was measured`, ...reasons].join('\n')
+  }
+  const all = f.totals.rpcs === null ? NO_VALUE : String(Math.round(f.totals.rpcs))
+  const atLeast = unread.length === 0 ? '' : '>= '
+  const head = `${source.kind} ${source.cluster}  ${time}  ${atLeast}${all} RPC/s  Ctrl-C ends`
   const columns = `${'job'.padEnd(32)}${'RPC/s'.padStart(9)}${'read MB/s'.padStart(11)}${'write MB/s'.padStart(12)}${'thr %'.padStart(7)}${'record'.padStart(9)}  rule`
   const rows = f.rows.jobId.map((id, i) => {
-    const cell = (v: number, width: number, digits = 0): string => v.toFixed(digits).padStart(width)
+    const rates = ratesOf(monitor, f, i)
+    const cell = (v: number | null | undefined, width: number, digits = 0): string =>
+      (v === null || v === undefined ? NO_VALUE : v.toFixed(digits)).padStart(width)
+    const rate = rates?.isPartial === true ? `>=${rates.rate.toFixed(0)}` : undefined
     const record = f.rows.record[i]
+    const throttled = f.rows.throttled[i] ?? null
     return (
       plain(id).padEnd(32) +
-      cell(f.rows.rpcs[i] ?? 0, 9) +
-      cell((f.rows.readBps[i] ?? 0) / 1e6, 11, 1) +
-      cell((f.rows.writeBps[i] ?? 0) / 1e6, 12, 1) +
-      cell((f.rows.throttled[i] ?? 0) * 100, 7) +
+      (rate?.padStart(9) ?? cell(rates?.rate, 9)) +
+      cell(rates && rates.readBps / 1e6, 11, 1) +
+      cell(rates && rates.writeBps / 1e6, 12, 1) +
+      cell(throttled === null ? null : throttled * 100, 7) +
       (record === null || record === undefined ? '' : String(record)).padStart(9) +
       `  ${plain(f.rows.rule[i] ?? '')}`
     )
   })
-  return [head, ...silent, columns, ...rows].join('\n')
+  return [head, ...reasons, columns, ...rows].join('\n')
+}
+
+/** Samples of a monitor in their order, each of them once. */
+export class SampleFeed {
+  readonly #limit: number
+  #monitor: ClusterMonitor | undefined
+  #last = 0
+
+  /** @param limit  most jobs of a sample. */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** The samples since the call before. Of a connection that came back all of them; of the first one those from now on. */
+  take(monitor: ClusterMonitor): JobsFrame[] {
+    const { newest, oldest } = monitor.recent.raw.totals
+    if (newest === 0) return []
+    if (monitor !== this.#monitor) {
+      this.#last = this.#monitor === undefined ? newest - 1 : 0
+      this.#monitor = monitor
+    }
+    const from = Math.max(this.#last + 1, oldest)
+    this.#last = newest
+    return Array.from({ length: newest - from + 1 }, (_, k) =>
+      jobsFrame(monitor, { ...EVERY_JOB, limit: this.#limit, at: from + k }, from + k),
+    )
+  }
+}
+
+const EVERY_JOB = {
+  windowMs: 10_000,
+  target: '',
+  sort: 'rpcs',
+  descending: true,
+  filter: '',
+  offset: 0,
+} as const
+
+/** Says on stderr when the sampling period becomes another one, and why. */
+class PeriodSaid {
+  #runMs: number | undefined
+
+  look({ period }: ClusterMonitor): void {
+    if (!period) return
+    const wasMs = this.#runMs ?? period.setMs
+    this.#runMs = period.runMs
+    if (period.runMs === wasMs) return
+    const why = period.why === '' ? 'as it was set' : period.why
+    process.stderr.write(`sluice: a sample every ${period.runMs / 1000} s: ${plain(why)}\n`)
+  }
 }
 
 /** @returns  the code to end with. */
@@ -75,25 +194,34 @@ async function follow(cluster: OpenCluster, options: WatchOptions): Promise<numb
   if (options.for !== undefined) setTimeout(() => ended.abort(), options.for * 1000)
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, () => ended.abort())
   const stream = 'watch'
-  const query = { stream, hz: options.json ? 10 : 2, windowMs: 10_000, limit: options.json ? 200 : 40 }
   const onTerminal = process.stdout.isTTY
-  const frames = await client.views.jobs(query, { signal: ended.signal })
+  const period = new PeriodSaid()
+  const feed = new SampleFeed(options.json ? 200 : 40)
+  // A frame tells that there are samples, however many have come since the one before.
+  const frames = await client.views.strip(
+    { stream, hz: options.json ? 10 : 2, windowMs: 10_000 },
+    { signal: ended.signal },
+  )
   for await (const f of frames) {
     if (ended.signal.aborted) break
     await client.host.ack({ stream, seq: f.seq })
     if (isHopeless(cluster)) break
     const { monitor } = host
     // Between two connections of a live cluster the emulator stands on the screen: none of its samples is this cluster's.
-    if (f.sample === 0 || monitor !== cluster.console.monitor) continue
+    if (monitor !== cluster.console.monitor) continue
+    const samples = feed.take(monitor)
+    period.look(monitor)
     const missing = cluster.missing()
-    if (options.json) line(sampleLine(monitor, f, missing))
-    else
-      process.stdout.write(
-        `${onTerminal ? '\x1b[H\x1b[2J' : ''}${table(monitor, f, missing)}\n${onTerminal ? '' : '\n'}`,
-      )
+    if (options.json) for (const sample of samples) line(sampleLine(monitor, sample, missing))
+    // A terminal shows one sample, the newest.
+    else if (onTerminal)
+      for (const sample of samples.slice(-1)) write(`\x1b[H\x1b[2J${table(monitor, sample, missing)}\n`)
+    else for (const sample of samples) write(`${table(monitor, sample, missing)}\n\n`)
   }
   return worstOf(cluster)
 }
+
+const write = (text: string): void => void process.stdout.write(text)
 
 async function watch(name: string, options: WatchOptions, command: Command): Promise<void> {
   const opened = await openCluster(name, flagsOf(command), {

@@ -5,13 +5,20 @@
 import type { NodeCollector } from './collector.ts'
 import type { Patience } from './patience.ts'
 import type { Reading } from './reading.ts'
+import type { ReadingTime } from './sampling-period.ts'
+
+/** Readings that tell whether a server answers within a sample: each change of step costs a sample its reading. */
+const REMEMBERED = 60
 
 export class Asked {
   readonly collector: NodeCollector
   #running: Promise<void> | undefined
   /** Wall ms of the question that runs. */
   #sinceMs = 0
-  #tookMs = 0
+  /** How long the last readings took, wall ms. */
+  readonly #lastMs: number[] = []
+  /** Of readings that nobody has asked for yet. */
+  #times: ReadingTime[] = []
   /** The sample that began it was given up on. */
   #isGivenUp = false
   #arrived: Reading | undefined
@@ -27,16 +34,21 @@ export class Asked {
     return this.#running !== undefined
   }
 
+  /** For how long a question has been under way, wall ms. */
+  get runningMs(): number | undefined {
+    return this.#running && performance.now() - this.#sinceMs
+  }
+
   /**
    * Asks, unless a question is under way or nothing is due. A server that answers within the sample is asked in step with it; one that
-   * is slower is asked again at once when it has answered, so that every sample has a reading of it, a period old.
+   * was slower, once of late, is asked again at once when it has answered, so that every sample has a reading of it, a period old.
    *
    * @returns  when it is answered; undefined where this sample need not wait for it.
    */
   ask(atNs: number, { waitMs }: Patience): Promise<void> | undefined {
     this.#ready = this.#arrived
     this.#arrived = undefined
-    const isInStep = this.#tookMs <= waitMs
+    const isInStep = this.#lastMs.every((ms) => ms <= waitMs)
     if (this.#running || (this.#ready && isInStep)) return undefined
     const reading = this.collector.begin(atNs)
     if (!reading) return undefined
@@ -46,12 +58,23 @@ export class Asked {
       .catch((e: unknown): Reading => ({ ok: false, reason: e instanceof Error ? e.message : String(e) }))
       .then((r) => {
         this.#running = undefined
-        this.#tookMs = performance.now() - this.#sinceMs
+        const tookMs = performance.now() - this.#sinceMs
+        this.#lastMs.push(tookMs)
+        // A server is read once, whatever its roles.
+        if (r.ok) this.#times.push({ tookMs, cpuMs: r.readings[0]?.cpuMs ?? null })
+        if (this.#lastMs.length > REMEMBERED) this.#lastMs.shift()
         if (!this.#isGivenUp) this.#arrived = r
         // What it read is old by now.
         else this.collector.forgetBase()
       })
     return this.#ready ? undefined : this.#running
+  }
+
+  /** What readings took that have come since the last call, also those that came too late to be used. */
+  takeTimes(): readonly ReadingTime[] {
+    const times = this.#times
+    this.#times = []
+    return times
   }
 
   /** What has come since the last call; 'late' while it is waited for, 'idle' when it was not asked. */

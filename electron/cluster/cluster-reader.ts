@@ -7,14 +7,15 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { Asked } from './asked.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
-import type { ClusterSource, NodeConnection } from './connection.ts'
+import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from './connection.ts'
 import { within } from './deadline.ts'
 import type { EventLog } from './event-log.ts'
 import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
-import { SERVICES, type Service } from './service.ts'
+import type { ReadingTime } from './sampling-period.ts'
+import { SERVICES } from './service.ts'
 
 export interface TargetNow {
   readonly target: string
@@ -28,22 +29,34 @@ export interface Silence {
 
 /** What one round of reading came to. */
 export interface Round {
+  /** One reading a role of each server that answered. */
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
   /** Servers that did not answer. */
   readonly silent: readonly NodeConnection[]
   /** Servers that are waited for, and those that were not to be read this time. */
   readonly late: readonly NodeConnection[]
+  /** Why there are no counts of a server in this sample, by host. */
+  readonly gaps: ReadonlyMap<string, string>
 }
+
+const NO_BASE = 'the first reading: a rate takes two'
+
+const whyLate = ({ runningMs }: Asked): string =>
+  runningMs === undefined
+    ? 'not due in this sample'
+    : `its reading is not done after ${(runningMs / 1000).toFixed(1)} s`
+
+const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.deltas !== undefined)
 
 export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #patience: Patience
-  readonly #servers: readonly { readonly node: NodeConnection; readonly service: Service; readonly asked: Asked }[]
+  readonly #patience: () => Patience
+  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: Asked }[]
   readonly #missing = new Map<string, Silence>()
-  readonly #readings = new Map<string, NodeReading>()
+  readonly #readings = new Map<string, readonly NodeReading[]>()
   /** Targets of each server, as last read: a server that does not answer still has them. */
-  readonly #targetsOf = new Map<string, readonly string[]>()
+  readonly #targetsOf = new Map<string, readonly { readonly target: string; readonly role: NodeRole }[]>()
 
   /**
    * @param probeOf   how each server is read.
@@ -54,17 +67,17 @@ export class ClusterReader {
     events: EventLog,
     board: ProbeBoard,
     probeOf: (node: NodeConnection) => ServerProbe,
-    patience: Patience,
+    patience: () => Patience,
   ) {
     this.#source = source
     this.#events = events
     this.#patience = patience
-    const first = Object.values(SERVICES).filter((s) => s.isFirst)
-    this.#servers = first.flatMap((service) =>
-      source.nodes
-        .filter((n) => n.role === service.role)
-        .map((node) => ({ node, service, asked: new Asked(new NodeCollector(probeOf(node), service, board, source)) })),
-    )
+    const servers = source.nodes.filter(isLustreServer)
+    const isData = (n: NodeConnection): boolean => n.roles.includes('oss')
+    this.#servers = [...servers.filter(isData), ...servers.filter((n) => !isData(n))].map((node) => ({
+      node,
+      asked: new Asked(new NodeCollector(probeOf(node), board, source)),
+    }))
   }
 
   /** OSSes, then MDSes. */
@@ -75,7 +88,7 @@ export class ClusterReader {
   /** Servers of a service, in the order of the source. */
   serversOf(service: ServiceName): readonly string[] {
     const { role } = SERVICES[service]
-    return this.#servers.filter((c) => c.service.role === role).map((c) => c.node.host)
+    return this.#servers.filter((c) => c.node.roles.includes(role)).map((c) => c.node.host)
   }
 
   node(host: string): NodeConnection | undefined {
@@ -87,46 +100,84 @@ export class ClusterReader {
     return this.#missing
   }
 
-  /** The newest reading of a server, also of one that is silent by now. */
-  reading(host: string): NodeReading | undefined {
-    return this.#readings.get(host)
+  /**
+   * The newest reading of a server, also of one that is silent by now.
+   *
+   * @param service  in whose role; the first role without.
+   */
+  reading(host: string, service?: ServiceName): NodeReading | undefined {
+    const readings = this.#readings.get(host)
+    return service === undefined ? readings?.[0] : readings?.find((r) => r.service.role === SERVICES[service].role)
   }
 
   /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */
   ageMs(host: string, atNs: number): number | undefined {
-    const reading = this.#readings.get(host)
+    const reading = this.reading(host)
     return reading && Math.max(0, (atNs - reading.atNs) / 1e6)
   }
 
-  targetsOf(host: string): readonly string[] {
-    return this.#targetsOf.get(host) ?? []
+  /** @param service  in whose role; all targets of the server without. */
+  targetsOf(host: string, service?: ServiceName): readonly string[] {
+    const role = service && SERVICES[service].role
+    const all = this.#targetsOf.get(host) ?? []
+    return all.flatMap((t) => (role === undefined || t.role === role ? t.target : []))
+  }
+
+  /** What readings took since the last call, each with its server. */
+  takeTimes(): (readonly [host: string, ReadingTime])[] {
+    return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
+  }
+
+  /** Whether the targets of a server are known: it was read before. */
+  hasMet(host: string): boolean {
+    return this.#targetsOf.has(host)
   }
 
   /** Targets of these servers, each with its server. */
-  targetsAt(hosts: readonly string[]): TargetNow[] {
-    return hosts.flatMap((node) => this.targetsOf(node).map((target) => ({ target, node })))
+  targetsAt(hosts: readonly string[], service?: ServiceName): TargetNow[] {
+    return hosts.flatMap((node) => this.targetsOf(node, service).map((target) => ({ target, node })))
   }
 
   /** Asks all servers that are not being read, and takes what has come in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
-    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, this.#patience) ?? [])
+    const patience = this.#patience()
+    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
     if (asked.length > 0) {
-      await within(Promise.all(asked), this.#patience.waitMs).catch(() => undefined)
+      await within(Promise.all(asked), patience.waitMs).catch(() => undefined)
     }
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []
+    const gaps = new Map<string, string>()
     for (const { node, asked: a } of this.#servers) {
-      const taken = a.take(this.#patience)
+      const taken = this.#inPeriod(a.take(patience))
       // One that is missing stays so until it answers.
-      if (taken === 'idle' || taken === 'late') (this.#missing.has(node.host) ? silent : late).push(node)
-      else {
+      if (taken === 'idle' || taken === 'late') {
+        const missing = this.#missing.get(node.host)
+        const list = missing ? silent : late
+        list.push(node)
+        gaps.set(node.host, missing?.reason ?? whyLate(a))
+      } else {
         this.#note(node.host, a, taken, atMs)
-        if (taken.ok) read.push({ node, reading: taken.reading })
+        if (taken.ok) for (const reading of taken.readings) read.push({ node, reading })
         else silent.push(node)
+        const why = taken.ok ? (taken.readings.every(hasCounts) ? '' : NO_BASE) : taken.reason
+        if (why !== '') gaps.set(node.host, why)
       }
     }
-    return { read, silent, late }
+    return { read, silent, late, gaps }
+  }
+
+  /** Counts of a reading are of a period; it may be another one by now. */
+  #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
+    if (typeof taken === 'string' || !taken.ok) return taken
+    const { periodNs } = this.#source
+    const readings = taken.readings.map((reading): NodeReading => {
+      if (reading.periodNs === periodNs) return reading
+      const times = periodNs / reading.periodNs
+      return { ...reading, targets: reading.targets.map((t) => ({ ...t, scale: t.scale * times })), periodNs }
+    })
+    return { ok: true, readings }
   }
 
   #note(host: string, asked: Asked, result: Reading, atMs: number): void {
@@ -135,13 +186,16 @@ export class ClusterReader {
       this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
     }
     if (result.ok) {
-      const { reading } = result
-      const lost = lostRules(this.#readings.get(host), reading)
-      if (lost !== '') this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
-      this.#readings.set(host, reading)
+      const { readings } = result
+      for (const reading of readings) {
+        const lost = lostRules(this.reading(host, reading.service.name), reading)
+        if (lost !== '')
+          this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
+      }
+      this.#readings.set(host, readings)
       this.#targetsOf.set(
         host,
-        reading.targets.map((t) => t.target),
+        readings.flatMap(({ targets, service: { role } }) => targets.map(({ target }) => ({ target, role }))),
       )
       if (!was) return
       this.#missing.delete(host)

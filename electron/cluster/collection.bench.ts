@@ -68,7 +68,7 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
     const connected = await session.connect()
     if (!connected.ok) throw new Error(connected.error.what)
     let n = 0
-    const node = gate(new SshNode(`still${i}`, 'oss', session), { isRoot: true, sudo: ROOT_SCOPE, lctl: 'lctl' })
+    const node = gate(new SshNode(`still${i}`, ['oss'], session), { isRoot: true, sudo: ROOT_SCOPE, lctl: 'lctl' })
     nodes.push({
       ...node,
       exec: async (command) => {

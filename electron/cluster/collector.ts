@@ -1,5 +1,5 @@
 /**
- * Reads one OSS or MDS: a single `lctl get_param` a sample of all that is due, parsed into typed records. What cannot be parsed is
+ * Reads one server, OSS, MDS or both: a single `lctl get_param` a sample of all that is due, parsed into typed records. What cannot be parsed is
  * counted and skipped; what cannot be read is said.
  *
  * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
@@ -8,12 +8,12 @@
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
-import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { ClusterSource, NodeConnection, NodeRole } from './connection.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import { readCosts, type PartOfReading } from './probes/shares.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
-import { TargetTables } from './probes/target-tables.ts'
-import type { NodeReading, Reading, ReadText, ServiceReading, TargetReading } from './reading.ts'
+import { TargetTables, type ServedTarget } from './probes/target-tables.ts'
+import type { NodeReading, Reading, ReadText } from './reading.ts'
 import { isJobStats, servicesOf, statsOf, type Service } from './service.ts'
 import { ServiceTexts } from './service-texts.ts'
 
@@ -37,6 +37,7 @@ interface Answer {
   readonly code: number
   readonly bytes: number
   readonly tookMs: number
+  readonly cpuMs: number | null | undefined
   /** The source's clock in the middle of reading job_stats. */
   readonly atNs: number
 }
@@ -57,27 +58,26 @@ export class NodeCollector {
   readonly #probe: ServerProbe
   readonly #board: ProbeBoard
   readonly #source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>
-  readonly #service: Service
+  /** One a role, with the others of the role. */
+  readonly #first: readonly Service[]
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
+  /** That it is read whole is noted at the probe. */
+  #isToldWhole = false
   readonly #tables: TargetTables
   /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
   #jobsNs: number | undefined
-  #targets: readonly TargetReading[] = []
+  #targets: readonly ServedTarget[] = []
   #texts: ReadonlyMap<string, ReadText> = new Map()
 
-  constructor(
-    probe: ServerProbe,
-    service: Service,
-    board: ProbeBoard,
-    source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>,
-  ) {
+  constructor(probe: ServerProbe, board: ProbeBoard, source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>) {
     this.#probe = probe
-    this.#service = service
     this.#board = board
     this.#source = source
-    this.#services = [service, ...servicesOf(service.role).filter((s) => s !== service)].map((s) => new ServiceTexts(s))
-    this.#tables = new TargetTables(service, source.kind === 'LIVE')
+    const services = servicesOf(probe.node.roles)
+    this.#first = services.filter((s) => s.isFirst)
+    this.#services = services.map((s) => new ServiceTexts(s))
+    this.#tables = new TargetTables(this.#first, source.kind === 'LIVE')
   }
 
   get node(): NodeConnection {
@@ -106,7 +106,7 @@ export class NodeCollector {
   }
 
   #namesOf(part: PartOfReading): string[] {
-    if (part === 'job_stats') return [this.#service.jobStats]
+    if (part === 'job_stats') return this.#first.map((s) => s.jobStats)
     const all = this.#services.map((s) => s.service)
     return part === 'stats' ? all.map(statsOf) : all.flatMap((s) => [s.policies, s.rules])
   }
@@ -122,28 +122,32 @@ export class NodeCollector {
       return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
     }
     const began = performance.now()
-    const reading = this.#take(due, answer)
-    if (!reading) {
+    const readings = this.#take(due, answer)
+    const [first, ...others] = readings
+    if (!first) {
       const why = plain(answer.stderr)
       const what = due.includes('job_stats') ? 'target' : 'service'
       return { ok: false, reason: why === '' ? `lctl ended with ${answer.code} and named no ${what}` : why }
     }
-    return { ok: true, reading: { ...reading, parseMs: reading.parseMs + performance.now() - began } }
+    return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
   }
 
   async #ask(due: readonly PartOfReading[], atNs: number): Promise<Answer> {
     const began = performance.now()
     this.#version ??= parseVersion((await this.node.exec(READ_VERSION)).stdout)
-    const isClose = this.#probe.isCloseLook('sample')
+    const look = this.#probe.lookAt('sample')
+    const isClose = look === 'parts'
     const groups = isClose ? due.map((d) => [d]) : [due]
     const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
     const all = new Map<string, ByteText>()
     let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
+    let wholeCpuMs: number | undefined
     const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<void> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
       const fromNs = this.#source.nowNs()
-      const { result, tookMs, cpuMs } = await this.#probe.exec(command, isClose)
+      const { result, tookMs, cpuMs } = await this.#probe.exec(command, look !== undefined)
+      if (look === 'whole') wholeCpuMs = cpuMs
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
       readCosts(this.#board.book, this.#board.shares, { parts, values, result, tookMs, cpuMs })
@@ -158,19 +162,28 @@ export class NodeCollector {
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       await run(['job_stats'], false)
       const why = this.#tables.whyWhole
-      if (why !== '') this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      if (why !== '') {
+        this.#isToldWhole = true
+        this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      }
+    } else if (mark && this.#isToldWhole) {
+      this.#isToldWhole = false
+      this.#board.note('job_stats', '')
     }
-    return { values: all, stderr, code, bytes, tookMs: performance.now() - began, atNs: jobsNs }
+    const tookMs = performance.now() - began
+    const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null
+    return { values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs }
   }
 
-  #take(due: readonly PartOfReading[], answer: Answer): NodeReading | undefined {
+  /** @returns  one reading a role; none where the server has nothing of what was asked for. */
+  #take(due: readonly PartOfReading[], answer: Answer): NodeReading[] {
     const { values, atNs } = answer
     const hasJobs = due.includes('job_stats')
     let skipped = 0
     if (hasJobs) {
       const scale = this.#scale(atNs)
       const read = this.#tables.take(values, atNs, scale)
-      if (read.targets.length === 0) return undefined
+      if (read.targets.length === 0) return []
       this.#jobsNs = atNs
       this.#targets = read.targets
       skipped += read.skipped
@@ -181,25 +194,32 @@ export class NodeCollector {
       this.#targets = this.#targets.map((t) => ({ ...t, deltas: undefined, entries: isOn ? t.entries : [] }))
     }
     const isOn = this.#board.isOn('rules')
-    const services = this.#services.map((s): ServiceReading => s.take(values, due.includes('rules'), isOn))
-    if (!hasJobs && due.includes('rules') && services.every((s) => s.policies.length === 0)) return undefined
+    const services = this.#services.map((s) => s.take(values, due.includes('rules'), isOn))
+    if (!hasJobs && due.includes('rules') && services.every((s) => s.policies.length === 0)) return []
     for (const s of this.#services) skipped += s.skipped
     this.#texts = newestTexts(this.#texts, answer, hasJobs)
-    const [first, ...others] = services
-    if (!first) return undefined
-    return {
-      ...first,
-      host: this.host,
-      others,
-      version: this.#version,
-      targets: this.#targets,
-      skipped,
-      bytes: answer.bytes,
-      tookMs: answer.tookMs,
-      parseMs: 0,
-      atNs,
-      texts: this.#texts,
-    }
+    const isOf = (role: NodeRole) => (of: { readonly service: Service }) => of.service.role === role
+    return this.#first.flatMap(({ role }): NodeReading[] => {
+      const [first, ...others] = services.filter(isOf(role))
+      if (!first) return []
+      return [
+        {
+          ...first,
+          host: this.host,
+          others,
+          version: this.#version,
+          targets: this.#targets.filter(isOf(role)),
+          skipped,
+          bytes: answer.bytes,
+          tookMs: answer.tookMs,
+          cpuMs: answer.cpuMs,
+          periodNs: this.#source.periodNs,
+          parseMs: 0,
+          atNs,
+          texts: this.#texts,
+        },
+      ]
+    })
   }
 
   /** Counts of a live server are per period of its own: it is never read exactly when it is due. */

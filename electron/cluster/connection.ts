@@ -19,10 +19,13 @@ export interface ExecResult {
  */
 export type TimerKind = 'systemd' | 'shell' | 'helper' | 'none'
 
+/** controller: where the global controller of PADLL's stages runs. */
+export type NodeRole = 'oss' | 'mds' | 'scheduler' | 'controller'
+
 export interface NodeConnection {
+  /** Name of the server, whatever it serves as: there is one connection a server. */
   readonly host: string
-  /** controller: where the global controller of PADLL's stages runs. */
-  readonly role: 'oss' | 'mds' | 'scheduler' | 'controller'
+  readonly roles: readonly NodeRole[]
   /** Runs one command line; rejects only when the node cannot be reached. */
   exec(command: string): Promise<ExecResult>
   /** The text that a command becomes on the server, where that is another one: with sudo, and absolute paths. */
@@ -30,6 +33,10 @@ export interface NodeConnection {
   /** systemd where nothing else is said. */
   readonly timers?: TimerKind | undefined
 }
+
+/** Whether it serves data or metadata. */
+export const isLustreServer = ({ roles }: Pick<NodeConnection, 'roles'>): boolean =>
+  roles.includes('oss') || roles.includes('mds')
 
 /** Commands as they are sent to a node. */
 export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>
@@ -42,7 +49,12 @@ export interface ClusterSource {
   readonly nodes: readonly NodeConnection[]
   /** Token rate T of one target, RPC/s: the controllers' budget. */
   readonly maxRate: number
+  /** Between two samples, as it is run now. */
   readonly periodNs: number
+  /** Runs another period from the next sample on; a source without it samples as it was set. */
+  setPeriodNs?(ns: number): void
+  /** Share of one core of a server that reading it may take, where that was set. */
+  readonly coreShare?: number | undefined
   /** `jobid_name` of the cluster's clients, where it is known: how job ids are made. */
   readonly jobIdName?: string | undefined
   /** What only a source that owns its servers can tell of a target; a live cluster has none of it. */

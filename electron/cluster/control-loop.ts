@@ -36,6 +36,8 @@ export interface PlanOutcome {
 /** What the loop did to one server in one period. */
 export interface ServerPeriod {
   readonly host: string
+  /** Whose rules these are. */
+  readonly service: ServiceName
   /** One a target; of a target that was not measured the last one again, which moves no record. */
   readonly decisions: readonly Decision[]
   /** What they do not say, by target; only of controllers with a ledger. */
@@ -46,7 +48,7 @@ export interface ServerPeriod {
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
-  /** The same of the other services of the server. */
+  /** The same of the other services of its role. */
   readonly others?: readonly {
     readonly service: ServiceName
     readonly rules: readonly RuleLine[]
@@ -56,7 +58,7 @@ export interface ServerPeriod {
 
 /** A period in which nothing was decided for a server. */
 export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesText = ''): ServerPeriod => ({
-  ...{ host, rules, rulesText },
+  ...{ host, service: 'ost_io', rules, rulesText },
   ...{ decisions: [], reports: new Map(), allocateMs: 0, applyMs: 0 },
 })
 
@@ -145,7 +147,7 @@ export class ControlLoop {
     this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
     for (const n of source.nodes) {
-      if (n.role === 'oss') this.#leases.set(n.host, new Lease(n, session, audit, undefined, start.leases))
+      if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, undefined, start.leases))
     }
   }
 
@@ -265,7 +267,7 @@ export class ControlLoop {
     const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
     const served = new Map<string, number>()
     for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs)
+      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs * t.scale)
     }
     const seconds = this.#source.periodNs / NS_PER_S
     const within = fenced(rules, this.#fences, {

@@ -19,13 +19,19 @@ export function keepCycle(
   readMs: number,
 ): void {
   const all = { parse: 0, allocate: 0, apply: 0 }
+  const hosts = new Map<string, { took: number; parse: number; allocate: number; apply: number }>()
   for (const [i, { host, tookMs, parseMs }] of readings.entries()) {
     const { allocateMs, applyMs } = periods[i]!
-    recent.cycles.set(host, tookMs, parseMs, allocateMs, applyMs)
-    all.parse += parseMs
-    all.allocate += allocateMs
-    all.apply += applyMs
+    // A server in two roles is read once.
+    const of = hosts.get(host) ?? { took: tookMs, parse: 0, allocate: 0, apply: 0 }
+    hosts.set(host, of)
+    for (const sum of [of, all]) {
+      sum.parse += parseMs
+      sum.allocate += allocateMs
+      sum.apply += applyMs
+    }
   }
+  for (const [host, { took, parse, allocate, apply }] of hosts) recent.cycles.set(host, took, parse, allocate, apply)
   if (readings.length === 0) return
   recent.cycles.set(TOTAL, Math.max(0, readMs - all.parse), all.parse, all.allocate, all.apply)
 }

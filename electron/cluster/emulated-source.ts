@@ -48,7 +48,7 @@ export class EmulatedSource implements ClusterSource {
     this.nodes = this.emulator.nodes.map((node) =>
       reach({
         host: node.name,
-        role: node.role,
+        roles: node.roles,
         exec: async (command) => {
           if (node.isSilent) throw new Error(`${node.name} did not answer: its fault says so`)
           return node.exec(command)

@@ -41,7 +41,7 @@ function start(answers: Answers) {
   const kept: { atMs: number; node: string; records: readonly LdlmRecord[] }[] = []
   const nodes = Object.entries(answers).map(([host, exec]): NodeConnection => ({
     host,
-    role: host.startsWith('oss') ? 'oss' : host.startsWith('mds') ? 'mds' : 'scheduler',
+    roles: [host.startsWith('oss') ? 'oss' : host.startsWith('mds') ? 'mds' : 'scheduler'],
     exec: async () => exec(),
   }))
   const reader = new LdlmReader(nodes, (atMs, node, records) => void kept.push({ atMs, node, records }))
@@ -121,7 +121,7 @@ describe('reading lock counters', () => {
     expect(c.reader.takeCosts()).toHaveLength(6)
     expect(c.reader.takeCosts()).toEqual([])
     expect(
-      new LdlmReader([{ host: 's', role: 'scheduler', exec: async () => answer({}) }], () => undefined).hasServers,
+      new LdlmReader([{ host: 's', roles: ['scheduler'], exec: async () => answer({}) }], () => undefined).hasServers,
     ).toBe(false)
   })
 

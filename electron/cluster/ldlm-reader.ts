@@ -9,7 +9,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { LDLM_PARAMETERS, parseLdlm, type LdlmAnswer, type LdlmCounters } from '#core/lustre/ldlm-counters.ts'
 import type { LdlmRecord } from '../history/ldlm-table.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
+import { isLustreServer, type ExecResult, type NodeConnection } from './connection.ts'
 import { within } from './deadline.ts'
 import { detach } from './detach.ts'
 import { LdlmSeries, type LdlmRates, type LdlmReading } from './ldlm-series.ts'
@@ -107,7 +107,7 @@ export class LdlmReader {
   constructor(nodes: readonly NodeConnection[], sink: LdlmSink, options: LdlmOptions = {}) {
     this.#options = options
     this.#servers = nodes
-      .filter((n) => n.role === 'oss' || n.role === 'mds')
+      .filter(isLustreServer)
       .map((node) => ({ node, pending: undefined, before: new Map(), silences: [], left: 0 }))
     this.#sink = sink
   }

@@ -205,6 +205,8 @@ describe('probes of a live cluster', () => {
       ['rules', true],
       ['stats', true],
       ['ldlm', true],
+      ['brw', true],
+      ['timeouts', true],
       ['batch', true],
     ])
     for (const p of c.monitor.probes) {

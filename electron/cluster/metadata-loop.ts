@@ -42,10 +42,15 @@ export interface MetadataSample {
   readonly atNs: number
   readonly mode: Mode
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
+  /** A metadata server is still being read: what jobs did on all of them is not known. */
+  readonly isLate: boolean
   /** Metadata servers that do not answer, and why. */
   readonly silent: ReadonlyMap<string, string>
   readonly jobs: JobRegistry
 }
+
+/** What jobs did is judged over so long, s, or over one sample where samples are longer. */
+const SPAN_S = 1
 
 export class MetadataLoop {
   readonly series: MetadataSeries
@@ -93,8 +98,8 @@ export class MetadataLoop {
     this.#writer = new MetadataWriter(source, audit, session, start.leases)
     this.#controller = new MetadataController(controlOf(this.#settings))
     this.#watchdog = new Watchdog((source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES).holdNs)
-    this.#window = new MetadataWindow(source.periodNs, NS_PER_S)
-    this.series = new MetadataSeries(this.#window.samples)
+    this.#window = new MetadataWindow(SPAN_S)
+    this.series = new MetadataSeries(SPAN_S)
   }
 
   get settings(): MetadataSettings {
@@ -103,7 +108,7 @@ export class MetadataLoop {
 
   /** Whether there is anything to control: a source without metadata servers has no such plane. */
   get hasServers(): boolean {
-    return this.#source.nodes.some((n) => n.role === 'mds')
+    return this.#source.nodes.some((n) => n.roles.includes('mds'))
   }
 
   get failures(): readonly Failure[] {
@@ -190,12 +195,13 @@ export class MetadataLoop {
 
   /** Counts of the sample by job, one map a server; undefined where a server was not measured. */
   #take(s: MetadataSample, atMs: number): ReadonlyMap<string, readonly OpCounts[]> | undefined {
-    let isWhole = s.silent.size === 0
+    let isWhole = s.silent.size === 0 && !s.isLate
     const all = new Map<string, OpCounts[]>()
+    const periodS = this.#source.periodNs / NS_PER_S
     for (const { node, reading } of s.read) {
       const { host } = reading
       const counts = countsOf(reading)
-      this.#window.add(host, counts)
+      this.#window.add(host, counts, periodS)
       isWhole &&= counts !== undefined
       for (const [job, ops] of counts ?? []) {
         const list = all.get(job)
@@ -212,7 +218,7 @@ export class MetadataLoop {
       })
     }
     for (const [host, why] of s.silent) {
-      this.#window.add(host, undefined)
+      this.#window.add(host, undefined, periodS)
       const known = this.#servers.get(host)
       if (!known || known.silent !== undefined) continue
       known.silent = why
@@ -302,14 +308,15 @@ export class MetadataLoop {
       const written = service.name === 'mdt_readpage' ? services.mdt_readpage : undefined
       return { service: service.name, rules: written?.rules ?? rules, rulesText: written?.rulesText ?? rulesText }
     })
-    return { ...idlePeriod(reading.host, services.mdt.rules, services.mdt.rulesText), others }
+    const idle = idlePeriod(reading.host, services.mdt.rules, services.mdt.rulesText)
+    return { ...idle, service: 'mdt', others }
   }
 
   #stateNow(sample: number, atMs: number, policies: PoliciesAt): MetadataState {
     return metadataState({
       ...{ sample, atMs, cycle: this.#cycle, cycleMs: this.#cycleMs, settings: this.#settings },
       ...{ decision: this.#decision, policies, failures: this.failures, events: this.#events.last },
-      hosts: this.#source.nodes.filter((n) => n.role === 'mds').map((n) => n.host),
+      hosts: this.#source.nodes.filter((n) => n.roles.includes('mds')).map((n) => n.host),
       serverOf: (host) => this.#servers.get(host),
       countsOf: (host) => this.#window.of(host),
       leaseUntilMs: (host) => {

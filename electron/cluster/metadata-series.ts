@@ -3,6 +3,8 @@ import { SeriesTable } from '#core/series/series-table.ts'
 import { countOfScope } from '#core/padll/mds/operations.ts'
 import type { MeasuredShare } from '#core/padll/mds/controller.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
+import type { Scope } from '#core/padll/vocabulary.ts'
+import { addCounted, secondsOf } from './metadata-window.ts'
 import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './metadata-state.ts'
 
 /** Samples kept as taken: the most that a cluster has in memory. */
@@ -17,15 +19,15 @@ const ENTRIES = 60_000
 export class MetadataSeries {
   /** See `METADATA_COLUMNS`; samples are numbered as in `Recent.raw`. */
   readonly table = new SeriesTable(SAMPLES, METADATA_COLUMNS)
-  readonly #span: number
+  readonly #spanS: number
   /** Operations of the last samples, by series. */
-  readonly #counts = new Map<string, number[]>()
+  readonly #counts = new Map<string, Parameters<typeof addCounted<number>>[0]>()
   #states: MetadataState[] = []
   #entries = 0
 
-  /** @param span  samples of one second. */
-  constructor(span: number) {
-    this.#span = span
+  /** @param spanS  seconds behind a rate. */
+  constructor(spanS: number) {
+    this.#spanS = spanS
   }
 
   /** Newest state at or before a sample; undefined when it is no longer (or not yet) known. */
@@ -58,7 +60,7 @@ export class MetadataSeries {
     periodS: number,
   ): void {
     this.table.push(atMs)
-    const scopes = new Map<string, { measured: number; allocated: number }>()
+    const scopes = new Map<Scope, { measured: number; allocated: number }>()
     for (const { scope } of limits) scopes.set(scope, { measured: jobs ? 0 : NaN, allocated: 0 })
     const alive = new Set<string>()
     for (const { job, scope, allocated } of shares.slice(0, SERIES)) {
@@ -72,6 +74,19 @@ export class MetadataSeries {
       this.table.set(name, measured, allocated ?? NaN, NaN)
       const sum = scopes.get(scope) ?? { measured: 0, allocated: 0 }
       scopes.set(scope, { measured: sum.measured + measured, allocated: sum.allocated + (allocated ?? 0) })
+    }
+    for (const [scope, sum] of scopes) {
+      for (const [job, ops] of jobs ?? []) {
+        const name = metadataSeries(job, scope)
+        if (alive.has(name) || alive.size >= SERIES) continue
+        const count = ops.reduce((n, o) => n + countOfScope(o, scope), 0)
+        // A job that no policy names is followed while it does something.
+        if (count === 0) continue
+        alive.add(name)
+        const measured = this.#rate(name, count, periodS)
+        this.table.set(name, measured, NaN, NaN)
+        sum.measured += measured
+      }
     }
     for (const [scope, { measured, allocated }] of scopes) {
       const name = metadataSeries('', scope)
@@ -93,9 +108,8 @@ export class MetadataSeries {
       counts.length = 0
       return NaN
     }
-    counts.push(count)
-    if (counts.length > this.#span) counts.shift()
-    return counts.reduce((n, c) => n + c, 0) / (counts.length * periodS)
+    addCounted(counts, { counts: count, seconds: periodS }, this.#spanS)
+    return counts.reduce((n, c) => n + c.counts, 0) / secondsOf(counts)
   }
 }
 

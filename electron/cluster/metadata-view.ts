@@ -46,6 +46,9 @@ export interface StateParts {
   readonly leaseUntilMs: (host: string) => number | null
 }
 
+/** Jobs without a policy that are told of, those with most operations. */
+const FREE_MAX = 500
+
 export function metadataState(p: StateParts): MetadataState {
   const rules = p.decision?.rules ?? []
   const { sample, atMs, cycle, cycleMs, settings, failures, events } = p
@@ -70,7 +73,8 @@ function scopesOf({ settings, decision, policies }: StateParts): Scope[] {
   return [...scopes].sort((a, b) => MDS_SCOPES[b].opcodes.length - MDS_SCOPES[a].opcodes.length)
 }
 
-function jobsOf({ decision, hosts, countsOf }: StateParts): MetadataJob[] {
+function jobsOf(p: StateParts): MetadataJob[] {
+  const { decision, hosts, countsOf } = p
   const isMeasured = hosts.some((host) => countsOf(host) !== undefined)
   const rulesOf = new Map<string, CompiledRule[]>()
   for (const r of decision?.rules ?? []) {
@@ -81,13 +85,47 @@ function jobsOf({ decision, hosts, countsOf }: StateParts): MetadataJob[] {
       else rulesOf.set(key, [r])
     }
   }
-  return (decision?.shares ?? []).map((s) => {
+  const held = (decision?.shares ?? []).map((s): MetadataJob => {
     const mine = rulesOf.get(`${s.job}\u0000${s.scope}`) ?? []
     const { job, scope, demand, limit, allocated, isActive } = s
     const measured = isMeasured ? s.measured : null
     const atLimit = isMeasured ? mine.filter((r) => r.isAtLimit).length : 0
     return { job, scope, demand, limit, asked: null, measured, allocated, isActive, rules: mine.length, atLimit }
   })
+  return [...held, ...freeJobs(p, held)]
+}
+
+/** Jobs that no policy names: what job_stats of the MDTs counted of them in the scopes that are limited. */
+function freeJobs(p: StateParts, held: readonly MetadataJob[]): MetadataJob[] {
+  const known = new Set(held.map((j) => `${j.job}\u0000${j.scope}`))
+  const measured = new Map<string, { readonly job: string; readonly scope: Scope; perSec: number }>()
+  const scopes = scopesOf(p)
+  for (const host of p.hosts) {
+    const counts = p.countsOf(host)
+    for (const [job, ops] of counts?.jobs ?? []) {
+      for (const scope of scopes) {
+        const key = `${job}\u0000${scope}`
+        const perSec = countOfScope(ops, scope) / (counts?.spanS ?? 1)
+        if (perSec === 0 || known.has(key)) continue
+        const sum = measured.get(key)
+        if (sum) sum.perSec += perSec
+        else measured.set(key, { job, scope, perSec })
+      }
+    }
+  }
+  const biggest = [...measured.values()].sort((a, b) => b.perSec - a.perSec).slice(0, FREE_MAX)
+  return biggest.map(({ job, scope, perSec }) => ({
+    job,
+    scope,
+    demand: null,
+    limit: null,
+    asked: null,
+    measured: perSec,
+    allocated: null,
+    isActive: true,
+    rules: 0,
+    atLimit: 0,
+  }))
 }
 
 function serverOf(p: StateParts, host: string, rules: readonly CompiledRule[]): MetadataServer {

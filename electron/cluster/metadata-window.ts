@@ -2,7 +2,6 @@
  * What jobs did on each metadata server over the last second: the counts of its samples, as far back as they follow each
  * other without a gap. A cycle may begin at any sample and still judges by a second.
  */
-import { NS_PER_S } from '#core/base/units.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
 import type { NodeReading } from './collector.ts'
 
@@ -36,31 +35,37 @@ function sum(a: OpCounts, b: OpCounts): OpCounts {
   return out
 }
 
+/** What one sample counted, and the seconds that it covers. */
+interface Counted<T> {
+  readonly counts: T
+  readonly seconds: number
+}
+
+/** Adds a sample, and drops those from the front that the span does not need. */
+export function addCounted<T>(list: Counted<T>[], sample: Counted<T>, spanS: number): void {
+  list.push(sample)
+  // Seconds of many samples do not quite add up.
+  const least = spanS - 1e-6
+  while (list.length > 1 && secondsOf(list) - (list[0]?.seconds ?? 0) >= least) list.shift()
+}
+
+export const secondsOf = (list: readonly Counted<unknown>[]): number => list.reduce((s, c) => s + c.seconds, 0)
+
 export class MetadataWindow {
-  readonly #samples: number
-  readonly #periodS: number
-  readonly #servers = new Map<string, JobCounts[]>()
+  readonly #spanS: number
+  readonly #servers = new Map<string, Counted<JobCounts>[]>()
 
-  /** @param spanNs  how far back it reaches; at least one sample. */
-  constructor(periodNs: number, spanNs: number) {
-    this.#samples = Math.max(1, Math.round(spanNs / periodNs))
-    this.#periodS = periodNs / NS_PER_S
+  /** @param spanS  how far back it reaches, s; at least one sample. */
+  constructor(spanS: number) {
+    this.#spanS = spanS
   }
 
-  /** Samples that it reaches back. */
-  get samples(): number {
-    return this.#samples
-  }
-
-  /** Takes a sample of a server; undefined for one without counts, which ends what went before. */
-  add(host: string, counts: JobCounts | undefined): void {
+  /** Takes a sample of a server, of so many seconds; undefined for one without counts, which ends what went before. */
+  add(host: string, counts: JobCounts | undefined, seconds: number): void {
     const list = this.#servers.get(host) ?? []
     this.#servers.set(host, list)
     if (!counts) list.length = 0
-    else {
-      list.push(counts)
-      if (list.length > this.#samples) list.shift()
-    }
+    else addCounted(list, { counts, seconds }, this.#spanS)
   }
 
   has(host: string): boolean {
@@ -72,9 +77,9 @@ export class MetadataWindow {
     const list = this.#servers.get(host) ?? []
     if (list.length === 0) return undefined
     const jobs = new Map<string, OpCounts>()
-    for (const counts of list) {
+    for (const { counts } of list) {
       for (const [job, ops] of counts) jobs.set(job, sum(jobs.get(job) ?? NO_OPS, ops))
     }
-    return { jobs, spanS: list.length * this.#periodS }
+    return { jobs, spanS: secondsOf(list) }
   }
 }

@@ -76,7 +76,7 @@ export class MetadataWriter {
     this.#source = source
     this.#audit = audit
     for (const n of source.nodes) {
-      if (n.role === 'mds') this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf, leases))
+      if (n.roles.includes('mds')) this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf, leases))
     }
   }
 

@@ -337,7 +337,7 @@ describe('the modes', () => {
         around: (node) => ({
           ...node,
           exec: (command) => {
-            if (node.role === 'mds' && !command.startsWith('lctl get_param')) order.push(command)
+            if (node.roles.includes('mds') && !command.startsWith('lctl get_param')) order.push(command)
             return node.exec(command)
           },
         }),

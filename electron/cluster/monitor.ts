@@ -3,7 +3,7 @@
  * for the views and hands everything to the history.
  */
 import type { Failure, Result } from '#core/base/result.ts'
-import { NS_PER_S } from '#core/base/units.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
@@ -17,6 +17,7 @@ import { serviceReading, type NodeReading, type ServiceReading } from './collect
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
+import { UNMET_MS, type Expected } from './coverage.ts'
 import { keepCycle } from './cycle.ts'
 import { EventLog } from './event-log.ts'
 import { Forgetting } from './forgetting.ts'
@@ -34,13 +35,15 @@ import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata-sett
 import type { MonitorOptions } from './monitor-options.ts'
 import type { MetadataChange } from './metadata-state.ts'
 import { PairJournal } from './pair-journal.ts'
-import { patienceOf } from './patience.ts'
+import { patienceOf, type Patience } from './patience.ts'
 import type { CostSeries } from './probes/cost-book.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes } from './probes/probes.ts'
 import { jobColumn, Recent } from './recent.ts'
 import { historyFull, sampleFailed } from './sample-failures.ts'
 import { SampleKeeper } from './sample-keeper.ts'
+import { SamplingPeriod, type RunningPeriod } from './sampling-period.ts'
+import { BrwReader, TimeoutsReader } from './server-counters.ts'
 import { placeOf, SERVICES } from './service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './watch.ts'
@@ -63,6 +66,9 @@ export class ClusterMonitor {
   readonly padll: PadllReader | undefined
   /** Counters of the lock manager of Lustre's servers. */
   readonly ldlm: LdlmReader
+  /** Disk I/O of OSTs, and how long services expect to take. */
+  readonly brw: BrwReader
+  readonly timeouts: TimeoutsReader
   /** A lock manager that tells every step; undefined where the source has none. */
   readonly locks: LockWatch | undefined
   readonly #reader: ClusterReader
@@ -75,6 +81,8 @@ export class ClusterMonitor {
   /** What keeps samples from being taken or kept. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
+  /** undefined: the source is sampled as it was set. */
+  readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
   readonly #keeper: SampleKeeper
   readonly #ledger: LedgerWriter
@@ -106,7 +114,8 @@ export class ClusterMonitor {
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
-    const patience = options.patience ?? patienceOf(source)
+    const patience = (): Patience => options.patience ?? patienceOf(source)
+    this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
     this.#forgetting = new Forgetting({
@@ -121,11 +130,20 @@ export class ClusterMonitor {
     this.#ledger = new LedgerWriter(this.history, this.loop.controllers, kept, (id) => this.#keeper.factsOf(id))
     this.#batch = new BatchQueue(source, this.#probes)
     this.#meeting = new JobMeeting(this.jobs, this.#batch, this.events)
-    const controller = source.nodes.find((n) => n.role === 'controller')
+    const controller = source.nodes.find((n) => n.roles.includes('controller'))
     this.padll = controller && new PadllReader(controller, this.events)
     this.ldlm = new LdlmReader(source.nodes, (atMs, node, records) => this.history.recordLdlm(atMs, node, records), {
       read: (node, command) => this.#probes.read('ldlm', node, command),
       everyS: () => board.everyS('ldlm'),
+    })
+    this.brw = new BrwReader(source.nodes, (atMs, node, records) => this.history.recordBrw(atMs, node, records), {
+      read: (node, command) => this.#probes.read('brw', node, command),
+      everyS: () => board.everyS('brw'),
+    })
+    const keepTimeouts = (...of: Parameters<History['recordTimeouts']>): void => this.history.recordTimeouts(...of)
+    this.timeouts = new TimeoutsReader(source.nodes, keepTimeouts, {
+      read: (node, command) => this.#probes.read('timeouts', node, command),
+      everyS: () => board.everyS('timeouts'),
     })
     this.locks = source.locks && new LockWatch(source.locks, this.events)
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata }
@@ -149,7 +167,7 @@ export class ClusterMonitor {
 
   /** MDTs, each with its MDS. */
   get metadataTargets(): readonly TargetNow[] {
-    return this.#reader.targetsAt(this.serversOf('mdt'))
+    return this.#reader.targetsAt(this.serversOf('mdt'), 'mdt')
   }
 
   /** OSSes in the order of the source. */
@@ -202,13 +220,14 @@ export class ClusterMonitor {
     return !this.#failures.has('history')
   }
 
-  reading(host: string): NodeReading | undefined {
-    return this.#reader.reading(host)
+  /** The newest reading of a server in the role of a service; in its first role without. */
+  reading(host: string, service?: ServiceName): NodeReading | undefined {
+    return this.#reader.reading(host, service)
   }
 
   /** What the newest reading of a server says of one of its services. */
   serviceReading(host: string, service: ServiceName): ServiceReading | undefined {
-    const reading = this.#reader.reading(host)
+    const reading = this.#reader.reading(host, service)
     return reading && serviceReading(reading, SERVICES[service])
   }
 
@@ -271,6 +290,11 @@ export class ClusterMonitor {
       : this.source.periodNs
   }
 
+  /** The sampling period that is run, and why; undefined where it is always the one that was set. */
+  get period(): RunningPeriod | undefined {
+    return this.#period?.now
+  }
+
   get budgetBytesPerSec(): number {
     return this.#probes.board.budgetBytesPerSec
   }
@@ -286,6 +310,7 @@ export class ClusterMonitor {
     if (!set.ok) return set
     const atMs = this.nowMs()
     if (id === 'ldlm' && !on) this.ldlm.pause(atMs, 'the probe ldlm is off')
+    if ((id === 'brw' || id === 'timeouts') && !on) this[id].pause(`the probe ${id} is off`)
     if (id === 'batch' && !on) this.#batch.forget('the probe batch is off')
     const text = `probe ${id} ${on ? 'on' : 'off'}`
     this.events.add({ atMs, kind: 'mode', level: 'ok', subject: 'Probe', text, where: this.source.cluster })
@@ -331,14 +356,16 @@ export class ClusterMonitor {
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
     void this.padll?.refresh(atNs, atMs)
     if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
-    const { read, silent, late } = await this.#reader.read(atNs, atMs)
+    if (this.isOn('brw')) void this.brw.refresh(atNs, atMs)
+    if (this.isOn('timeouts')) void this.timeouts.refresh(atNs, atMs)
+    const { read, silent, late, gaps } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]
-      .filter((n) => n.role === 'oss')
-      .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host), atNs))
+      .filter((n) => n.roles.includes('oss'))
+      .map(({ host }) => this.loop.gap(host, this.#reader.targetsOf(host, 'ost_io'), atNs))
     const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
     this.#meter.add(costs, performance.now())
-    this.#targets = this.#reader.targetsAt(this.servers)
+    this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
     // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
@@ -346,16 +373,18 @@ export class ClusterMonitor {
     // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
+    this.recent.keepGaps(gaps)
     if (hasRates || (read.length > 0 && !this.isOn('job_stats'))) this.#answered = sample
     this.locks?.look(sample, atNs, atMs)
     for (const { reading } of read) if (this.#meeting.inReading(reading, atMs)) this.#batch.hurry(atNs)
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
     if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
-    const silentMds = silent.filter((n) => n.role === 'mds').map((n) => n.host)
+    const silentMds = silent.filter((n) => n.roles.includes('mds')).map((n) => n.host)
     const onMds = await this.metadata.look({
       ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
       read: read.filter(({ reading }) => reading.service.name === 'mdt'),
+      isLate: late.some((n) => n.roles.includes('mds')),
       silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
     })
     const periods: ServerPeriod[] = []
@@ -367,11 +396,10 @@ export class ClusterMonitor {
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
     this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
-    const known = new Set(this.#targets.map((t) => t.target))
-    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, known)
+    const sums = this.#keeper.keep(sample, atMs, taken, periods, held, this.#expected(late, atMs))
     this.#ledger.take(atNs, atMs, periods)
     for (const p of periods) {
-      this.idleRules.look(p.host, p.rules, atMs)
+      this.idleRules.look(placeOf(p.host, p.service), p.rules, atMs)
       for (const o of p.others ?? []) this.idleRules.look(placeOf(p.host, o.service), o.rules, atMs)
     }
     const unread = this.#reader.targetsAt([...silent, ...late].map(({ host }) => host))
@@ -380,6 +408,34 @@ export class ClusterMonitor {
     this.slots.look(atMs, this.recent, this.jobs)
     if (isNewSecond) this.#endSecond(atMs)
     if (read.length > 0) this.#sampledWallMs = performance.now()
+    this.#fitPeriod(atMs)
+  }
+
+  /** Runs the period that the servers can be read in, from the next sample on. */
+  #fitPeriod(atMs: number): void {
+    for (const [host, time] of this.#reader.takeTimes()) this.#period?.add(host, time)
+    const changed = this.#period?.look(atMs)
+    if (!changed) return
+    this.source.setPeriodNs?.(changed.runMs * NS_PER_MS)
+    const isLonger = changed.runMs > changed.setMs
+    const every = `a sample every ${changed.runMs / 1000} s`
+    const text = isLonger
+      ? `${every} instead of ${changed.setMs / 1000} s: ${changed.why}`
+      : `${every} again, as it was set`
+    const level = isLonger ? 'watch' : 'ok'
+    this.events.add({ atMs, kind: 'mode', level, subject: 'Sampling', text, where: this.source.cluster })
+  }
+
+  /** @param late  servers that are waited for. */
+  #expected(late: readonly NodeConnection[], atMs: number): Expected {
+    const hosts = late.filter((n) => n.roles.includes('oss')).map((n) => n.host)
+    const isUnmet = (host: string): boolean =>
+      !this.#reader.hasMet(host) && atMs - (this.missing.get(host)?.sinceMs ?? atMs) < UNMET_MS
+    return {
+      targets: new Set(this.#targets.map((t) => t.target)),
+      late: new Set(hosts.flatMap((host) => this.#reader.targetsOf(host, 'ost_io'))),
+      hasUnmet: this.servers.some(isUnmet),
+    }
   }
 
   #remember(...sample: Parameters<SampleKeeper['remember']>): void {

@@ -53,7 +53,7 @@ const answer = (s: PadllStatus): ExecResult => ({ stdout: `${JSON.stringify(s)}\
 /** A controller's node that answers what it is told to. */
 function reader(exec: (command: string) => Promise<ExecResult>) {
   const events = new EventLog()
-  const node: NodeConnection = { host: 'qos01', role: 'controller', exec }
+  const node: NodeConnection = { host: 'qos01', roles: ['controller'], exec }
   return { events, padll: new PadllReader(node, events), told: () => events.between(0, Infinity, 100) }
 }
 

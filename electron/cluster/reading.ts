@@ -1,4 +1,4 @@
-/** What one reading of a server says. */
+/** What one reading of a server says: one text a role, which for most servers is one. */
 import type { JobDelta } from '#core/lustre/job-deltas.ts'
 import type { JobEntry } from '#core/lustre/job-stats.ts'
 import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
@@ -41,18 +41,24 @@ export interface ServiceReading {
   readonly wait: ServiceWait | undefined
 }
 
+/** A server in one of its roles. What is of the server as a whole, its name, release and cost, is the same in each. */
 export interface NodeReading extends ServiceReading {
   readonly host: string
-  /** The other services of the server. */
+  /** The other services of the role. */
   readonly others: readonly ServiceReading[]
   /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
   readonly version: LustreVersion | undefined
+  /** Of the role: none where they are all unmounted. */
   readonly targets: readonly TargetReading[]
   /** Lines that no parser could read. */
   readonly skipped: number
   readonly bytes: number
   /** Time from sending the command to its last byte, ms. */
   readonly tookMs: number
+  /** CPU time of that on the server, ms; undefined where this reading was not looked at, null where the server does not tell. */
+  readonly cpuMs: number | null | undefined
+  /** Sampling period that `scale` of its targets is of, ns. */
+  readonly periodNs: number
   /** Time of reading what it answered, ms. */
   readonly parseMs: number
   /** When it was read, on the source's clock, ns. */
@@ -61,9 +67,10 @@ export interface NodeReading extends ServiceReading {
   readonly texts: ReadonlyMap<string, ReadText>
 }
 
-/** What was read of one service of a server; undefined where the server does not have it. */
+/** What was read of one service in a role; undefined where the role does not have it. */
 export const serviceReading = (reading: NodeReading, service: Service): ServiceReading | undefined =>
   [reading, ...reading.others].find((r) => r.service === service)
 
 export type Reading =
-  { readonly ok: true; readonly reading: NodeReading } | { readonly ok: false; readonly reason: string }
+  /** One a role, in the order of `SERVICES`. */
+  { readonly ok: true; readonly readings: readonly NodeReading[] } | { readonly ok: false; readonly reason: string }

@@ -25,6 +25,8 @@ export const JOB_COLUMNS = [
   'granted',
 ] as const
 export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued', 'used'] as const
+/** What is left of a job while one of its targets is not measured. */
+export const PART_COLUMNS = ['rpcs', 'readBps', 'writeBps'] as const
 export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record', 'demand'] as const
 /** Parts of one cycle, ms of wall time. */
 export const CYCLE_COLUMNS = ['collect', 'parse', 'allocate', 'apply'] as const
@@ -73,16 +75,22 @@ export interface RuleText {
   readonly policy: string
 }
 
+const NO_GAPS: ReadonlyMap<string, string> = new Map()
+
 export class Recent {
   readonly raw: Tier
   readonly seconds = tier(SECONDS)
   /** Totals over the targets that were measured, of samples in which others were not: the whole is at least that. */
   readonly partials: SeriesTable
+  /** Rates of jobs on the targets that were measured, where others of theirs were not: each is at least that. */
+  readonly jobParts: SeriesTable
   readonly shares: SeriesTable
   /** What each cycle cost, by node, and in all under `TOTAL`. */
   readonly cycles: SeriesTable
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
+  /** By sample; those in which everything was read are left out. */
+  readonly #gaps = new Map<number, ReadonlyMap<string, string>>()
   #secondMs = 0
   #secondFrom = 1
 
@@ -95,6 +103,7 @@ export class Recent {
     const kept = Math.min(RAW_MOST, Math.max(keepMs === undefined ? RAW_LEAST : 2, samples))
     this.raw = tier(kept)
     this.partials = new SeriesTable(kept, TOTAL_COLUMNS)
+    this.jobParts = new SeriesTable(kept, PART_COLUMNS)
     this.shares = new SeriesTable(kept, SHARE_COLUMNS, ['record'])
     this.cycles = new SeriesTable(kept, CYCLE_COLUMNS)
   }
@@ -104,8 +113,23 @@ export class Recent {
     const second = Math.floor(atMs / 1000) * 1000
     if (second !== this.#secondMs) this.#closeSecond(second)
     const { jobs, targets, totals } = this.raw
-    for (const t of [jobs, targets, totals, this.partials, this.shares, this.cycles]) t.push(atMs)
+    for (const t of [jobs, targets, totals, this.partials, this.jobParts, this.shares, this.cycles]) t.push(atMs)
     return this.raw.totals.newest
+  }
+
+  /** Why servers have no counts in the newest sample, by host. */
+  keepGaps(gaps: ReadonlyMap<string, string>): void {
+    const { newest, oldest } = this.raw.totals
+    if (gaps.size > 0) this.#gaps.set(newest, gaps)
+    for (const sample of this.#gaps.keys()) {
+      if (sample >= oldest) break
+      this.#gaps.delete(sample)
+    }
+  }
+
+  /** Servers without counts in a sample, and why. */
+  gapsAt(sample: number): ReadonlyMap<string, string> {
+    return this.#gaps.get(sample) ?? NO_GAPS
   }
 
   keepRules(host: string, sample: number, text: string, policy: string): void {
@@ -138,6 +162,7 @@ export class Recent {
 
   dropJob(jobId: string): void {
     this.raw.jobs.drop(jobId)
+    this.jobParts.drop(jobId)
     this.seconds.jobs.drop(jobId)
     for (const name of [...this.shares.names]) if (name.startsWith(`${jobId}\u0000`)) this.shares.drop(name)
   }

@@ -135,7 +135,7 @@ describe('the closed list', () => {
   })
 
   it('answers like a shell where the login has no right, and sends nothing', async () => {
-    const node: NodeConnection = { host: 'h', role: 'oss', exec: () => Promise.reject(new Error('it was sent')) }
+    const node: NodeConnection = { host: 'h', roles: ['oss'], exec: () => Promise.reject(new Error('it was sent')) }
     const none: Access = { isRoot: false, sudo: noScope('sudo asks for a password'), lctl: '/usr/sbin/lctl' }
     const answer = await gate(node, none).exec('lctl dl')
     expect(answer).toMatchObject({
@@ -228,7 +228,7 @@ describe('a line that is not on the list', () => {
   it.each(REFUSED.map((l) => [l.slice(0, 100), l]))('is refused: %s', async (_, line) => {
     const seen: string[] = []
     const answer: ExecResult = { stdout: '', stderr: '', code: 0 }
-    const node: NodeConnection = { host: 'h', role: 'oss', exec: async (c) => (seen.push(c), answer) }
+    const node: NodeConnection = { host: 'h', roles: ['oss'], exec: async (c) => (seen.push(c), answer) }
     for (const access of [ROOT, BROAD]) {
       await expect(gate(node, access).exec(line)).rejects.toMatchObject({ failure: { code: 'REMOTE_COMMAND_REFUSED' } })
     }

@@ -131,7 +131,7 @@ const MAY_NOT = 126
 export function gate(node: NodeConnection, access: Access): NodeConnection {
   return {
     host: node.host,
-    role: node.role,
+    roles: node.roles,
     timers: node.timers,
     exec: async (command) => {
       const literal = literalOf(command, access)

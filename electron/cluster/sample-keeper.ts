@@ -5,6 +5,7 @@ import type { History } from '../history/history.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource } from './connection.ts'
 import type { ServerPeriod } from './control-loop.ts'
+import { Coverage, type Covered, type Expected } from './coverage.ts'
 import type { JobRegistry } from './job-registry.ts'
 import type { PairJournal } from './pair-journal.ts'
 import { jobColumn, type Recent, shareName, TOTAL } from './recent.ts'
@@ -16,9 +17,10 @@ import { Throttling } from './throttling.ts'
 /** Samples of a live cluster that a server may miss, late or not due, before a run at a limit counts as broken off. */
 const LIVE_BRIDGE = 5
 
-/** Samples behind "at work". */
-const ACTIVE_SAMPLES = 100
+/** Whole samples without an operation, after which a job is no longer at work. */
+const IDLE_SAMPLES = 100
 const GAP = { rpcs: null, readBps: null, writeBps: null, throttled: null } as const
+const IDLE = { rpcs: 0, readBps: 0, writeBps: 0, throttled: 0 } as const
 
 export class SampleKeeper {
   readonly #source: ClusterSource
@@ -28,6 +30,11 @@ export class SampleKeeper {
   readonly #journal: PairJournal
   readonly #throttling: Throttling
   readonly #matcher = new RuleMatcher()
+  readonly #coverage: Coverage
+  /** Of the sample at hand. */
+  #covered: Covered = { isWhole: true, hasAllOf: () => true }
+  /** Jobs at work, each with the samples that are known since its last operation, and whether it was seen on an MDT. */
+  readonly #atWork = new Map<string, { idle: number; readonly onMetadata: boolean }>()
   /** Records as last handed to the history. */
   readonly #keptRecord = new Map<string, number>()
 
@@ -38,13 +45,14 @@ export class SampleKeeper {
     this.#recent = recent
     this.#jobs = jobs
     this.#history = history
+    this.#coverage = new Coverage(jobs)
   }
 
   /**
    * Keeps sample number `sample`, taken at `atMs`, in memory.
    *
-   * @param held     what was held for servers that did not answer.
-   * @param targets  targets of the cluster: while one is not measured, the totals are partial.
+   * @param held      what was held for servers that did not answer.
+   * @param expected  targets of the cluster: while one is not measured, the totals are partial.
    */
   keep(
     sample: number,
@@ -52,13 +60,14 @@ export class SampleKeeper {
     readings: readonly NodeReading[],
     periods: readonly ServerPeriod[],
     held: readonly ServerPeriod[],
-    targets: ReadonlySet<string>,
+    expected: Expected,
   ): ClusterSums {
     const seconds = this.#source.periodNs / NS_PER_S
     const sums = sumSample(readings, periods, held, (id) => this.#jobs.find(id) !== undefined)
+    this.#covered = this.#coverage.of(atMs, new Set(sums.targets.map((t) => t.target)), expected)
     readings.forEach((reading, i) => {
       const period = periods[i] as ServerPeriod
-      this.#recent.keepRules(reading.host, sample, period.rulesText, policyOf(reading))
+      this.#recent.keepRules(placeOf(reading.host, period.service), sample, period.rulesText, policyOf(reading))
       for (const { service, rulesText } of period.others ?? []) {
         const other = reading.others.find((o) => o.service.name === service)
         this.#recent.keepRules(placeOf(reading.host, service), sample, rulesText, other ? policyOf(other) : '')
@@ -68,13 +77,13 @@ export class SampleKeeper {
     })
     this.#keepTargets(sums, seconds)
     this.#keepRecords(sums, [...periods, ...held])
-    this.#keepJobs(sums, seconds, targets, this.#measuresMetadata(readings))
-    this.#keepTotals(sums, seconds, targets)
+    this.#keepJobs(sums, seconds, this.#measuresMetadata(readings))
+    this.#keepTotals(sums, seconds)
     return sums
   }
 
   /**
-   * Hands the sample to the history.
+   * Hands the sample that was kept last to the history.
    *
    * @param unread  targets of which nothing was read.
    * @throws        when the disk does not take it.
@@ -89,7 +98,7 @@ export class SampleKeeper {
   ): void {
     const seconds = this.#source.periodNs / NS_PER_S
     for (const p of periods) {
-      this.#history.recordRules(atMs, p.host, p.rules)
+      this.#history.recordRules(atMs, placeOf(p.host, p.service), p.rules)
       for (const o of p.others ?? []) this.#history.recordRules(atMs, placeOf(p.host, o.service), o.rules)
       for (const d of p.decisions) {
         if (p.reports.get(d.target)?.held) continue
@@ -112,10 +121,9 @@ export class SampleKeeper {
     )
     // Of servers that did not answer, a gap is kept: without one a chart would draw a line across.
     const gaps = unread.map((t) => ({ ...t, rpcs: null, serviceMs: null, queued: null }))
-    const known = new Set([...measuredNow, ...gaps].map((t) => t.target))
     const hasMetadata = this.#measuresMetadata(readings)
-    const jobs = this.#jobSamples(sums, seconds, this.#wholeJobs(sums, known), hasMetadata)
-    const whole = this.#clusterSample(sums, seconds, known, hasMetadata)
+    const jobs = this.#jobSamples(sums, seconds, hasMetadata)
+    const whole = this.#clusterSample(sums, seconds, hasMetadata)
     this.#history.record(atMs, jobs, [...measuredNow, ...gaps], (id) => this.factsOf(id), whole)
   }
 
@@ -130,18 +138,14 @@ export class SampleKeeper {
     this.#recent.dropJob(jobId)
     this.#throttling.drop(jobId)
     this.#keptRecord.delete(jobId)
+    this.#atWork.delete(jobId)
   }
 
   /** Sums of the whole; a total of which a part is not known is a gap. */
-  #clusterSample(
-    { jobs, targets, total }: ClusterSums,
-    seconds: number,
-    known: ReadonlySet<string>,
-    hasMetadata: boolean,
-  ): ClusterSample {
+  #clusterSample({ jobs, targets, total }: ClusterSums, seconds: number, hasMetadata: boolean): ClusterSample {
     const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
     const mdops = hasMetadata ? sum((j) => j.mdops) : null
-    if (targets.length === 0 || targets.length < known.size) return { mdops }
+    if (targets.length === 0 || !this.#covered.isWhole) return { mdops }
     return {
       rpcs: sum((j) => j.rpcs),
       readBps: sum((j) => j.readBytes),
@@ -151,12 +155,13 @@ export class SampleKeeper {
     }
   }
 
-  #jobSamples(sums: ClusterSums, seconds: number, isWhole: (id: string) => boolean, hasMetadata: boolean): JobSample[] {
+  #jobSamples(sums: ClusterSums, seconds: number, hasMetadata: boolean): JobSample[] {
     const out: JobSample[] = []
     for (const [jobId, j] of sums.jobs) {
       // An idle job whose record stands still has nothing to tell.
-      const whole = isWhole(jobId)
-      const isIdle = j.rpcs === 0 && j.mdops === 0 && j.atLimit === 0
+      const whole = this.#covered.hasAllOf(jobId)
+      const isIdle =
+        j.rpcs === 0 && j.mdops === 0 && j.atLimit === 0 && (hasMetadata || !this.#atWork.get(jobId)?.onMetadata)
       if (whole && isIdle && (j.record === undefined || this.#keptRecord.get(jobId) === j.record)) continue
       if (j.record !== undefined) this.#keptRecord.set(jobId, j.record)
       out.push({
@@ -166,10 +171,11 @@ export class SampleKeeper {
         mdops: hasMetadata ? j.mdops / seconds : null,
       })
     }
-    // Jobs of which nothing at all was read: a gap each, while they may be at work.
-    for (const { jobId } of this.#jobs.all) {
-      if (!sums.jobs.has(jobId) && !isWhole(jobId) && this.#isActive(jobId))
-        out.push({ jobId, ...GAP, record: null, mdops: null })
+    // Jobs of which nothing was read, or not all of it: a gap each, while they may be at work.
+    for (const [jobId, { onMetadata }] of this.#atWork) {
+      if (sums.jobs.has(jobId)) continue
+      if (!this.#covered.hasAllOf(jobId)) out.push({ jobId, ...GAP, record: null, mdops: null })
+      else if (onMetadata && !hasMetadata) out.push({ jobId, ...IDLE, record: null, mdops: null })
     }
     return out
   }
@@ -183,20 +189,18 @@ export class SampleKeeper {
     }
   }
 
-  /** Whether a job did something in the last samples that are known of it. */
-  #isActive(jobId: string): boolean {
-    const { jobs } = this.#recent.raw
-    return jobs.mean(jobId, jobColumn('rpcs'), jobs.newest, ACTIVE_SAMPLES) > 0
-  }
-
-  /** Jobs of which every target was measured: what is left of the others is not their rate. */
-  #wholeJobs(sums: ClusterSums, known: ReadonlySet<string>): (id: string) => boolean {
-    const measured = new Set(sums.targets.map((t) => t.target))
-    const missing = [...known].filter((t) => !measured.has(t))
-    if (missing.length === 0) return () => true
-    return (id) => {
-      const targets = this.#jobs.find(id)?.targets
-      return targets === undefined || !missing.some((t) => targets.has(t))
+  /** Follows which jobs are at work, by what is known of them. */
+  #followWork({ jobs }: ClusterSums, hasMetadata: boolean): void {
+    for (const [id, j] of jobs) {
+      if (j.rpcs === 0 && j.mdops === 0) continue
+      const work = this.#atWork.get(id)
+      this.#atWork.set(id, { idle: 0, onMetadata: j.mdops > 0 || work?.onMetadata === true })
+    }
+    for (const [id, work] of this.#atWork) {
+      const j = jobs.get(id)
+      if (j && (j.rpcs > 0 || j.mdops > 0)) continue
+      if (!this.#covered.hasAllOf(id) || (work.onMetadata && !hasMetadata)) continue
+      if (++work.idle > IDLE_SAMPLES) this.#atWork.delete(id)
     }
   }
 
@@ -245,18 +249,23 @@ export class SampleKeeper {
 
   /** Whether every MDS was measured: what a job does on the others is not what it does. */
   #measuresMetadata(readings: readonly NodeReading[]): boolean {
-    const measured = readings.filter((r) => r.targets.every((t) => t.deltas !== undefined)).map((r) => r.host)
-    return this.#source.nodes.every((n) => n.role !== 'mds' || measured.includes(n.host))
+    const measured = readings
+      .filter((r) => r.service.name === 'mdt' && r.targets.every((t) => t.deltas !== undefined))
+      .map((r) => r.host)
+    return this.#source.nodes.every((n) => !n.roles.includes('mds') || measured.includes(n.host))
   }
 
-  #keepJobs(sums: ClusterSums, seconds: number, known: ReadonlySet<string>, hasMetadata: boolean): void {
+  #keepJobs(sums: ClusterSums, seconds: number, hasMetadata: boolean): void {
+    const { jobParts } = this.#recent
     const { jobs } = this.#recent.raw
+    const { hasAllOf } = this.#covered
+    this.#followWork(sums, hasMetadata)
     const metadata = (n: number): number => (hasMetadata ? n / seconds : NaN)
-    const isWhole = this.#wholeJobs(sums, known)
     for (const [id, j] of sums.jobs) {
-      // What is left of a job while a target of its is not measured is not its rate: a gap, not half of it. Its record is
-      // no measurement: it stands.
-      if (!isWhole(id)) {
+      // What is left of a job while a target of its is not measured is not its rate: a gap, with what was measured beside
+      // it. Its record is no measurement: it stands.
+      if (!hasAllOf(id)) {
+        if (j.rpcs > 0) jobParts.set(id, j.rpcs / seconds, j.readBytes / seconds, j.writeBytes / seconds)
         if (j.record !== undefined) jobs.set(id, NaN, NaN, NaN, NaN, j.record, NaN, NaN, NaN, NaN)
         continue
       }
@@ -269,17 +278,17 @@ export class SampleKeeper {
     }
     // A known job without an RPC was idle, unless a target that it uses was not measured.
     for (const j of this.#jobs.all) {
-      if (sums.jobs.has(j.jobId) || !isWhole(j.jobId)) continue
+      if (sums.jobs.has(j.jobId) || !hasAllOf(j.jobId)) continue
       jobs.set(j.jobId, 0, 0, 0, 0, NaN, 0, metadata(0), NaN, NaN)
     }
   }
 
-  #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number, known: ReadonlySet<string>): void {
+  #keepTotals({ jobs, targets, total }: ClusterSums, seconds: number): void {
     const sum = (of: (j: JobSums) => number): number => [...jobs.values()].reduce((n, j) => n + of(j), 0) / seconds
     if (targets.length === 0) return
     const rpcs = sum((j) => j.rpcs)
     // A chart of the whole has a gap where a part is not known; the part is kept beside it.
-    const table = targets.length < known.size ? this.#recent.partials : this.#recent.raw.totals
+    const table = this.#covered.isWhole ? this.#recent.raw.totals : this.#recent.partials
     table.set(
       TOTAL,
       sum((j) => j.readBytes),

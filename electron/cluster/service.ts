@@ -1,14 +1,14 @@
 /** The Lustre services whose rules the console reads and writes, and where their parameters are. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import type { NodeConnection } from './connection.ts'
+import type { NodeRole } from './connection.ts'
 
 export interface Service {
   readonly name: ServiceName
   /** Role of the nodes that run it. */
-  readonly role: NodeConnection['role']
+  readonly role: NodeRole
   readonly policies: string
   readonly rules: string
-  /** Whether its name stands for the server where no service is named: every server has one such. */
+  /** Whether it is the one that a role is named after: its readings carry the others of the role. */
   readonly isFirst: boolean
   /** job_stats of its targets, and how a target's name is read from the parameter. Services of one server share them. */
   readonly jobStats: string
@@ -35,13 +35,16 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
 /** Parameter of a service's statistics: how long its requests waited. */
 export const statsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'stats')
 
+/** Parameter of how long a service expects to take. */
+export const timeoutsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'timeouts')
+
 /** Whether a value is of job_stats, the sum of a table that was cut down included. */
 export const isJobStats = (name: string): boolean => name.endsWith('.job_stats') || name.endsWith('.job_stats.sum')
 
-/** Services of one server that are read together, the one that its name stands for first. */
-export const servicesOf = (role: Service['role']): readonly Service[] =>
-  Object.values(SERVICES).filter((s) => s.role === role)
+/** Services of a server with these roles, the first one of each role before its others. */
+export const servicesOf = (roles: readonly NodeRole[]): readonly Service[] =>
+  Object.values(SERVICES).filter((s) => roles.includes(s.role))
 
-/** By what the rules of a service are kept: the server itself for its first service. */
+/** By what the rules of a service are kept: the server itself for data, since an OSS has one service. */
 export const placeOf = (host: string, service: ServiceName): string =>
-  SERVICES[service].isFirst ? host : `${host}/${service}`
+  service === 'ost_io' ? host : `${host}/${service}`

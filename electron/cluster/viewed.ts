@@ -51,6 +51,8 @@ export interface RecentRead {
   readonly raw: { readonly jobs: SeriesAt; readonly targets: SeriesAt; readonly totals: SeriesAt }
   /** Totals over the targets that were measured, where others were not. */
   readonly partials: SeriesAt
+  /** The same of jobs, in the order of PART_COLUMNS. */
+  readonly jobParts: SeriesAt
   readonly shares: SeriesRead
   rulesAt(place: string, sample: number): RulesRead | undefined
   /** Finest tier that a window ending at sample `at` is drawn from. */

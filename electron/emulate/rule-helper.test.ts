@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { ruleHelper } from '#core/emulator/rule-helper.ts'
+import { parseTimers } from '../enforce/expiry.ts'
 import { resourcePath } from '../host/resources.ts'
 import { scratch } from '../ssh/testing/sshd.ts'
 import { bytesScenario } from './testing/emulation.ts'
@@ -101,7 +102,9 @@ describe('the helper of an emulated server', () => {
     expect(sudo(`expire 60 sluice-x ${PARAMETER} reg sl_a`)).toMatchObject({ code: 0 })
     expect(sudo(`start ${PARAMETER} reg sl_a 'jobid={a.n01}' 50`)).toMatchObject({ code: 0 })
     expect(rules()).toContain('sl_a jobid={a.n01} 50')
-    expect(sudo('list').stdout).toBe(`timer sluice-x 61 ${PARAMETER} reg sl_a\n1.00 1.00\n`)
+    expect(parseTimers('helper', sudo('list').stdout)).toEqual([
+      { unit: 'sluice-x', stops: [{ parameter: PARAMETER, queue: 'reg', name: 'sl_a' }], leftS: 60, isOwn: true },
+    ])
     expect(node.exec(`/usr/local/sbin/sluice-rule stop ${PARAMETER} reg sl_a`, ops).code).not.toBe(0)
     cluster.sim.runUntil(61e9 - 1)
     expect(rules()).toContain('sl_a')

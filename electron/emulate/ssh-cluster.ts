@@ -23,7 +23,7 @@ export interface SshClusterOptions {
 }
 
 export interface SshCluster {
-  readonly nodes: readonly { readonly name: string; readonly role: EmulatedNode['role']; readonly port: number }[]
+  readonly nodes: readonly { readonly name: string; readonly roles: EmulatedNode['roles']; readonly port: number }[]
   readonly fingerprint: string
   readonly clusterFile: string
   readonly knownHosts: string
@@ -52,14 +52,14 @@ export async function serveCluster(emulation: Emulation, o: SshClusterOptions): 
     }
     servers.push(served.value)
   }
-  const found = nodes.map(({ name, role }, i) => ({ name, role, port: servers[i]?.port ?? 0 }))
+  const found = nodes.map(({ name, roles }, i) => ({ name, roles, port: servers[i]?.port ?? 0 }))
   const clusters = [
     {
       name: emulation.source.cluster,
       env: 'DEV',
       max_rate: Math.min(999_999, Math.max(1, Math.round(emulation.source.maxRate))),
-      nodes: found.map(({ role, port }) => ({
-        ...{ host: HOST, port, user: o.user, identity: o.key.identity, roles: [role], jump: null },
+      nodes: found.map(({ roles, port }) => ({
+        ...{ host: HOST, port, user: o.user, identity: o.key.identity, roles: [...roles], jump: null },
       })),
     },
   ]

@@ -1,4 +1,5 @@
 /** One command to one server, with the time that it has. */
+import { formatTimeout } from '#core/base/figure-text.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
 
 /**
@@ -26,7 +27,10 @@ export async function ask(node: NodeConnection, command: string, ms: number): Pr
     }
   })()
   const late = new Promise<Answer>((resolve) => {
-    timer = setTimeout(() => resolve({ kind: 'late', why: `no answer for ${ms / 1000} s`, pending: answered }), ms)
+    timer = setTimeout(
+      () => resolve({ kind: 'late', why: `no answer for ${formatTimeout(ms)}`, pending: answered }),
+      ms,
+    )
   })
   const answer = await Promise.race([answered, late])
   clearTimeout(timer)

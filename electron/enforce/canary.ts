@@ -5,6 +5,8 @@
  * times of the jobs that the change does not cover, and RPCs queued beyond what the clients of the covered jobs can send. A
  * server that gives no reading is not watched, and that is a reason to go back, too.
  */
+import { formatTimeout } from '#core/base/figure-text.ts'
+
 export interface GuardReading {
   /** On the source's clock, Unix ms. */
   readonly atMs: number
@@ -110,7 +112,8 @@ export async function watchCanary(
   for (;;) {
     const now = await watch.next(signal)
     if (signal?.aborted) return { broken: 'cancelled during the watch', says }
-    if (!now) return { broken: `no reading for ${watch.limits.silentMs / 1000} s, so it could not be watched`, says }
+    if (!now)
+      return { broken: `no reading for ${formatTimeout(watch.limits.silentMs)}, so it could not be watched`, says }
     slow = isSlow(watch, now) ? slow + 1 : 0
     beganMs ??= now.atMs
     says = judgeReading(watch, now, slow)

@@ -20,9 +20,12 @@ export function makeSystemdTimer({ unit, seconds, stops }: TimerSpec, lctl: stri
 
 export const endSystemdTimer = (unit: string): string => `systemctl stop ${unit}.timer`
 
-/** `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between releases. */
+/**
+ * `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between releases. --all: the
+ * service of a waiting timer is inactive, and of units that a pattern names systemctl leaves out inactive ones.
+ */
 export const LIST_SYSTEMD_TIMERS =
-  "systemctl show --property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart 'sluice-*.timer' 'sluice-*.service'; " +
+  "systemctl show --all --property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart 'sluice-*.timer' 'sluice-*.service'; " +
   'cat /proc/uptime'
 
 const SPAN_S: Readonly<Record<string, number>> = {
@@ -43,6 +46,14 @@ export function spanSeconds(text: string): number | undefined {
   }
   return sum
 }
+
+/** Arguments of a timer that the helper on a server made: `PARAMETER QUEUE NAME ...`; undefined for any other command line. */
+export function helperStops(command: string): string | undefined {
+  const at = command.indexOf(HELPER_CALL)
+  const end = command.indexOf(' ;', at)
+  return at < 0 ? undefined : command.slice(at + HELPER_CALL.length, end < 0 ? undefined : end)
+}
+const HELPER_CALL = '/sluice-rule fire '
 
 /** Timers that wait: unit, uptime at which each fires, and the command line it runs as systemd prints it. */
 export function readSystemdTimers(

@@ -11,7 +11,13 @@ import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
 import { within } from '../cluster/deadline.ts'
 import { endShellTimer, LIST_SHELL_TIMERS, makeShellTimer, readShellTimers } from './expiry-shell.ts'
 import { faultOf, isLctl, isUnit, NAME, PARAMETERS, type TimerSpec, type TimerStop } from './expiry-spec.ts'
-import { endSystemdTimer, LIST_SYSTEMD_TIMERS, makeSystemdTimer, readSystemdTimers } from './expiry-systemd.ts'
+import {
+  endSystemdTimer,
+  helperStops,
+  LIST_SYSTEMD_TIMERS,
+  makeSystemdTimer,
+  readSystemdTimers,
+} from './expiry-systemd.ts'
 
 /** A timer as a server lists it. */
 export interface FoundTimer {
@@ -98,13 +104,20 @@ function stopsOfWords(text: string): TimerStop[] | undefined {
   return stops
 }
 
-const ASSIGNMENT = /([A-Za-z0-9_.]+\.nrs_tbf_rule)=["'\\]*(?:(reg|hp) )?stop ([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/g
+const STOP_VALUE = /=["'\\]*(?:(reg|hp) )?stop ([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/y
 
-/** What a command line of ours stops, however its words are quoted. */
+/** Rules that a command line stops, however its words are quoted. Time grows with its length: a server may print what it likes. */
 function stopsOfCommand(text: string): TimerStop[] {
-  return [...text.matchAll(ASSIGNMENT)].flatMap(([, parameter = '', queue = 'both', name = '']) =>
-    PARAMETERS.has(parameter) ? [{ parameter, queue: queue as QueueChoice, name }] : [],
-  )
+  const found: { readonly at: number; readonly stop: TimerStop }[] = []
+  for (const parameter of PARAMETERS) {
+    for (let at = text.indexOf(parameter); at >= 0; at = text.indexOf(parameter, at + parameter.length)) {
+      STOP_VALUE.lastIndex = at + parameter.length
+      const [, queue = 'both', name] = STOP_VALUE.exec(text) ?? []
+      const isWhole = at === 0 || !/[A-Za-z0-9_.]/.test(text[at - 1] ?? '')
+      if (name !== undefined && isWhole) found.push({ at, stop: { parameter, queue: queue as QueueChoice, name } })
+    }
+  }
+  return found.sort((a, b) => a.at - b.at).map((f) => f.stop)
 }
 
 const HELPER_LINE = /^timer (\S+) (\d+) (.*)$/
@@ -119,16 +132,20 @@ export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
     // One of another login must not hide ours.
     if (isUnit(t.unit) && (t.isOwn || !found.has(t.unit)) && !found.get(t.unit)?.isOwn) found.set(t.unit, t)
   }
-  if (kind === 'systemd') {
+  if (kind === 'systemd' || kind === 'helper') {
     for (const { unit, at, command } of readSystemdTimers(stdout)) {
-      add({ unit, stops: stopsOfCommand(command), leftS: left(at), isOwn: true })
+      const words = helperStops(command)
+      const stops = words === undefined ? stopsOfCommand(command) : (stopsOfWords(words) ?? [])
+      add({ unit, stops, leftS: left(at), isOwn: true })
     }
-  } else if (kind === 'shell') {
+  }
+  if (kind === 'shell') {
     for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
       const stops = stopsOfWords(rest)
       if (stops) add({ unit, stops, leftS: left(at), pid, isOwn })
     }
   } else if (kind === 'helper') {
+    // Of a server without systemd, where the helper keeps the time itself.
     for (const line of stdout.split('\n')) {
       const m = HELPER_LINE.exec(line)
       const stops = m && stopsOfWords(m[3] ?? '')
@@ -148,6 +165,8 @@ export function covers(found: Pick<FoundTimer, 'stops'>, wanted: readonly TimerS
 
 /** A server that has not answered by then is taken for silent, wall ms. */
 export const ANSWER_MS = 30_000
+/** Longest list of timers that is looked at, bytes: a hundred timers of a thousand rules. */
+const LIST_MOST = 8 << 20
 
 /**
  * The timers of ours on a server. Failures: NO_TIMERS, TIMERS_UNREADABLE.
@@ -159,11 +178,13 @@ export async function readTimers(node: NodeConnection, answerMs = ANSWER_MS): Pr
   const command = listTimersCommand(kind)
   if (!command.ok) return command
   const r = await within(node.exec(command.value), answerMs).catch(() => undefined)
-  if (r?.code === 0 && UPTIME.test(r.stdout)) return ok(parseTimers(kind, r.stdout))
+  const isLong = r !== undefined && r.stdout.length > LIST_MOST
+  if (r?.code === 0 && !isLong && UPTIME.test(r.stdout)) return ok(parseTimers(kind, r.stdout))
+  const said = r?.stderr.trim().split('\n').at(-1) ?? ''
   return fail({
     code: 'TIMERS_UNREADABLE',
     what: `The expiry timers of ${node.host} could not be read`,
-    why: r ? (r.stderr.trim().split('\n').at(-1) ?? '') : 'the server did not answer',
+    why: isLong ? `it printed ${r.stdout.length} bytes` : r ? said : 'the server did not answer',
     unaffected: 'Timers that are there fire all the same.',
     next: 'Look again when the server answers.',
   })

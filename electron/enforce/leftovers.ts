@@ -4,7 +4,7 @@
  */
 import type { Leftover } from '#core/api/clusters.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
 import type { Audit } from './audit.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'
@@ -104,7 +104,7 @@ async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<
  * @returns  leftovers, rules without a timer first; and what could not be told.
  */
 export async function findLeftovers(parts: LeftoverParts): Promise<{ list: FoundLeftover[]; fault: string }> {
-  const nodes = parts.nodes.filter((n) => n.role === 'oss' || n.role === 'mds')
+  const nodes = parts.nodes.filter(isLustreServer)
   const found = await Promise.all(nodes.map((n) => leftoversOn(n, parts)))
   const list = found.flatMap((f) => (typeof f === 'string' ? [] : f))
   const danger = (l: FoundLeftover): number => (l.rule === '' ? 2 : l.timer === '' ? 0 : 1)
@@ -124,9 +124,8 @@ export async function cleanLeftovers(
   const hosts = [...new Set(chosen.map((l) => l.host))]
   return Promise.all(
     hosts.flatMap((host) => {
-      // A server of several roles is a node for each; rules are read by role.
       const mine = chosen.filter((l) => l.host === host)
-      const node = parts.nodes.find((n) => n.host === host && (n.role === 'oss' || n.role === 'mds'))
+      const node = parts.nodes.find((n) => n.host === host && isLustreServer(n))
       return node ? [cleanOn(node, mine, parts)] : []
     }),
   )

@@ -2,11 +2,12 @@
  * One server's part of a change of policy: step by step, waiting between steps until a policy is stopped. A release that loses
  * queued RPCs for good must never be told the next step too early, so a wait that does not end is an end of its own.
  */
-import { planBackPolicy, type PolicyChoice, type PolicyPlan, type PolicyStep } from '#core/control/policy-plan.ts'
+import { planBackPolicy, type PolicyPlan, type PolicyStep } from '#core/control/policy-plan.ts'
 import { standingDiff } from '#core/control/standing.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { primaryPolicy, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Service } from '../cluster/service.ts'
 import { ask, type Answer } from './ask.ts'
 import { readServer, type ServerNow } from './read-server.ts'
@@ -18,7 +19,8 @@ export interface PolicyServer {
   readonly found: ServerRules
   /** As they were when it was planned. */
   readonly policies: readonly PolicyStatus[]
-  readonly to: PolicyChoice
+  /** Rules that are started again with the policy. */
+  readonly restored: readonly RuleLine[]
   /** Longest wait for a policy to stop, wall ms. */
   readonly waitMs: number
 }
@@ -62,7 +64,8 @@ class PolicyCommit implements ServerSender {
   async #read(): Promise<ServerNow | undefined> {
     for (const ms of [0, ...this.#parts.pausesMs]) {
       if (ms > 0) await pause(ms)
-      const read = await readServer(this.#parts.node, this.#service, this.#server.found, this.#parts.answerMs)
+      const { node, answerMs } = this.#parts
+      const read = await readServer(node, this.#service, this.#server.found, answerMs, 'may be hidden')
       if (read) return read
     }
     return undefined
@@ -153,12 +156,16 @@ class PolicyCommit implements ServerSender {
     this.#parts.step('reading back', this.#server.plan.steps.length)
     const now = await this.#read()
     if (!now) return this.#end('unknown', 'the policies could not be read back')
-    const { plan, to } = this.#server
-    const isThere = plan.queues.every((q) => {
-      const p = primaryPolicy(now.policies, q)
+    const isThere = this.#server.plan.wanted.every(({ queue, policy: to }) => {
+      const p = primaryPolicy(now.policies, queue)
       return p?.name === to.name && (to.name !== 'tbf' || p.arg === to.arg)
     })
-    return isThere && this.#open === 0 ? undefined : this.rollBack('read back: another policy runs')
+    if (!isThere || this.#open > 0) return this.rollBack('read back: another policy runs')
+    const absent = this.#server.restored.filter(
+      (r) => !now.rules.some((n) => n.queue === r.queue && n.name === r.name && n.rate === r.rate),
+    )
+    if (absent.length === 0) return undefined
+    return this.rollBack(`read back: ${absent.map((r) => r.name).join(', ')} did not come back`)
   }
 
   settle(): Promise<ServerEnd> {

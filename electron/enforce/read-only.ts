@@ -31,7 +31,7 @@ export class ReadOnlyError extends Error {
 export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): NodeConnection {
   return {
     host: node.host,
-    role: node.role,
+    roles: node.roles,
     literal: (command) => node.literal?.(command) ?? command,
     get timers() {
       return node.timers

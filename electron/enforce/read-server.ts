@@ -16,12 +16,17 @@ export interface ServerNow extends ServerRules {
   readonly policies: readonly PolicyStatus[]
 }
 
-/** Reads a server; undefined when it cannot be read, or prints no rule although TBF runs. */
+/**
+ * Reads a server; undefined when it cannot be read, or prints no rule although TBF runs.
+ *
+ * @param rulesAre  `may be hidden`: also where one of two queues runs TBF, when servers show no rules; for changes of policy.
+ */
 export async function readServer(
   node: NodeConnection,
   service: Service,
   like: Pick<ServerRules, 'profile' | 'realtime' | 'depth'>,
   answerMs = ANSWER_MS,
+  rulesAre: 'shown' | 'may be hidden' = 'shown',
 ): Promise<ServerNow | undefined> {
   const command = getParamCommand(service.policies, service.rules)
   const r = await within(node.exec(command), answerMs).catch(() => undefined)
@@ -34,8 +39,9 @@ export async function readServer(
   const statuses = parseNrsPolicies(policies).policies
   const server = serverRules(node.host, statuses, rules, profile, { realtime, depth })
   // Where TBF does not run there are no rules to read, and that is known; where it runs there is always one.
-  const runsTbf = QUEUES.some((q) => server.tbf[q] !== undefined)
-  return runsTbf && rules.length === 0 ? undefined : { ...server, policies: statuses }
+  const on = QUEUES.filter((q) => server.tbf[q] !== undefined).length
+  const isHidden = rulesAre === 'may be hidden' && server.hp && on === 1
+  return on > 0 && rules.length === 0 && !isHidden ? undefined : { ...server, policies: statuses }
 }
 
 /** The release that a server names now; undefined when it cannot be read. */

@@ -24,7 +24,7 @@ export interface StandingRule extends RuleSpot {
 /** The rules of a server's services; undefined when it does not answer. A service that is not there has none. */
 export async function readStanding(node: NodeConnection, answerMs: number): Promise<StandingRule[] | undefined> {
   const found: StandingRule[] = []
-  for (const service of servicesOf(node.role)) {
+  for (const service of servicesOf(node.roles)) {
     const lines = await readService(node, service, answerMs)
     if (!lines) return undefined
     const seen = new Set<string>()

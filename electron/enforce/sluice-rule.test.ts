@@ -7,6 +7,7 @@ import { noScope } from '../cluster/discovery/sudo-scope.ts'
 import { throughHelper } from '../cluster/remote-helper.ts'
 import { scratch } from '../ssh/testing/sshd.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand, parseTimers } from './expiry.ts'
+import { readRecorded, recordedFile } from '../../tests/lab/systemd-answers.ts'
 
 const SOURCE = join(import.meta.dirname, '../../resources/server/sluice-rule')
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
@@ -187,10 +188,16 @@ describe('the helper where there is systemd', () => {
     for (const name of ['systemd-run', 'systemctl']) {
       writeFileSync(
         join(bin, name),
-        `#!/bin/sh\nprintf '%s|' ${name} "$@" >>'${folder}/log'; echo >>'${folder}/log'\n[ "$1" != show ] || printf 'Description=sluice-rule sluice-a 90 ${OST} reg sl_a\\n\\nDescription=other\\n'\n`,
+        `#!/bin/sh\nprintf '%s|' ${name} "$@" >>'${folder}/log'; echo >>'${folder}/log'\n[ "$1" != show ] || cat '${join(folder, 'shown')}'\n`,
       )
       chmodSync(join(bin, name), 0o755)
     }
+    // The helper's own timer, as systemd 252 showed it.
+    const { answers } = readRecorded(readFileSync(recordedFile(252), 'utf8'))
+    const shown = answers.find(
+      (a) => a.command.startsWith('systemctl show --all') && a.stdout.includes('sluice-rule fire'),
+    )
+    writeFileSync(join(folder, 'shown'), shown?.stdout ?? '')
     install({ 'PATH=/usr/sbin': `PATH=${bin}:/usr/sbin` })
   })
 
@@ -199,7 +206,9 @@ describe('the helper where there is systemd', () => {
     expect(log()[0]?.replace(/sluice-rule sluice-a \d+ /, 'sluice-rule sluice-a AT ')).toBe(
       `systemd-run|--quiet|--on-active=90s|--timer-property=AccuracySec=1s|--unit=sluice-a|--collect|--description=sluice-rule sluice-a AT ${OST} reg sl_a|${program}|fire|${OST}|reg|sl_a|`,
     )
-    expect(parseTimers('helper', run(['list']).stdout)).toMatchObject([{ unit: 'sluice-a', stops: [{ name: 'sl_a' }] }])
+    expect(parseTimers('helper', run(['list']).stdout)).toMatchObject([
+      { unit: 'sluice-rec-h', stops: [{ name: 'sl_help' }, { name: 'sl_more', queue: 'both' }] },
+    ])
     run(['end', 'sluice-a'])
     expect(log().at(-1)).toBe('systemctl|stop|sluice-a.timer|')
   })

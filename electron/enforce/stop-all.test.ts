@@ -313,14 +313,14 @@ esac
     const servers = [
       {
         host: 'oss01',
-        role: 'oss' as const,
+        roles: ['oss'] as const,
         rules: [
           { ...spot, name: ours },
           { ...spot, name: 'hog' },
         ],
         units: ['sluice-t1'],
       },
-      { host: "o'; reboot #", role: 'oss' as const, rules: [{ ...spot, name: '$(id)' }], units: ['$(id)'] },
+      { host: "o'; reboot #", roles: ['oss'] as const, rules: [{ ...spot, name: '$(id)' }], units: ['$(id)'] },
     ]
     const script = stopScriptText("a\n; reboot '", servers, 0)
     expect(script.rules).toBe(2)

@@ -4,7 +4,7 @@
  * what to type instead.
  */
 import type { NodeEnd } from '#core/api/rule-edits.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
 import type { Audit } from './audit.ts'
 import { readTimers } from './expiry.ts'
 import { ownership } from './own-names.ts'
@@ -71,7 +71,7 @@ async function stopOn(node: NodeConnection, parts: StopParts): Promise<RemovalEn
 /** Stops everything of ours. Never rejects; one end a server, in the order of the source, silent ones last. */
 export async function stopEverything(parts: StopParts): Promise<{ removed: number; nodes: NodeEnd[] }> {
   parts.stopControllers()
-  const nodes = parts.nodes.filter((n) => n.role === 'oss' || n.role === 'mds')
+  const nodes = parts.nodes.filter(isLustreServer)
   const ends = new Map<NodeConnection, RemovalEnd>()
   const queue = [...nodes]
   const work = async (): Promise<void> => {

@@ -4,13 +4,13 @@
  */
 import { SERVICES, servicesOf } from '../cluster/service.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
 import { isUnit, NAME, stopValue } from './expiry-spec.ts'
 import type { RuleSpot } from './own-names.ts'
 
 export interface ScriptServer {
   readonly host: string
-  readonly role: NodeConnection['role']
+  readonly roles: NodeConnection['roles']
   /** Rules of ours as they were read last. */
   readonly rules: readonly RuleSpot[]
   /** Timers of ours that systemd keeps there. */
@@ -70,21 +70,20 @@ export function stopScriptText(
   atMs: number,
 ): { text: string; rules: number } {
   let count = 0
-  const parts = servers
-    .filter((s) => s.role === 'oss' || s.role === 'mds')
-    .map(({ host, role, rules, units }) => {
-      const lines = rules
-        .filter((r) => NAME.test(r.name))
-        .map((r) => `  put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
-      count += lines.length
-      const rests = servicesOf(role).map((s) => `  rest ${s.rules}\n`)
-      // Last: a timer that stays does no harm, a rule without one does.
-      const ends = units
-        .filter(isUnit)
-        .map((u) => `  [ "$failed" -ne 0 ] || systemctl stop ${u}.timer 2>/dev/null || :\n`)
-      return `${shellQuote(host)})\n${[...lines, ...rests, ...ends].join('')}  ;;\n`
-    })
+  const lustre = servers.filter(isLustreServer)
+  const parts = lustre.map(({ host, roles, rules, units }) => {
+    const lines = rules
+      .filter((r) => NAME.test(r.name))
+      .map((r) => `  put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
+    count += lines.length
+    const rests = servicesOf(roles).map((s) => `  rest ${s.rules}\n`)
+    // Last: a timer that stays does no harm, a rule without one does.
+    const ends = units
+      .filter(isUnit)
+      .map((u) => `  [ "$failed" -ne 0 ] || systemctl stop ${u}.timer 2>/dev/null || :\n`)
+    return `${shellQuote(host)})\n${[...lines, ...rests, ...ends].join('')}  ;;\n`
+  })
   const at = new Date(atMs).toISOString()
-  const hosts = servers.map((s) => inComment(s.host))
+  const hosts = lustre.map((s) => inComment(s.host))
   return { text: HEAD(inComment(cluster), at, hosts) + parts.join('') + TAIL, rules: count }
 }

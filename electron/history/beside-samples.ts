@@ -1,5 +1,5 @@
 /**
- * What grows with time beside the samples of a cluster: decisions, moves between jobs, counters of locks, kept frames; of an emulated
+ * What grows with time beside the samples of a cluster: decisions, moves between jobs, counters of locks and disks, service estimates, kept frames; of an emulated
  * one also rules that ended and the audit. It has times of its own (`prune`); above the quota it goes with the finest samples, so that
  * a controller that makes dozens of decisions a second does not take the room of what it decided on. Events, what still stands and
  * the audit of a live cluster are not touched.
@@ -19,12 +19,17 @@ const FIRST = `
       FROM source AS s JOIN target AS t ON t.cluster = s.cluster_id WHERE s.cluster_id = :cluster
     UNION ALL SELECT (SELECT at_ms FROM ldlm_sample AS l WHERE l.namespace = n.id ORDER BY at_ms LIMIT 1)
       FROM ldlm_namespace AS n WHERE n.${OF_CLUSTER}
+    UNION ALL SELECT (SELECT at_ms FROM brw_sample AS b WHERE b.target = t.id ORDER BY at_ms LIMIT 1)
+      FROM target AS t WHERE t.cluster = :cluster
+    UNION ALL SELECT min(at_ms) FROM service_timeout WHERE cluster = :cluster
     UNION ALL SELECT min(at_ms) FROM kept_frame WHERE cluster = :cluster)`
 
 const CUT = [
   `DELETE FROM adaptbf_moves WHERE ${OF_CLUSTER} AND at_ms < :before`,
   `DELETE FROM decision WHERE ${OF_CLUSTER} AND target IN (SELECT id FROM target WHERE cluster = :cluster) AND at_ms < :before`,
   `DELETE FROM ldlm_sample WHERE namespace IN (SELECT id FROM ldlm_namespace WHERE ${OF_CLUSTER}) AND at_ms < :before`,
+  'DELETE FROM brw_sample WHERE target IN (SELECT id FROM target WHERE cluster = :cluster) AND at_ms < :before',
+  'DELETE FROM service_timeout WHERE cluster = :cluster AND at_ms < :before',
   'DELETE FROM kept_frame WHERE cluster = :cluster AND at_ms < :before',
 ]
 /** Those that ended; what a controller ends has a decision, by which it is found here. */

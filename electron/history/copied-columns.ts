@@ -4,8 +4,10 @@
  */
 import { markKind } from '#core/api/history.ts'
 import { level } from '#core/api/parts.ts'
+import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { NameKind } from '#core/snapshot/notebook.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
+import { readBins } from './io-table.ts'
 import { packFrame, unpackFrame } from './kept-frames.ts'
 
 export type Value = string | number | null | Buffer
@@ -50,6 +52,12 @@ const allocations = text((v, r) => {
   }
 })
 
+/** Numbers under known names; anything else does not leave. */
+const bins = text((v) => {
+  const read = readBins(v)
+  return read === undefined ? '' : JSON.stringify(read)
+})
+
 const frame: Treat = (value, r) => {
   const read = Buffer.isBuffer(value) ? unpackFrame(value) : undefined
   return read === undefined ? undefined : packFrame(r.json(read))
@@ -90,6 +98,11 @@ export const COPIED = {
     ...{ namespace: AS_IT_IS, at_ms: AS_IT_IS, locks: AS_IT_IS, unused: AS_IT_IS, resources: AS_IT_IS },
     ...{ granted: AS_IT_IS, grants: AS_IT_IS, cancels: AS_IT_IS, pool_limit: AS_IT_IS, timeouts: AS_IT_IS },
     contentions: AS_IT_IS,
+  },
+  brw_sample: { target: AS_IT_IS, at_ms: AS_IT_IS, seconds: AS_IT_IS, bins },
+  service_timeout: {
+    ...{ cluster: AS_IT_IS, node: name('host'), service: word(...SERVICE_NAMES), cpt: AS_IT_IS, at_ms: AS_IT_IS },
+    ...{ current: AS_IT_IS, worst: AS_IT_IS, worst_at_s: AS_IT_IS },
   },
   rolled: { cluster: AS_IT_IS, tier: AS_IT_IS, to_ms: AS_IT_IS },
   kept_frame: {

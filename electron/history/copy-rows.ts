@@ -137,6 +137,16 @@ export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
     copyRows(copy, 'ldlm_sample', {
       ...{ where: `WHERE namespace IN (${spaces}) AND ${within}`, values, order: 'namespace, at_ms' },
     })
+    copyRows(copy, 'brw_sample', {
+      where: `WHERE target IN (SELECT id FROM target WHERE cluster = ?) AND ${within}`,
+      values,
+      order: 'target, at_ms',
+    })
+    copyRows(copy, 'service_timeout', {
+      where: `WHERE cluster = ? AND ${within}`,
+      values,
+      order: 'cluster, node, at_ms, service, cpt',
+    })
     const frames = `WHERE cluster = ? AND ${within}`
     copyRows(copy, 'kept_frame', {
       where: thin ? firstOf('kept_frame', 'cluster, view', frames, thin.framesMs) : frames,

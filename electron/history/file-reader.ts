@@ -6,6 +6,7 @@ import { BlockReader, sumOf } from './block-reader.ts'
 import { KINDS } from './block.ts'
 import { lineOf } from './cluster-line.ts'
 import { gapsOf } from './gaps.ts'
+import { IoTable, type BrwSample, type TimeoutSample } from './io-table.ts'
 import { unpackFrame } from './kept-frames.ts'
 import { Marks } from './marks.ts'
 import { CLUSTER_COLUMNS, type HistoryReader, type KeptJob, type KeptTarget } from './reader.ts'
@@ -37,6 +38,7 @@ export class FileReader implements HistoryReader {
   readonly #isOwner: boolean
   readonly #blocks: BlockReader
   readonly #marks: Marks
+  readonly #io: IoTable
   readonly #jobs = new Map<number, KeptJob>()
   readonly #job: Statement<(number | string)[]>
   readonly #jobByName: Statement<(number | string)[]>
@@ -50,6 +52,7 @@ export class FileReader implements HistoryReader {
     this.#isOwner = of.isOwner
     this.#blocks = new BlockReader(db, id, of.isOwner)
     this.#marks = new Marks(db, id)
+    this.#io = new IoTable(db)
     const job = 'SELECT id, job_id, user, account, exe, nodes, first_ms FROM job WHERE cluster = ?'
     this.#job = db.prepare(`${job} AND id = ?`)
     this.#jobByName = db.prepare(`${job} AND job_id = ?`)
@@ -64,6 +67,22 @@ export class FileReader implements HistoryReader {
 
   keptOf(tier: TierId): ReturnType<HistoryReader['keptOf']> {
     return this.#blocks.extent(tierNumber(tier))
+  }
+
+  brwAt(target: string, fromMs: number, toMs: number): BrwSample | undefined {
+    return this.#io.brwAt(this.#id, target, fromMs, toMs)
+  }
+
+  brwBetween(fromMs: number, toMs: number): Iterable<BrwSample> {
+    return this.#io.brwBetween(this.#id, fromMs, toMs)
+  }
+
+  timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[] {
+    return this.#io.timeoutsAt(this.#id, node, fromMs, toMs)
+  }
+
+  timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample> {
+    return this.#io.timeoutsBetween(this.#id, fromMs, toMs)
   }
 
   tierFor(fromMs: number, toMs: number, points: number): TierId {

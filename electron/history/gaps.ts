@@ -1,7 +1,7 @@
 /** Stretches of a cluster's past without any sample, and why as far as the history tells. */
 import type { Database } from 'better-sqlite3'
 import type { BlockReader } from './block-reader.ts'
-import { cadenceOf, missingFrom } from './parts.ts'
+import { cadenceOf, isHole, missingFrom } from './parts.ts'
 import type { HistoryReader } from './reader.ts'
 import { stepOf, tierNumber } from './tiers.ts'
 
@@ -19,6 +19,7 @@ export function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromM
   const [before, after] = [blocks.beside(tier, fromMs, 'before'), blocks.beside(tier, toMs, 'after')]
   // What lies outside counts only as the other end of a gap.
   const instants = [...(before === undefined ? [] : [before]), ...inside, ...(after === undefined ? [] : [after])]
+  const all = Float64Array.from(instants)
   const cadence = cadenceOf(inside.length > 1 ? inside : Float64Array.from(instants.slice(0, 1)), stepOf(tier))
   const missing = missingFrom(cadence)
   const begun = db.prepare('SELECT 1 FROM source WHERE cluster_id = ? AND started_ms BETWEEN ? AND ? LIMIT 1')
@@ -31,7 +32,7 @@ export function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromM
   const out: Gap[] = []
   for (let i = 1; i < instants.length && out.length < GAPS_MAX; i++) {
     const [a, b] = [instants[i - 1] as number, instants[i] as number]
-    if (b - a <= missing) continue
+    if (!isHole(all, i, missing)) continue
     const [from, to] = [Math.max(fromMs, a + cadence), Math.min(toMs, b)]
     if (to <= from) continue
     const wasStarted = begun.get(cluster, Math.round(a), Math.round(b + NEAR_MS)) !== undefined

@@ -16,6 +16,7 @@ import type { Chain } from './audit-table.ts'
 import type { Eviction } from './evictions.ts'
 import { FileReader } from './file-reader.ts'
 import { KeptFrames } from './kept-frames.ts'
+import { IoTable, type BrwRecord, type BrwSample, type TimeoutRecord, type TimeoutSample } from './io-table.ts'
 import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
 import { jobRows, targetRows, type JobRow, type TargetRow } from './one-series.ts'
@@ -47,7 +48,15 @@ type Table =
       | 'audit'
       | 'kept_frame'
     )
-  | ('adaptbf_moves' | 'adaptbf_state' | 'ldlm_namespace' | 'ldlm_sample' | 'eviction')
+  | (
+      | 'adaptbf_moves'
+      | 'adaptbf_state'
+      | 'ldlm_namespace'
+      | 'ldlm_sample'
+      | 'brw_sample'
+      | 'service_timeout'
+      | 'eviction'
+    )
 
 /** One source: its keys, and what follows it. */
 interface Present {
@@ -68,6 +77,7 @@ export class History implements Writer {
   readonly #pending = new Pending()
   readonly #ledger: LedgerTables
   readonly #ldlm: LdlmTable
+  readonly #io: IoTable
   readonly #frames: KeptFrames
   readonly #sql: Statements
   #present: Present | undefined
@@ -81,6 +91,7 @@ export class History implements Writer {
     this.#sql = prepareStatements(store.db)
     this.#ledger = new LedgerTables(store.db)
     this.#ldlm = new LdlmTable(store.db)
+    this.#io = new IoTable(store.db)
     this.#frames = new KeptFrames(store.db)
     store.enter(this)
   }
@@ -221,6 +232,33 @@ export class History implements Writer {
   ldlmSeries(namespace: string, fromMs: number, toMs: number, limit = 100_000): LdlmSample[] {
     this.flush()
     return this.#ldlm.series(this.source, namespace, fromMs, toMs, limit)
+  }
+
+  /** Takes what the disks of a server's targets did between two readings. */
+  recordBrw(atMs: number, node: string, targets: readonly BrwRecord[]): void {
+    const { names } = this.#begun
+    const keyed = targets.map((t) => [names.target(t.target, node), t] as const)
+    this.#pending.write(() => {
+      for (const [key, t] of keyed) this.#io.writeBrw(key, atMs, t)
+    })
+  }
+
+  /** Takes how long the services of a server expect to take. */
+  recordTimeouts(atMs: number, node: string, services: readonly TimeoutRecord[]): void {
+    const { cluster } = this.#begun
+    this.#pending.write(() => {
+      for (const s of services) this.#io.writeTimeout(cluster, atMs, node, s)
+    })
+  }
+
+  /** The newest reading of a target's disk in (fromMs, toMs] that is written already. */
+  brwAt(target: string, fromMs: number, toMs: number): BrwSample | undefined {
+    return this.#io.brwAt(this.cluster, target, fromMs, toMs)
+  }
+
+  /** The newest estimates of a server in (fromMs, toMs] that are written already. */
+  timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[] {
+    return this.#io.timeoutsAt(this.cluster, node, fromMs, toMs)
   }
 
   /** Takes the state of a controller; the one before it is replaced. */

@@ -22,6 +22,20 @@ export function cadenceOf(instants: Float64Array, leastMs: number): number {
 /** From what distance on samples are missing; those of coarser tiers stand at fixed distances, others waver. */
 export const missingFrom = (cadenceMs: number): number => cadenceMs * (cadenceMs >= 10_000 ? 1.5 : 2.5)
 
+/** A live cluster that is slow to read is sampled as seldom as this, ms: distances that repeat themselves up to it are its pace. */
+const SLOWEST_MS = 10_500
+const ALIKE = 1.5
+
+/** Whether samples are missing before an instant: it is further from the one before than usual, and than those beside it are. */
+export function isHole(instants: Float64Array, i: number, missingMs: number): boolean {
+  const at = (k: number): number => instants[k] ?? NaN
+  const distance = at(i) - at(i - 1)
+  if (!(distance > missingMs)) return false
+  if (distance > SLOWEST_MS) return true
+  const beside = [at(i - 1) - at(i - 2), at(i + 1) - at(i)]
+  return !beside.some((d) => d * ALIKE >= distance && d <= SLOWEST_MS)
+}
+
 /**
  * @param instants  ascending, in [fromMs, toMs).
  * @param points    at most so many parts.
@@ -36,7 +50,7 @@ export function partsOf(instants: Float64Array, fromMs: number, toMs: number, po
   let before = NaN
   for (let i = 0; i < n && t.length <= points; i++) {
     const at = instants[i] as number
-    if (at - before > missing) t.push(before + cadence)
+    if (isHole(instants, i, missing)) t.push(before + cadence)
     of[i] = t.length
     t.push(at)
     before = at

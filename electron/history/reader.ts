@@ -7,6 +7,7 @@
 import type { Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, GroupBy, Mark, Span, TierId } from '#core/api/history.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import type { BrwSample, TimeoutSample } from './io-table.ts'
 
 /**
  * Columns of a job's sample; rates are per second. A record is a whole number and is kept exactly: a Float32 is exact to 2^24, what
@@ -122,6 +123,12 @@ export interface HistoryReader {
     by: GroupBy,
     limit: number,
   ): { readonly rows: Mover[]; readonly rest: { readonly names: number; readonly a: number; readonly b: number } }
+  /** The newest reading of a target's disk in (fromMs, toMs], and those of all targets in [fromMs, toMs]. */
+  brwAt(target: string, fromMs: number, toMs: number): BrwSample | undefined
+  brwBetween(fromMs: number, toMs: number): Iterable<BrwSample>
+  /** The same of service estimates, those of one server and of all. */
+  timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[]
+  timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample>
   rulesAt(atMs: number): KeptRule[]
   rulesBetween(fromMs: number, toMs: number): KeptRule[]
   moversInSteps(...of: Parameters<HistoryReader['movers']>): Steps<ReturnType<HistoryReader['movers']>>

@@ -1,5 +1,5 @@
 /**
- * What is kept for how long beside the samples: lock counters, live decisions and moves for a day, events and ended rules of a live
+ * What is kept for how long beside the samples: counters of locks and disks, service estimates, live decisions and moves for a day, events and ended rules of a live
  * cluster for as long as its coarsest samples. An emulated source's ended rules, decisions, moves between jobs and audit go after an
  * hour, because a controller makes dozens of them a second, and its events after a day. The quota may take them before: `BesideSamples`.
  */
@@ -31,6 +31,12 @@ export function prune(
       `DELETE FROM ldlm_sample WHERE at_ms < ? AND namespace IN (SELECT id FROM ldlm_namespace WHERE source ${is} ?)`,
       atMs - DAY_MS,
     )
+    const clusters = `SELECT cluster_id FROM source WHERE id ${is} ?`
+    run(
+      `DELETE FROM brw_sample WHERE at_ms < ? AND target IN (SELECT id FROM target WHERE cluster IN (${clusters}))`,
+      atMs - DAY_MS,
+    )
+    run(`DELETE FROM service_timeout WHERE at_ms < ? AND cluster IN (${clusters})`, atMs - DAY_MS)
     for (const [kind, short, long] of [
       ['EMULATED', HOUR_MS, DAY_MS],
       ['LIVE', DAY_MS, longMs],

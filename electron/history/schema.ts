@@ -85,6 +85,20 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   VERSION_4,
+  `
+  -- what the disk of a target did in the seconds before at_ms, from two readings of brw_stats:
+  -- {"sizeBytes": [[upper bound of the bin, reads, writes], ...], "timeMs": ..., "inFlight": ..., "fragments": ...}
+  CREATE TABLE brw_sample (
+    target INTEGER NOT NULL REFERENCES target, at_ms INTEGER NOT NULL, seconds REAL NOT NULL, bins TEXT NOT NULL,
+    PRIMARY KEY (target, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  -- how long a service expects to take on one CPT, seconds; no row where a server did not answer
+  CREATE TABLE service_timeout (
+    cluster INTEGER NOT NULL REFERENCES cluster, node TEXT NOT NULL, service TEXT NOT NULL, cpt INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, current INTEGER NOT NULL, worst INTEGER NOT NULL, worst_at_s INTEGER NOT NULL,
+    PRIMARY KEY (cluster, node, at_ms, service, cpt)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** What a step does beyond its text, by the version that it makes. */

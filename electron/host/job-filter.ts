@@ -6,7 +6,7 @@
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** What a term can ask of a job. */
+/** What a term can ask of a job; null for a gap. */
 export interface FilterRow {
   readonly jobId: string
   readonly user: string
@@ -17,11 +17,11 @@ export interface FilterRow {
   /** Servers of its targets. */
   readonly servers: readonly string[]
   readonly nodes: number | null
-  readonly rpcs: number
-  readonly readBps: number
-  readonly writeBps: number
-  readonly mdops: number
-  readonly throttled: number
+  readonly rpcs: number | null
+  readonly readBps: number | null
+  readonly writeBps: number | null
+  readonly mdops: number | null
+  readonly throttled: number | null
   readonly record: number | null
   readonly ageMs: number
 }
@@ -48,16 +48,16 @@ const TEXT: Readonly<Record<string, (r: FilterRow) => readonly string[]>> = {
 const NUMBER: Readonly<Record<string, (r: FilterRow) => number | null>> = {
   rpc: (r) => r.rpcs,
   nodes: (r) => r.nodes,
-  read: (r) => r.readBps / 1e6,
-  write: (r) => r.writeBps / 1e6,
+  read: (r) => r.readBps && r.readBps / 1e6,
+  write: (r) => r.writeBps && r.writeBps / 1e6,
   md: (r) => r.mdops,
-  throttled: (r) => r.throttled * 100,
+  throttled: (r) => r.throttled && r.throttled * 100,
   record: (r) => r.record,
 }
 const STATE: Readonly<Record<string, Test>> = {
   borrowing: (r) => (r.record ?? 0) < 0,
   lending: (r) => (r.record ?? 0) > 0,
-  throttled: (r) => r.throttled > 0,
+  throttled: (r) => (r.throttled ?? 0) > 0,
   bound: (r) => r.rule !== 'default',
   unmapped: (r) => r.nodes === null,
   idle: (r) => r.rpcs === 0 && r.mdops === 0,

@@ -68,9 +68,11 @@ export class LongView implements Viewed {
       job: (name, column, from, to) => meanOf(recent.seconds.jobs, recent.raw.jobs, name, column, from, to),
       total: (column, from, to) => meanOf(recent.seconds.totals, recent.raw.totals, TOTAL, column, from, to),
     }
-    const { raw, partials, shares } = recent
     this.recent = {
-      ...{ raw, partials, shares },
+      raw: recent.raw,
+      partials: recent.partials,
+      jobParts: recent.jobParts,
+      shares: recent.shares,
       rulesAt: (place, sample) => recent.rulesAt(place, sample),
       tierFor: (at, windowMs) => this.#long(at, windowMs) ?? recent.tierFor(at, windowMs),
     }

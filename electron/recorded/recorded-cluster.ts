@@ -71,6 +71,7 @@ export class RecordedCluster implements Viewed {
         totals: new TotalSamples(this.axis, past.totals, tier.id),
       },
       partials: none,
+      jobParts: none,
       shares: none,
       rulesAt: (place, sample) => this.rulesAt(sample).get(place),
       tierFor: (at, windowMs) => this.#chart(at, windowMs),

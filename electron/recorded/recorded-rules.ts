@@ -1,5 +1,6 @@
 /** Rules as they stood at an instant, by the server (and service) that they stood on. */
 import { formatCptTitle, formatQueueTitle, formatRuleLine, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { placeOf } from '../cluster/service.ts'
 import type { RulesRead } from '../cluster/viewed.ts'
 import type { HistoryReader, KeptRule } from '../history/reader.ts'
 
@@ -59,6 +60,7 @@ function listLike(last: KeptRules | undefined, list: readonly RuleLine[]): KeptR
 
 export class RecordedRules {
   readonly #reader: HistoryReader
+  readonly #dataServers: ReadonlySet<string>
   readonly #held = new Map<number, ReadonlyMap<string, RulesRead>>()
   readonly #stretches = new Map<number, Stretch | 'many'>()
   /** The last list of each place: while it stands, what was made of it stays. */
@@ -66,6 +68,7 @@ export class RecordedRules {
 
   constructor(reader: HistoryReader) {
     this.#reader = reader
+    this.#dataServers = new Set(reader.allTargets().flatMap((t) => (/-MDT|^MDT/i.test(t.target) ? [] : [t.node])))
   }
 
   /** By place (`placeOf`); a place of which nothing is kept is not there. */
@@ -97,23 +100,27 @@ export class RecordedRules {
     if (!stretch) {
       // Those that ended where it begins stand no more.
       const rules = this.#reader.rulesBetween(begin, begin + STRETCH_MS)
-      this.#stretches.set(begin, (stretch = rules.length >= MANY ? 'many' : placed(rules)))
+      this.#stretches.set(begin, (stretch = rules.length >= MANY ? 'many' : this.#placed(rules)))
       if (this.#stretches.size > STRETCHES) this.#stretches.delete(this.#stretches.keys().next().value as number)
     }
-    return stretch === 'many' ? placed(this.#reader.rulesAt(atMs)) : stretch
+    return stretch === 'many' ? this.#placed(this.#reader.rulesAt(atMs)) : stretch
+  }
+
+  #placed(rules: readonly KeptRule[]): Stretch {
+    // Older files name the server alone for the first service of an MDS.
+    const placeIn = (server: string): string =>
+      server.includes('/') || this.#dataServers.has(server) ? server : placeOf(server, 'mdt')
+    const out = new Map<string, KeptRule[]>()
+    for (const rule of rules) {
+      const place = placeIn(rule.server)
+      const list = out.get(place)
+      if (list) list.push(rule)
+      else out.set(place, [rule])
+    }
+    for (const list of out.values()) list.sort((a, b) => a.position - b.position)
+    return out
   }
 }
 
 /** By place, each list in match order. */
 type Stretch = ReadonlyMap<string, readonly KeptRule[]>
-
-function placed(rules: readonly KeptRule[]): Stretch {
-  const out = new Map<string, KeptRule[]>()
-  for (const rule of rules) {
-    const list = out.get(rule.server)
-    if (list) list.push(rule)
-    else out.set(rule.server, [rule])
-  }
-  for (const list of out.values()) list.sort((a, b) => a.position - b.position)
-  return out
-}

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
@@ -319,7 +319,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
 
   it('a node answers with what the session says, and rejects when it does not', async () => {
     const s = await open()
-    const node = new SshNode('oss1', 'oss', s)
+    const node = new SshNode('oss1', ['oss'], s)
     expect(await node.exec('echo x')).toEqual({ stdout: 'x\n', stderr: '', code: 0 })
     s.stop()
     await expect(node.exec('echo x')).rejects.toBeInstanceOf(SshError)
@@ -432,6 +432,30 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
         ...QUICK,
         shellMs: 300,
       })
+    })
+
+    it('slow to start once: the channel is tried again, and from then on commands share one login', async () => {
+      const isSlow = join(folder, 'is-slow')
+      const logins = join(folder, 'logins')
+      writeFileSync(isSlow, '')
+      const once = script(
+        'slow-once',
+        `echo x >>${logins}; [ -e ${isSlow} ] && sleep 2; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+      )
+      const limits = { ...QUICK, shellMs: 300, shellAgain: { baseMs: 50, mostMs: 200 } }
+      await withServer(
+        [`ForceCommand ${once}`],
+        async (s) => {
+          expect(modeOf(s)).toBe('exec')
+          rmSync(isSlow)
+          expect(out(await s.run('echo alone'))).toBe('alone\n')
+          await expect.poll(() => modeOf(s), { timeout: 10_000 }).toBe('channel')
+          const before = readFileSync(logins, 'utf8').length
+          for (let i = 0; i < 5; i++) expect(out(await s.run(`echo ${i}`))).toBe(`${i}\n`)
+          expect(readFileSync(logins, 'utf8')).toHaveLength(before)
+        },
+        limits,
+      )
     })
 
     it('a server that lies about its shell: forged marks, codes out of range, floods', async () => {

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Client, ClientChannel } from 'ssh2'
+import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, ok } from '#core/base/result.ts'
 import type { ExecResult } from '../cluster/connection.ts'
 import { commandBytes } from './command-text.ts'
@@ -72,13 +73,14 @@ export class FramedChannel {
   /** Starts the shell; whether it is one is not known yet. */
   static async start(client: Client, shellMs: number): Promise<SshResult<FramedChannel>> {
     const opened = await openShell(client, shellMs)
-    return typeof opened === 'string' ? unfit(opened) : ok(new FramedChannel(client, opened))
+    return opened.ok ? ok(new FramedChannel(client, opened.value)) : opened
   }
 
   /**
    * Starts the shell and has it answer a command of which the answer is known.
    *
-   * @returns why commands have to go one by one, where it cannot be used: no shell, another kind of shell, no answer in time.
+   * @returns why commands have to go one by one, where it cannot be used: no shell, another kind of shell; SSH_COMMAND_TIMEOUT where it
+   *          did not answer in time, which another time it may.
    */
   static async open(client: Client, shellMs: number): Promise<SshResult<FramedChannel>> {
     const began = performance.now()
@@ -91,7 +93,11 @@ export class FramedChannel {
       answer.ok && (['stdout', 'stderr', 'code'] as const).every((k) => answer.value[k] === PROBE_ANSWER[k])
     if (isRight && channel.isOpen) return started
     channel.close()
-    return unfit(answer.ok ? 'sh does not answer as a POSIX shell does' : (answer.error.why ?? answer.error.what))
+    if (answer.ok) return unfit('sh does not answer as a POSIX shell does')
+    const { code, why, what } = answer.error
+    return code === 'SSH_COMMAND_TIMEOUT'
+      ? slow(`its shell did not answer within ${formatTimeout(shellMs)}`)
+      : unfit(why ?? what)
   }
 
   get isOpen(): boolean {
@@ -189,21 +195,22 @@ export class FramedChannel {
   }
 }
 
-function openShell(client: Client, shellMs: number): Promise<ClientChannel | string> {
+function openShell(client: Client, shellMs: number): Promise<SshResult<ClientChannel>> {
   return new Promise((resolve) => {
     let isLate = false
     const late = setTimeout(() => {
       isLate = true
-      resolve('no channel was opened in time')
+      resolve(slow(`no channel was opened within ${formatTimeout(shellMs)}`))
     }, shellMs)
     openExec(client, START, (err, channel) => {
       clearTimeout(late)
       if (isLate) {
         if (channel) killChannel(channel)
-      } else resolve(channel ?? plainLine(err?.message ?? 'no channel'))
+      } else resolve(channel ? ok(channel) : unfit(plainLine(err?.message ?? 'no channel')))
     })
   })
 }
 
-const unfit = (why: string): SshResult<never> =>
-  fail({ code: 'SSH_COMMAND_LOST', what: 'There is no shell for a command channel', why })
+const WHAT = 'There is no shell for a command channel'
+const unfit = (why: string): SshResult<never> => fail({ code: 'SSH_COMMAND_LOST', what: WHAT, why })
+const slow = (why: string): SshResult<never> => fail({ code: 'SSH_COMMAND_TIMEOUT', what: WHAT, why })

@@ -1,6 +1,7 @@
 /**
  * Runs the commands of one connection: in the framed channel one after another, or each on a channel of its own where the server
- * has no fitting shell. A broken channel is replaced; one that breaks time and again is given up.
+ * has no fitting shell. A broken channel is replaced; one that breaks time and again is given up. One that was only too slow to start is
+ * tried again beside the commands, with more time: each command that has a login of its own costs the server a login.
  */
 import type { Client } from 'ssh2'
 import { fail } from '#core/base/result.ts'
@@ -30,6 +31,9 @@ export class Commands {
   #channel: FramedChannel | undefined
   #why = 'the shell was not tried yet'
   #failedStarts = 0
+  #slowStarts = 0
+  #later: NodeJS.Timeout | undefined
+  #isStopped = false
   #waiting = 0
   #turn: Promise<unknown> = Promise.resolve()
   #running = 0
@@ -47,14 +51,32 @@ export class Commands {
   /** Starts the shell of the channel; without one, commands run all the same. */
   async start(): Promise<void> {
     this.#channel = undefined
-    const opened = await FramedChannel.open(this.#client, this.#limits.shellMs)
+    await this.#open(this.#limits.shellMs)
+  }
+
+  async #open(shellMs: number): Promise<void> {
+    const opened = await FramedChannel.open(this.#client, shellMs)
     if (opened.ok) {
+      if (this.#isStopped || this.#channel?.isOpen) return opened.value.close()
       this.#channel = opened.value
       this.#failedStarts = 0
-    } else {
-      this.#failedStarts++
-      this.#why = opened.error.why ?? opened.error.what
+      this.#slowStarts = 0
+      return
     }
+    this.#failedStarts++
+    this.#why = opened.error.why ?? opened.error.what
+    if (opened.error.code === 'SSH_COMMAND_TIMEOUT') this.#openLater()
+  }
+
+  /** Commands run one by one meanwhile. */
+  #openLater(): void {
+    if (this.#isStopped || this.#later) return
+    const { baseMs, mostMs } = this.#limits.shellAgain
+    const pauseMs = Math.min(mostMs, baseMs * 2 ** Math.min(this.#slowStarts++, 30))
+    this.#later = setTimeout(() => {
+      this.#later = undefined
+      void this.#open(this.#limits.commandMs)
+    }, pauseMs).unref()
   }
 
   #bounds(o: CommandOptions): CommandBounds {
@@ -114,6 +136,8 @@ export class Commands {
   }
 
   stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#later)
     this.#channel?.close()
   }
 }

@@ -1,6 +1,7 @@
 /** One command on a channel of its own: bounded in time and output, killed on the server when it is given up. */
 import { constants } from 'node:os'
 import type { Client, ClientChannel } from 'ssh2'
+import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, ok } from '#core/base/result.ts'
 import type { ExecResult } from '../cluster/connection.ts'
 import { commandBytes } from './command-text.ts'
@@ -42,12 +43,10 @@ export class Output {
   }
 }
 
-const seconds = (ms: number): string => `${ms / 1000} s`
-
 export const timedOut = (ms: number): SshFailure => ({
   code: 'SSH_COMMAND_TIMEOUT',
   what: 'The command did not end in time',
-  why: `it was given ${seconds(ms)}, and was then killed`,
+  why: `it was given ${formatTimeout(ms)}, and was then killed`,
   next: 'What it did until then is not known: read the state again.',
 })
 

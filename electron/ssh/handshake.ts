@@ -4,6 +4,7 @@
  * Every way out is one Result. Authentication is by public key alone: no password is ever sent, and a server that asks for one is told
  * no. No forwarding is asked for, and what a server opens towards the console is refused.
  */
+import { formatTimeout } from '#core/base/figure-text.ts'
 import type { Duplex } from 'node:stream'
 import { Client, type AuthenticationType, type NegotiatedAlgorithms } from 'ssh2'
 import { fail, ok } from '#core/base/result.ts'
@@ -116,7 +117,8 @@ class Handshake {
 
   #deadline(ms: number, why: string): void {
     clearTimeout(this.#timer)
-    const late = (): void => this.#refuse('SSH_TIMEOUT', `${this.#name} did not answer`, `${why} within ${ms / 1000} s`)
+    const late = (): void =>
+      this.#refuse('SSH_TIMEOUT', `${this.#name} did not answer`, `${why} within ${formatTimeout(ms)}`)
     this.#timer = setTimeout(late, ms)
   }
 

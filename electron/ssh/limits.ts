@@ -17,6 +17,8 @@ export interface SshLimits {
   readonly stderrBytes: number
   /** Until the shell of the command channel has answered. */
   readonly shellMs: number
+  /** Before a shell that was too slow is tried again, with the time of a command. */
+  readonly shellAgain: Backoff
   /** Channels of a connection at once; sshd allows 10. */
   readonly channels: number
   /** Commands that may wait for their turn. */
@@ -36,6 +38,7 @@ export const LIMITS: SshLimits = {
   stdoutBytes: 64 << 20,
   stderrBytes: 1 << 20,
   shellMs: 5000,
+  shellAgain: { baseMs: 5000, mostMs: 60_000 },
   channels: 8,
   waiting: 64,
   backoff: { baseMs: 1000, mostMs: 60_000 },

@@ -1,4 +1,5 @@
 /** The byte stream to a server: TCP from here, or a channel through a server that is connected already. */
+import { formatTimeout } from '#core/base/figure-text.ts'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
@@ -8,7 +9,7 @@ import type { Step } from './state.ts'
 
 const failed = (code: SshCode, what: string, why: string): SshResult<never> => fail({ code, what, why })
 
-const late = (ms: number): string => `no answer for ${ms / 1000} s`
+const late = (ms: number): string => `no answer for ${formatTimeout(ms)}`
 
 /** @param signal  gives up at once. */
 export function reachByTcp(

@@ -225,7 +225,17 @@ export class Session {
     loss: Promise<string>,
   ): SshResult<Connected> {
     const { software, negotiated, hostKey, offered, client } = a
-    const connected: Connected = { software, negotiated, hostKey, offered, steps, commands: commands.mode }
+    const connected: Connected = {
+      software,
+      negotiated,
+      hostKey,
+      offered,
+      steps,
+      // A shell that was slow to start may come later.
+      get commands() {
+        return commands.mode
+      },
+    }
     const live: Live = { client, commands, sinceMs: this.#now(), connected }
     this.#live = live
     this.#set({ kind: 'connected', sinceMs: live.sinceMs, connected })

@@ -5,13 +5,13 @@ import type { Session } from './session.ts'
 
 export class SshNode implements NodeConnection {
   readonly host: string
-  readonly role: NodeConnection['role']
+  readonly roles: NodeConnection['roles']
   readonly session: Session
 
   /** @param host  the name that the cluster has for it; several nodes may share an address. */
-  constructor(host: string, role: NodeConnection['role'], session: Session) {
+  constructor(host: string, roles: NodeConnection['roles'], session: Session) {
     this.host = host
-    this.role = role
+    this.roles = roles
     this.session = session
   }
 

@@ -4,11 +4,12 @@ import { shallowRef } from 'vue'
 export interface OnScreenJob {
   readonly id: string
   readonly colour: number
-  readonly rpcs: number
+  /** null: not measured. */
+  readonly rpcs: number | null
 }
 export const onScreenJobs = shallowRef<readonly OnScreenJob[]>([])
 
 /** Columns of a frame as a list. */
-export function jobsOf(rows: { jobId: string[]; colour: number[]; rpcs: number[] }): OnScreenJob[] {
-  return rows.jobId.map((id, i) => ({ id, colour: rows.colour[i] ?? 0, rpcs: rows.rpcs[i] ?? 0 }))
+export function jobsOf(rows: { jobId: string[]; colour: number[]; rpcs: (number | null)[] }): OnScreenJob[] {
+  return rows.jobId.map((id, i) => ({ id, colour: rows.colour[i] ?? 0, rpcs: rows.rpcs[i] ?? null }))
 }

@@ -4,7 +4,7 @@ import { useSelectionStore } from '../stores/selection.ts'
 import { onScreenJobs, type OnScreenJob } from './on-screen-jobs.ts'
 
 export const busiest = (jobs: readonly OnScreenJob[]): OnScreenJob | undefined =>
-  jobs.reduce<OnScreenJob | undefined>((most, job) => (most && most.rpcs >= job.rpcs ? most : job), undefined)
+  jobs.reduce<OnScreenJob | undefined>((most, job) => (most && (most.rpcs ?? -1) >= (job.rpcs ?? -1) ? most : job), undefined)
 
 /** @returns  the verb; false: there is no job. */
 export function useProposal(): () => boolean {

@@ -208,7 +208,7 @@ export function useStream<N extends StreamName>(
   onScopeDispose(() => {
     if (options.isView && --source.viewers === 0) {
       source.turned()
-      time.forgetNoted()
+      time.unnote()
     }
     clearTimeout(timer)
     abort?.abort()

@@ -28,9 +28,10 @@ export interface Cap {
   readonly isEntitled: boolean
 }
 
-/** What the job's nodes entitle it to of what its targets serve; where no ledger says so, half of what it does now. */
-export function capOf(frame: Pick<JobFrame, 'rpcs' | 'share' | 'entitled'>): Cap {
+/** What the job's nodes entitle it to of what its targets serve; where no ledger says so, half of what it does now. null: that is not measured. */
+export function capOf(frame: Pick<JobFrame, 'rpcs' | 'share' | 'entitled'>): Cap | null {
   const { rpcs, share, entitled } = frame
+  if (rpcs === null) return null
   const isEntitled = share !== null && entitled !== null && share > 0
   return { rpcs: Math.max(1, isEntitled ? (rpcs / share) * entitled : rpcs * LEAVES), isEntitled }
 }

@@ -28,6 +28,19 @@ it('follows the newest sample until it is paused on the one on screen', () => {
   expect([time.at, time.sample, time.held]).toEqual([null, 136, 0])
 })
 
+it('goes on in a view that reports no samples, and stays where it is paused', () => {
+  const time = useTimeStore()
+  time.note({ sample: 99, atMs: 99_000 })
+  time.unnote()
+  newest(130)
+  expect([time.sample, time.atMs]).toEqual([130, 130_000])
+  time.note({ sample: 129, atMs: 129_400 })
+  time.pause()
+  time.unnote()
+  newest(160)
+  expect([time.sample, time.atMs]).toEqual([129, 129_400])
+})
+
 it('steps within the samples there are and pauses by stepping', () => {
   const time = useTimeStore()
   time.step(-1)

@@ -63,9 +63,9 @@ export const useTimeStore = defineStore('time', () => {
   function note(frame: { sample: number; atMs: number | null }): void {
     noted.value = { sample: frame.sample, atMs: frame.atMs }
   }
-  /** No view shows samples any more: the clock follows the newest, unless the cursor is on one. */
-  function forgetNoted(): void {
-    if (at.value === null) noted.value = null
+  /** The view that reported samples is gone: without another one the clock follows the newest. A cursor that is paused stays. */
+  function unnote(): void {
+    if (!isPaused.value) noted.value = null
   }
   const within = (target: number): number => Math.max(oldest.value, Math.min(newest.value, Math.round(target)))
   function goTo(target: number): void {
@@ -267,7 +267,7 @@ export const useTimeStore = defineStore('time', () => {
       held,
       said,
     },
-    ...{ noted, note, forgetNoted, pause, live, reset, toggle, step, stepMinutes, event, goTo, goToTime },
+    ...{ noted, note, unnote, pause, live, reset, toggle, step, stepMinutes, event, goTo, goToTime },
     ...{ crumbs, zoom, stepOut, resetZoom, chooseWindow },
   }
 })

@@ -5,6 +5,9 @@
  *
  * Environment: SLUICE_STANDIN_SOCKET, the emulator's Unix socket; SLUICE_STANDIN_NODE, the node that this machine plays;
  * SLUICE_STANDIN_USER, who runs it there (root where nothing is said).
+ *
+ * Neither sudo nor a timer of systemd hands an environment on: built with STANDIN_SOCKET, STANDIN_NODE and STANDIN_LOGIN it needs none,
+ * and root is root there while everybody else is STANDIN_LOGIN.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -14,6 +17,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#ifndef STANDIN_SOCKET
+#define STANDIN_SOCKET NULL
+#define STANDIN_NODE NULL
+#define STANDIN_LOGIN "root"
+#endif
 
 /* What a shell answers for a program that cannot be run. */
 #define CANNOT_RUN 126
@@ -120,6 +129,12 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return CANNOT_RUN;
 	self = slash ? slash + 1 : argv[0];
+	if (!path)
+		path = STANDIN_SOCKET;
+	if (!node)
+		node = STANDIN_NODE;
+	if (!user)
+		user = geteuid() == 0 ? "root" : STANDIN_LOGIN;
 	if (!path || !node || strlen(path) >= sizeof(to.sun_path)) {
 		errno = EINVAL;
 		die("SLUICE_STANDIN_SOCKET and SLUICE_STANDIN_NODE");
@@ -130,7 +145,7 @@ int main(int argc, char **argv)
 		die("memory");
 	words[0] = "run";
 	words[1] = node;
-	words[2] = user ? user : "root";
+	words[2] = user;
 	words[3] = self;
 	for (int i = 1; i < argc; i++)
 		words[3 + i] = argv[i];

@@ -13,7 +13,7 @@ const START_MS = 30_000
 
 const ready = z.object({
   cluster: z.string(),
-  nodes: z.array(z.object({ name: z.string(), role: z.enum(['oss', 'mds', 'scheduler', 'controller']) })),
+  nodes: z.array(z.object({ name: z.string(), roles: z.array(z.enum(['oss', 'mds', 'scheduler', 'controller'])) })),
 })
 
 export type EmulatedNodes = z.infer<typeof ready>['nodes']

@@ -20,26 +20,28 @@ interface FileParts {
   readonly cluster: string
   readonly nodes: readonly {
     readonly name: string
-    readonly role: EmulatedNodes[number]['role']
+    readonly roles: readonly EmulatedNodes[number]['roles'][number][]
     readonly port: number
     /** Lines of known_hosts. */
     readonly known: string
   }[]
+  /** Whose name logs in. */
+  readonly user: string
   readonly identity: string
   readonly jump: Sshd | undefined
   /** More keys of the cluster. */
   readonly settings: Readonly<Record<string, unknown>> | undefined
 }
 
-export function labFiles(folder: string, { cluster, nodes, identity, jump, settings }: FileParts): LabFiles {
+export function labFiles(folder: string, { cluster, nodes, user, identity, jump, settings }: FileParts): LabFiles {
   const files = {
     clusterFile: join(folder, 'clusters.yaml'),
     knownHosts: join(folder, 'known_hosts'),
     sshConfig: join(folder, 'ssh_config'),
   }
   const via = jump ? `${me}@127.0.0.1:${jump.port}` : null
-  const entries = nodes.map(({ name, role, port }) => ({
-    ...{ name, host: '127.0.0.1', port, user: me, identity, roles: [role], jump: via },
+  const entries = nodes.map(({ name, roles, port }) => ({
+    ...{ name, host: '127.0.0.1', port, user, identity, roles: [...roles], jump: via },
   }))
   writeFileSync(
     files.clusterFile,
@@ -51,7 +53,7 @@ export function labFiles(folder: string, { cluster, nodes, identity, jump, setti
       `Host ${name}`,
       '  HostName 127.0.0.1',
       `  Port ${port}`,
-      `  User ${me}`,
+      `  User ${user}`,
       `  IdentityFile ${identity}`,
       '  IdentitiesOnly yes',
       `  UserKnownHostsFile ${files.knownHosts}`,

@@ -8,16 +8,24 @@
  *     await lab.stop()
  *
  * Root logs in; `login: 'ops'` makes id, whoami and sudo stand-ins as well, which run as an ordinary user of the emulated node.
+ *
+ * `parts: 'nspawn'` makes each server a container with real parts instead (nspawn.ts), where `login: 'ops'` is a login of Debian's.
  */
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
 import { demoScenario } from '#electron/host/scenario-file.ts'
 import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '#electron/ssh/testing/sshd.ts'
-import { startEmulator, type EmulatedNodes } from './emulator-child.ts'
+import { startEmulator, type EmulatedNodes, type EmulatorChild } from './emulator-child.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
+import { LOGIN, startServer, type LoginShell, type Release, type Server } from './nspawn.ts'
 import { scriptFolder, standInFolder } from './stand-ins.ts'
 
 export interface LabOptions {
+  /** One sshd a server with stand-ins on its PATH, or containers with real parts; the first without. */
+  readonly parts?: 'stand-ins' | 'nspawn'
+  /** Of containers. */
+  readonly release?: Release
+  readonly shell?: LoginShell
   /** Scenario file; demo.yaml without. */
   readonly scenario?: string
   /** Its nodes that get an sshd; all but PADLL's controller without. */
@@ -43,10 +51,13 @@ export interface LabOptions {
 export interface LabNode {
   /** What the emulated node calls itself. */
   readonly name: string
-  readonly role: EmulatedNodes[number]['role']
+  readonly roles: EmulatedNodes[number]['roles']
   readonly port: number
-  readonly sshd: Sshd
+  readonly sshd: LabSshd
 }
+
+/** The SSH server of a node, and in a container the whole server. */
+export type LabSshd = Pick<Sshd, 'port' | 'hostKeys' | 'knownLines' | 'log' | 'killSessions' | 'stall' | 'stop'>
 
 export interface Lab extends LabFiles {
   readonly cluster: string
@@ -77,9 +88,11 @@ export interface Lab extends LabFiles {
   stop(): Promise<void>
 }
 
-const programsOf = (role: LabNode['role'], o: LabOptions): string[] => [
+const programsOf = (roles: LabNode['roles'], o: LabOptions): string[] => [
   'hostname',
-  ...(role === 'oss' || role === 'mds' ? ['lctl'] : role === 'scheduler' ? ['squeue', 'scontrol'] : ['sluice']),
+  ...(roles.includes('oss') || roles.includes('mds') ? ['lctl'] : []),
+  ...(roles.includes('scheduler') ? ['squeue', 'scontrol'] : []),
+  ...(roles.includes('controller') ? ['sluice'] : []),
   ...(o.timers === 'shell' ? [] : ['systemd-run', 'systemctl']),
   ...(o.login === 'ops' ? ['id', 'whoami', 'sudo'] : []),
 ]
@@ -87,6 +100,28 @@ const programsOf = (role: LabNode['role'], o: LabOptions): string[] => [
 interface Running {
   readonly node: LabNode
   readonly lines: readonly string[]
+  /** The container; undefined where a stand-in is all there is. */
+  readonly server?: Server
+}
+
+/** Containers boot one after the other: side by side they are no faster on two cores. */
+async function startServers(
+  o: LabOptions,
+  nodes: EmulatedNodes,
+  socket: string,
+  authorized: readonly string[],
+): Promise<Map<string, Running>> {
+  const running = new Map<string, Running>()
+  const programs = o.programs ? scriptFolder(o.programs) : undefined
+  for (const { name, roles } of nodes) {
+    if (!roles.includes('oss') && !roles.includes('mds')) continue
+    if (o.servers && !o.servers.includes(name)) continue
+    const { release, shell, lines } = o
+    const sudo = o.sudo === 'broad' ? undefined : o.sudo
+    const server = await startServer({ name, release, shell, socket, authorized, sudo, lines, programs })
+    running.set(name, { node: { name, roles, port: server.port, sshd: server }, lines: [], server })
+  }
+  return running
 }
 
 export async function startLab(o: LabOptions = {}): Promise<Lab> {
@@ -98,13 +133,17 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
     args: o.sudo === undefined ? [] : ['--sudo', o.sudo],
   })
   const jump = o.jump ? await startSshd({ authorized }) : undefined
+  if (o.parts === 'nspawn') {
+    const servers = await startServers(o, emulator.nodes, emulator.socket, authorized)
+    return labOf(o, { folder, identity, emulator, jump: undefined, running: servers, authorized })
+  }
   const running = new Map<string, Running>()
   const first = o.programs ? `${scriptFolder(o.programs)}:` : ''
-  for (const { name, role } of emulator.nodes) {
-    if (o.servers ? !o.servers.includes(name) : role === 'controller') continue
+  for (const { name, roles } of emulator.nodes) {
+    if (o.servers ? !o.servers.includes(name) : roles.includes('controller')) continue
     const env = {
       ...o.env,
-      PATH: `${first}${standInFolder(programsOf(role, o))}:${SYSTEM_PATH}`,
+      PATH: `${first}${standInFolder(programsOf(roles, o))}:${SYSTEM_PATH}`,
       SLUICE_STANDIN_SOCKET: emulator.socket,
       SLUICE_STANDIN_NODE: name,
       SLUICE_STANDIN_USER: o.login ?? 'root',
@@ -116,8 +155,22 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
       .join(' ')}`
     const lines = [...(o.lines ?? []), setEnv]
     const sshd = await startSshd({ authorized, lines })
-    running.set(name, { node: { name, role, port: sshd.port, sshd }, lines })
+    running.set(name, { node: { name, roles, port: sshd.port, sshd }, lines })
   }
+  return labOf(o, { folder, identity, emulator, jump, running, authorized })
+}
+
+interface LabParts {
+  readonly folder: string
+  readonly identity: string
+  readonly emulator: EmulatorChild
+  readonly jump: Sshd | undefined
+  readonly running: Map<string, Running>
+  readonly authorized: readonly string[]
+}
+
+function labOf(o: LabOptions, { folder, identity, emulator, jump, running, authorized }: LabParts): Lab {
+  const user = o.parts === 'nspawn' ? (o.login === 'ops' ? LOGIN : 'root') : me
   const of = (name: string): Running => {
     const found = running.get(name)
     if (!found) throw new Error(`the lab has no node called ${name}`)
@@ -125,18 +178,19 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   }
   const nodes = (): LabNode[] => [...running.values()].map((r) => r.node)
   const known = nodes().map((n) => ({ ...n, known: n.sshd.knownLines() }))
-  const files = labFiles(folder, { cluster: emulator.cluster, nodes: known, identity, jump, settings: o.settings })
+  const { cluster } = emulator
+  const files = labFiles(folder, { cluster, nodes: known, user, identity, jump, settings: o.settings })
   const exec = (node: string, line: string): Promise<ExecResult> =>
-    emulator.ask({ kind: 'line', node, user: 'root', words: [line] })
+    running.get(node)?.server?.run(line) ?? emulator.ask({ kind: 'line', node, user: 'root', words: [line] })
   return {
     ...files,
-    cluster: emulator.cluster,
+    cluster,
     get nodes() {
       return nodes()
     },
     jump,
     identity,
-    user: me,
+    user,
     emulatorPid: emulator.pid,
     node: (name) => of(name).node,
     exec,
@@ -147,7 +201,8 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
     },
     kill: (name) => of(name).node.sshd.stop(),
     restart: async (name, { hostKey } = { hostKey: 'same' }) => {
-      const { node, lines } = of(name)
+      const { node, lines, server } = of(name)
+      if (server) return server.reboot()
       node.sshd.stop()
       const hostKeys = hostKey === 'same' ? { hostKeys: node.sshd.hostKeys } : {}
       const sshd = await startSshd({ authorized, lines, port: node.port, ...hostKeys })

@@ -143,12 +143,12 @@ export async function startStillLab({
   const host = `${publicHalf(hostKey)}\n`
   const nodes = ports.map((port, i) => ({
     name: `still${i}`,
-    role: 'oss' as const,
+    roles: ['oss'] as const,
     port,
     known: `[127.0.0.1]:${port} ${host}`,
   }))
   return {
-    ...labFiles(folder, { cluster: 'still', nodes, identity, jump: undefined, settings }),
+    ...labFiles(folder, { cluster: 'still', nodes, user: me, identity, jump: undefined, settings }),
     identity,
     user: me,
     ports,

@@ -91,7 +91,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     const inner = setup.around?.(node, () => source.nowNs()) ?? node
     return {
       host: node.host,
-      role: node.role,
+      roles: node.roles,
       timers: inner.timers,
       exec: (command) => {
         sent.push({ host: node.host, command, atNs: source.nowNs() })

@@ -24,7 +24,7 @@ describe('permanent parameters', () => {
   const log = new MgsLog(sim, () => sides)
   const node = new EmulatedNode(sim, {
     name: 'mgs',
-    role: 'mds',
+    roles: ['mds'],
     lustre: { ...(sides[0] as LustreSide), paramsLog: log },
   })
 

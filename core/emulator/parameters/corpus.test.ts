@@ -74,7 +74,7 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
       ({ id, command }) => id === 'node-list_param-all' || /list_param -RF /.test(command),
     )) {
       const { lustre } = fixture(r.lustre)
-      const node = new EmulatedNode(new Simulation(), { name: 'testfs', role: 'oss', lustre })
+      const node = new EmulatedNode(new Simulation(), { name: 'testfs', roles: ['oss'], lustre })
       /** Files by directory, in order; directories themselves stand where their first file is, which may be missing here. */
       const byDirectory = (text: string): Map<string, string[]> => {
         const files = new Map<string, string[]>()
@@ -106,7 +106,11 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
       // When the MDT heard of its OSTs, before the mount or after, is chance.
       const heads = (text: string): string[] =>
         text.match(/^LDLM pool state .*$/gm)?.map((h) => common(h).replace(/(-[mo][ds]c-.*)-\d+\)/, '$1-N)')) ?? []
-      const node = new EmulatedNode(new Simulation(), { name: 'testfs', role: 'oss', lustre: fixture(r.lustre).lustre })
+      const node = new EmulatedNode(new Simulation(), {
+        name: 'testfs',
+        roles: ['oss'],
+        lustre: fixture(r.lustre).lustre,
+      })
       const mine = heads(node.exec(r.command).stdout)
       expect(mine, r.file).toEqual(heads(r.stdout))
       pools += mine.length

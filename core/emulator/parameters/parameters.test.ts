@@ -4,7 +4,7 @@ import { parseBrwStats } from '../../lustre/brw-stats.ts'
 import { parseDevices } from '../../lustre/devices.ts'
 import { parseJobStats } from '../../lustre/job-stats.ts'
 import { parseNrsPolicies } from '../../lustre/nrs-policies.ts'
-import { parseRpcStats } from '../../lustre/rpc-stats.ts'
+import { parseRpcStats } from '../../../tests/node/corpus/parse-rpc-stats.ts'
 import { parseServiceTimeouts } from '../../lustre/service-timeouts.ts'
 import { parseStatsTable } from '../../lustre/stats-table.ts'
 import { EmulatedCluster } from '../cluster.ts'
@@ -207,7 +207,7 @@ describe('the parameters of a running MDS', () => {
 
 describe('the parameters of a client', () => {
   const clientNode = (c: EmulatedCluster, number: number): EmulatedNode =>
-    new EmulatedNode(c.sim, { name: 'n', role: 'scheduler', lustre: clientLustre(c.clients[number - 1]!, c) })
+    new EmulatedNode(c.sim, { name: 'n', roles: ['scheduler'], lustre: clientLustre(c.clients[number - 1]!, c) })
 
   it('limit its RPCs under way at once, and say how many there are', () => {
     const c = cluster()

@@ -4,6 +4,7 @@
  * Addresses that nothing else depends on are made up here: servers of storage are in 10.3.0.0, servers of metadata in
  * 10.2.0.0. The MGS is on the first MDS, or on a machine that is not played.
  */
+import { invariant } from '../../base/result.ts'
 import type { Osd } from '../../lustre/brw-stats.ts'
 import { profileOf } from '../../lustre/profile.ts'
 import { parseVersion } from '../../lustre/version.ts'
@@ -42,6 +43,12 @@ export interface Site {
 }
 
 type Server = EmulatedOss | EmulatedMds
+
+/** A machine that serves as an OSS, as an MDS, or as both. */
+export interface Machine {
+  readonly oss: EmulatedOss | undefined
+  readonly mds: EmulatedMds | undefined
+}
 
 /** Name of the file system. */
 const fsnameOf = (site: Site): string => {
@@ -123,26 +130,30 @@ const nodeStateOf = (version: string, cpts: number, site: Site): NodeState =>
   })
 
 /** Locks of the targets of a server, by the namespaces of those. */
-function locksOf(server: Server): LocksOf {
+function locksOf({ oss, mds }: Machine): LocksOf {
   const views = new Map<string, LockView>()
-  if ('osts' in server) for (const { name, extents } of server.osts) views.set(`filter-${name}_UUID`, extents)
-  else for (const { name, inodes } of server.mdts) views.set(`mdt-${name}_UUID`, inodes)
+  for (const { name, extents } of oss?.osts ?? []) views.set(`filter-${name}_UUID`, extents)
+  for (const { name, inodes } of mds?.mdts ?? []) views.set(`mdt-${name}_UUID`, inodes)
   return ({ name }) => views.get(name)
 }
 
 /** Lustre on a server, and on the client that is mounted there, if one is. */
-export function serverLustre(server: Server, site: Site): LustreSide {
+export function serverLustre(machine: Machine, site: Site): LustreSide {
+  const { oss, mds } = machine
+  const server = oss ?? mds
+  invariant(server !== undefined, 'a server has a role')
   const node = nodeStateOf(server.version, server.cpts, site)
   const side = { module: server.module, nodemaps: server.nodemaps }
   const clientUuids = uuidsAt(server, site)
   const roles: Role[] = []
-  if ('osts' in server) {
-    const services = servicesOf(SERVICES.oss, [server.io], node, side)
-    roles.push(ossRole(node, { osts: server.osts, services, osd: OSD, clientUuids }))
-  } else {
-    const services = servicesOf(SERVICES.mds, server.services, node, side)
+  if (oss) {
+    const services = servicesOf(SERVICES.oss, [oss.io], node, side)
+    roles.push(ossRole(node, { osts: oss.osts, services, osd: OSD, clientUuids }))
+  }
+  if (mds) {
+    const services = servicesOf(SERVICES.mds, mds.services, node, side)
     const osts = site.oss.flatMap((o) => o.osts.map((t) => t.name))
-    roles.push(mdsRole(node, { mdts: server.mdts, services, osd: OSD, osts, clientUuids }))
+    roles.push(mdsRole(node, { mdts: mds.mdts, services, osd: OSD, osts, clientUuids }))
   }
   for (const c of site.clients) if (c.nidTo({ host: server.name }) === '0@lo') roles.push(clientRoleOf(c, node, site))
   const isMgs = mgsOf(site)?.name === server.name
@@ -154,7 +165,7 @@ export function serverLustre(server: Server, site: Site): LustreSide {
       services: servicesOf([...SERVICES.ldlm, ...(isMgs ? SERVICES.mgs : [])], [], node, side),
       mgsNid: mgsNidOf(site),
       isMgs,
-      locksOf: locksOf(server),
+      locksOf: locksOf(machine),
     }),
     nids: [nidOf(server, site)],
     nodemaps: server.nodemaps,

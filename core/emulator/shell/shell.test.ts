@@ -31,7 +31,7 @@ function oss(): { node: EmulatedNode; written: string[] } {
   ]
   const node = new EmulatedNode(new Simulation(), {
     name: 'oss01',
-    role: 'oss',
+    roles: ['oss'],
     lustre: { version: '2.17.57', parameters: () => parameters },
   })
   return { node, written }
@@ -267,7 +267,7 @@ describe('who runs it', () => {
     })
     expect(node.exec('/usr/sbin/lctl get_param version', user).stdout).toBe('version=2.17.57\n')
     expect(node.exec('/usr/sbin/lctl get_param version').stdout).toBe('version=2.17.57\n')
-    expect(node.exec('systemd-run --unit=x --on-active=1 true', user).stderr).toMatch(/authentication required/)
+    expect(node.exec('systemd-run --unit=x --on-active=1 true', user).stderr).toMatch(/Access denied/)
   })
 
   it('knows itself', () => {

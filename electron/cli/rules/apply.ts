@@ -40,7 +40,10 @@ function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
   const kept = store.plans.find(id)
   const document = kept && readPlanDocument(kept.document)
   if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Make one: sluice rules plan.')
-  if (!document) return refused('PLAN_UNREADABLE', 'another release of Sluice made it', 'Plan again.')
+  if (!document) {
+    const why = 'it is a plan of a policy, or was made by another release of Sluice'
+    return refused('PLAN_UNREADABLE', why, 'For a policy: sluice policy apply. Else plan again.')
+  }
   return ok({ cluster: kept.cluster, document })
 }
 

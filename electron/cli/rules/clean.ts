@@ -1,7 +1,8 @@
 /** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
 import type { Command } from 'commander'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
-import { servicesOf } from '../../cluster/service.ts'
+import { namesOf } from '../../cluster/live/live-server.ts'
+import { SERVICES } from '../../cluster/service.ts'
 import { ownership } from '../../enforce/own-names.ts'
 import { stopScriptText, type ScriptServer } from '../../enforce/stop-script.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
@@ -45,6 +46,8 @@ export async function clean(name: string, { json }: CleanOptions, command: Comma
   await opened.value.close()
 }
 
+const LUSTRE_ROLES = ['oss', 'mds'] as const
+
 /** A script from what is on record alone: for when no server can be reached from here. */
 function scriptFromRecord(
   flags: ClustersFlags,
@@ -53,14 +56,15 @@ function scriptFromRecord(
 ): { text: string; rules: number } {
   const input = must(findCluster(flags, name), EXIT.usage)
   const isOwn = ownership(name, store)
-  const servers = input.servers.flatMap(({ host, roles }): ScriptServer[] => {
-    const known = store.rules.of(name, host).filter(isOwn)
-    const role =
-      known.some((r) => r.service !== 'ost_io') || (roles.includes('mds') && !roles.includes('oss')) ? 'mds' : 'oss'
-    const services = new Set(servicesOf(role).map((s) => s.name))
-    const rules = known.filter((r) => services.has(r.service))
+  const names = namesOf(input.servers)
+  const servers = input.servers.map(({ roles: written }, i): ScriptServer => {
+    const host = names[i] ?? ''
+    const rules = store.rules.of(name, host).filter(isOwn)
+    const found = new Set([...written, ...rules.map((r) => SERVICES[r.service].role)])
+    // A service that is not there has no rules: where nothing is known, all are looked at.
+    const roles = found.size === 0 ? LUSTRE_ROLES : LUSTRE_ROLES.filter((r) => found.has(r))
     const units = [...rules.map((r) => r.unit), ...store.leases.of(name).map((l) => (l.host === host ? l.unit : ''))]
-    return [{ host, role, rules, units: [...new Set(units.filter((u) => u !== ''))] }]
+    return { host, roles, rules, units: [...new Set(units.filter((u) => u !== ''))] }
   })
   return stopScriptText(name, servers, Date.now())
 }

@@ -1,17 +1,11 @@
 /** `sluice rules …`: the rules of a cluster from the shell. Every write is a plan that was kept, applied under its target's name. */
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { addClustersFlags } from '../clusters-flags.ts'
-import { expiry } from '../arguments.ts'
+import { canary, expiry } from '../arguments.ts'
 
 const service = (): Option =>
   new Option('--service <name>', 'whose rules').choices(SERVICE_NAMES).default('ost_io' satisfies ServiceName)
-
-const canary = (text: string): number => {
-  const n = Number(text)
-  if (text.trim() === '' || !(n >= 0 && n <= 600)) throw new InvalidArgumentError('Seconds, 0 to 600.')
-  return n
-}
 
 /** The file of a command is read when it is the one: starting stays fast. */
 export function rulesCommand(): Command {
@@ -49,7 +43,7 @@ export function rulesCommand(): Command {
       (await import('./apply.ts')).apply(...args),
     )
   add('revert')
-    .description('takes a change back')
+    .description('takes a change of rules or of a policy back')
     .argument('<change>', 'its id')
     .option('--canary <s>', 'how long the first server is watched before the rest', canary, 0)
     .option('--yes-laptop-bound', 'rules that come back may be bound to this command')

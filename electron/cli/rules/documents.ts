@@ -3,29 +3,13 @@
  * back. They are read with a schema: the file is shared with other processes, and other releases.
  */
 import * as z from 'zod'
-import { EXPIRY_MAX_S, changeTerms, nodeEnd, ruleForm, service } from '#core/api/rule-edits.ts'
-import type { ServerRules } from '#core/control/server-rules.ts'
+import { EXPIRY_MAX_S, changeTerms, ruleForm, service } from '#core/api/rule-edits.ts'
 import { profile } from '#core/lustre/profile.ts'
 import { RELEASES } from '#core/lustre/release.ts'
 import type { DeskPlan } from '../../host/rules/desk-plan.ts'
-import type { PlanToCompare } from '../../host/rules/kept-plans.ts'
-import type { PastChange } from '../../host/rules/past-change.ts'
+import { edit, ruleLine } from '../../host/rules/desk-record.ts'
+import type { PlanToCompare, ServerThen } from '../../host/rules/kept-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
-
-const queue = z.enum(['reg', 'hp'])
-const queues = z.enum(['reg', 'hp', 'both'])
-const edit = z.discriminatedUnion('verb', [
-  z.object({
-    verb: z.literal('start'),
-    ...{ name: z.string(), conditions: z.string(), rate: z.number(), queue: queues },
-    ...{ rank: z.string().optional(), realtime: z.boolean().optional() },
-  }),
-  z.object({
-    verb: z.literal('change'),
-    ...{ name: z.string(), queue: queues, rate: z.number().optional(), rank: z.string().optional() },
-  }),
-  z.object({ verb: z.literal('stop'), name: z.string(), queue: queues }),
-])
 
 /** From the shell a rule may stand for less than the window offers. */
 const terms = changeTerms.extend({ expiresS: z.number().int().min(1).max(EXPIRY_MAX_S).nullable() })
@@ -35,13 +19,10 @@ const staged = z.object({
   undoes: z.string().optional(),
 })
 
-const server = z.object({
+/** A server as a plan finds it. */
+export const server = z.object({
   server: z.string(),
-  rules: z.array(
-    z.object({
-      ...{ queue, cpt: z.number(), name: z.string(), conditions: z.string(), rate: z.number(), ref: z.number() },
-    }),
-  ),
+  rules: z.array(ruleLine),
   tbf: z.object({ reg: z.string().optional(), hp: z.string().optional() }),
   ...{ release: z.enum(RELEASES), cpts: z.number(), hp: z.boolean() },
   /** As the server named it. */
@@ -53,10 +34,17 @@ export type PlanDocument = z.infer<typeof planDocument>
 
 export const planDocumentOf = (service: PlanDocument['service'], typed: string, plan: DeskPlan): unknown => ({
   ...{ service, typed, staged: plan.staged },
-  servers: plan.changes.map(({ found, version }) => ({
-    ...{ server: found.server, rules: found.rules, tbf: found.tbf, release: found.profile.release },
-    ...{ cpts: found.cpts, hp: found.hp, version },
-  })),
+  servers: plan.changes.map(serverDocument),
+})
+
+export const serverDocument = ({ found, version }: ServerThen): z.infer<typeof server> => ({
+  server: found.server,
+  rules: [...found.rules],
+  tbf: found.tbf,
+  release: found.profile.release,
+  cpts: found.cpts,
+  hp: found.hp,
+  version,
 })
 
 /** undefined for one of another form. */
@@ -69,36 +57,10 @@ export const stagedOf = ({ staged: list }: Pick<PlanDocument, 'staged'>): Staged
 /** The plan as far as it takes to say what is different now. */
 export const toCompare = (d: PlanDocument): PlanToCompare => ({
   staged: stagedOf(d),
-  changes: d.servers.map(({ release, version, tbf, ...s }) => {
-    const found: ServerRules = {
-      ...s,
-      rules: s.rules,
-      tbf: { reg: tbf.reg, hp: tbf.hp },
-      profile: profile(release),
-    }
-    return { plan: { server: s.server }, found, version }
-  }),
+  changes: d.servers.map(serverThen),
 })
 
-const changeDocument = z.object({
-  ...{ service, title: z.string(), reason: z.string(), planId: z.string(), nodes: z.array(nodeEnd) },
-  expiresMs: z.number().nullable(),
-  /** What takes it back, by server on which it was done. */
-  done: z.array(
-    z.tuple([
-      z.string(),
-      z.object({
-        edits: z.array(edit),
-        expiries: z.array(z.object({ queue, name: z.string(), atMs: z.number() })),
-      }),
-    ]),
-  ),
-})
-export type ChangeDocument = z.infer<typeof changeDocument>
-
-export const changeDocumentOf = (past: PastChange, planId: string): unknown => ({
-  ...{ service: past.service, title: past.title, reason: past.reason, planId },
-  ...{ nodes: past.nodes, expiresMs: past.expiresMs, done: [...past.done] },
-})
-
-export const readChangeDocument = (value: unknown): ChangeDocument | undefined => changeDocument.safeParse(value).data
+/** A server as the plan found it. */
+export function serverThen({ release, version, tbf, ...s }: z.infer<typeof server>): ServerThen {
+  return { found: { ...s, tbf: { reg: tbf.reg, hp: tbf.hp }, profile: profile(release) }, version }
+}

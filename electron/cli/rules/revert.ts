@@ -1,15 +1,17 @@
-/** `sluice rules revert CHANGE_ID`: brings the rules of a change back to what they were, whatever else changed since. */
+/** `sluice rules revert CHANGE_ID`: brings the rules, or the policies, of a change back to what they were, whatever else changed since. */
 import type { Command } from 'commander'
 import { randomBytes } from 'node:crypto'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
+import { pastOf } from '../../host/rules/desk-record.ts'
 import { formOfEdit } from '../../host/rules/draft.ts'
+import type { PastChange } from '../../host/rules/past-change.ts'
+import type { RuleDesk } from '../../host/rules/desk.ts'
 import { undoEdits } from '../../host/rules/undo.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
 import { commandDesk, openStore, unlockFor } from './command-desk.ts'
-import { readChangeDocument, type ChangeDocument } from './documents.ts'
 import { sendStaged, type Sent } from './send.ts'
 
 export interface RevertOptions {
@@ -22,42 +24,52 @@ const refused = (code: string, why: string, next: string): Result<never> =>
   fail({ code, what: 'The change was not taken back', why, unaffected: 'Nothing was sent.', next })
 
 interface KeptChange {
-  readonly id: string
   readonly cluster: string
-  readonly document: ChangeDocument
+  readonly past: PastChange
 }
 
 function keptChange(store: EnforcementStore, id: string): Result<KeptChange> {
   const kept = store.changes.find(id)
-  const document = kept && readChangeDocument(kept.document)
+  const past = kept && pastOf(id, kept.atMs, kept.state, kept.document)
   if (!kept) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list names changes that stand.')
-  if (!document)
+  if (!past)
     return refused('CHANGE_UNREADABLE', 'another release of Sluice made it', 'sluice rules clean removes all of ours.')
-  return ok({ id, cluster: kept.cluster, document })
+  return ok({ cluster: kept.cluster, past })
 }
 
 async function takeBack(
   cluster: OpenCluster,
   store: EnforcementStore,
-  change: KeptChange,
+  { past }: KeptChange,
   o: RevertOptions,
 ): Promise<Result<Sent>> {
-  const { service, title, done } = change.document
+  const { service } = past
   const desk = commandDesk(cluster, store)
+  const staged = past.policy ? desk.policies.undo(past, past.policy) : stageBack(desk, past, o)
+  if (!staged.ok) return staged
+  const unlocked = unlockFor(cluster)
+  if (!unlocked.ok) return unlocked
+  return sendStaged(cluster, desk, store, { service, planId: `undo of ${past.id}`, canaryS: o.canary })
+}
+
+/** Stages the edits that bring rules back. */
+function stageBack(
+  desk: RuleDesk,
+  { id: undoes, service, title, done }: PastChange,
+  o: RevertOptions,
+): Result<undefined> {
   const nowMs = desk.monitor.nowMs()
-  const edits = undoEdits(new Map(done), nowMs)
-  if (done.length === 0) return refused('NOTHING_DONE', 'it was not done on any server', 'There is nothing to do.')
+  const edits = undoEdits(done, nowMs)
+  if (done.size === 0) return refused('NOTHING_DONE', 'it was not done on any server', 'There is nothing to do.')
   for (const { edit, hosts, expiresS } of edits) {
     const terms = { expiresS, reason: `undo of ${title}`, laptopBound: o.yesLaptopBound === true }
     const id = randomBytes(3).toString('hex')
     const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs: nowMs }
-    desk.staged.put({ ...head, hosts, undoes: change.id, tries: 0, doneOn: [] })
+    desk.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] })
   }
   if (edits.length === 0)
     return refused('NOTHING_LEFT', 'it wrote no rule that would still stand', 'There is nothing to do.')
-  const unlocked = unlockFor(cluster)
-  if (!unlocked.ok) return unlocked
-  return sendStaged(cluster, desk, store, { service, planId: `undo of ${change.id}`, canaryS: o.canary })
+  return ok(undefined)
 }
 
 export async function revert(id: string, options: RevertOptions, command: Command): Promise<void> {

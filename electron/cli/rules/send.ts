@@ -3,10 +3,10 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
+import { changeDocumentOf } from '../../host/rules/desk-record.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
-import { changeDocumentOf } from './documents.ts'
 import { ChangeOnRecord } from './own-rules.ts'
 
 export interface Sent {
@@ -32,10 +32,16 @@ const AGAIN = 'it does not answer; give the same command again when it does'
 /** States of a change as it is kept, by code. */
 const STATE: Readonly<Partial<Record<ExitCode, string>>> = { 0: 'done', 1: 'not done', 5: 'partial', 6: 'unknown' }
 
-const inWords = (changeId: string, nodes: readonly NodeEnd[]): string =>
-  [...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `take it back with: sluice rules revert ${changeId}`]
+/** How every server ended; and how to revert the change, where any server may have something of it. */
+export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
+  const isGone = nodes.every((n) => n.state === 'rolled back' || n.state === 'not sent')
+  return [
+    ...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`),
+    ...(isGone ? [] : [`take it back with: sluice rules revert ${changeId}`]),
+  ]
     .map(plain)
     .join('\n')
+}
 
 /** Rules that only this process ends are ended by it, at their time or when it is told to end. */
 async function stay(desk: RuleDesk): Promise<void> {
@@ -70,13 +76,14 @@ export async function sendStaged(
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
   const plan = desk.plan(service)
+  const sentId = desk.policies.plan(service)?.planId ?? plan.planId
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
   // A rule that ends while it is watched would look like a failure.
   const shortest = Math.min(Infinity, ...plan.changes.flatMap((c) => c.timers.map((t) => t.seconds)))
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
   const cancel = (): void => desk.cancel()
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
-  const committed = await desk.commit(service, plan.planId, desk.typedTarget(service), canary)
+  const committed = await desk.commit(service, sentId, desk.typedTarget(service), canary)
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
   locked.value()
   if (!committed.ok) {
@@ -99,7 +106,7 @@ export async function sendStaged(
   return ok({
     ...{ code, nodes, changeId },
     end: async (asJson) => {
-      line(asJson ? jsonText(json) : inWords(changeId, nodes))
+      line(asJson ? jsonText(json) : sentText(changeId, nodes))
       await stay(desk)
     },
   })

@@ -10,7 +10,7 @@ function queue(more: Partial<ClusterSource> = {}, isThere = true) {
   const state = { answer: { stdout: '', stderr: '', code: 0 } as ExecResult | 'away', asked: 0 }
   const node: NodeConnection = {
     host: 'ctl1',
-    role: 'scheduler',
+    roles: ['scheduler'],
     exec: (command) => {
       if (command.startsWith('read ')) return Promise.resolve({ stdout: '', stderr: '', code: 2 })
       state.asked++

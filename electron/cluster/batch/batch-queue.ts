@@ -35,7 +35,7 @@ export class BatchQueue {
   constructor(source: ClusterSource, probes: Probes) {
     this.#source = source
     this.#probes = probes
-    this.#node = source.nodes.find((n) => n.role === 'scheduler')
+    this.#node = source.nodes.find((n) => n.roles.includes('scheduler'))
     // Where the form is not known, the job comes first, as in all that sites use.
     const { jobIdName = '' } = source
     this.#form = jobIdName === '' ? { find: batchNumber, host: undefined } : jobForm(jobIdName)

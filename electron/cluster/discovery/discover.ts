@@ -16,6 +16,7 @@ import {
   findJobs,
   findPolicies,
   findRoles,
+  isLctlGone,
   isSudoRefusal,
   lctlPath,
   readVersion,
@@ -59,7 +60,7 @@ class Discovery {
     this.#list.end(id, state, detail, fix)
   }
 
-  #refuse(code: string, what: string, why: string, next: string): Found {
+  #refuse(code: string, what: string, why: string, next: string): Result<never, DiscoveryFailure> {
     this.#list.skip('not reached')
     const unaffected = 'Nothing is read from it; other servers are.'
     return fail({ code, what: `${this.#host}: ${what}`, why, unaffected, next, facts: this.facts })
@@ -150,9 +151,13 @@ class Discovery {
 
   async #withoutLctl(): Promise<Found> {
     if (await this.#others()) return this.#finishOther()
+    this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler nor a controller')
+    return this.#noLctl()
+  }
+
+  #noLctl(): Result<never, DiscoveryFailure> {
     const next = 'Install the Lustre server packages, or leave it out of the cluster.'
     this.#list.end('lctl', 'bad', 'there is no lctl on it', next)
-    this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler nor a controller', next)
     return this.#refuse('NO_LCTL', 'there is no lctl on it', 'it is no Lustre server, nor a scheduler', next)
   }
 
@@ -193,6 +198,7 @@ class Discovery {
       this.#list.end('lctl', 'ok', `${lctl}: Lustre ${found.versionText}`)
       return ok(found)
     }
+    if (isLctlGone(read)) return this.#noLctl()
     if (isSudoRefusal(read)) {
       const why = saidBy(read)
       const next = sudoersToRead(this.#facts?.user ?? '', this.#access.sudo.lctl)

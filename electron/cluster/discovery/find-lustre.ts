@@ -31,7 +31,12 @@ const some = (names: readonly string[], most = 6): string =>
   names.length <= most ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${names.length - most} more`
 
 /** sudo's own refusal, as against lctl's. */
-export const isSudoRefusal = (r: ExecResult): boolean => r.code === 1 && /^sudo: |^Sorry, user /m.test(r.stderr)
+export const isSudoRefusal = (r: ExecResult): boolean =>
+  r.code === 1 && !isLctlGone(r) && /^sudo: |^Sorry, user /m.test(r.stderr)
+
+/** Whether there is no lctl: sudo was let, and found no such program. */
+export const isLctlGone = (r: ExecResult): boolean =>
+  /^sudo: (?:unable to execute )?\S{1,200}lctl: (?:command not found|No such file or directory)/m.test(r.stderr)
 
 /** Where `command -v lctl` says that it is. */
 export function lctlPath(stdout: string): string | undefined {

@@ -35,7 +35,7 @@ const STEP_MS = 10
 
 /** The reading of a sample: job_stats of all targets, policies and rules. */
 export function sampleCommand(role: 'oss' | 'mds'): string {
-  const own = servicesOf(role)
+  const own = servicesOf([role])
   const jobStats = [...new Set(own.map((s) => s.jobStats))]
   return getParamCommand(...jobStats, ...own.flatMap((s) => [s.policies, s.rules]))
 }

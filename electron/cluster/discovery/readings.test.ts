@@ -44,7 +44,7 @@ describe('the samples of sudoers', () => {
       sampleCommand('oss'),
       sampleCommand('mds'),
       getParamCommand('cpu_partition_table', ...all),
-      getParamCommand('version', ...servicesOf('oss').map((s) => s.jobStats), 'ost.OSS.ost_io.stats'),
+      getParamCommand('version', ...servicesOf(['oss']).map((s) => s.jobStats), 'ost.OSS.ost_io.stats'),
     ]
     for (const line of lines) {
       const literal = literalOf(line, access)

@@ -4,7 +4,8 @@
  */
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { isUserName } from '../../ssh/names.ts'
-import { SERVICES, servicesOf, statsOf } from '../service.ts'
+import { BRW_PARAMETERS } from '../server-counters.ts'
+import { SERVICES, servicesOf, statsOf, timeoutsOf } from '../service.ts'
 
 const jobStats = [...new Set(Object.values(SERVICES).map((s) => s.jobStats))]
 const services = Object.values(SERVICES).flatMap((s) => [s.policies, s.rules])
@@ -22,8 +23,7 @@ export const READ_PARAMETERS: readonly string[] = [
   ...jobStats,
   'obdfilter.*.stats',
   'mdt.*.md_stats',
-  'obdfilter.*.brw_stats',
-  'osd-*.*.brw_stats',
+  ...BRW_PARAMETERS,
   ...LDLM_PARAMETERS,
   'mgs.MGS.live.*',
 ]
@@ -36,15 +36,19 @@ export const READINGS: readonly (readonly string[])[] = [
   ...jobStats.map((name) => ['get_param', '-N', name]),
   ['get_param', 'jobid_var', 'jobid_name'],
   // As a sample reads them: what is due of job_stats, of policies and rules, and of statistics.
-  ...(['oss', 'mds'] as const).flatMap((role) => {
-    const own = servicesOf(role)
-    const [jobs, rules, stats] = [own[0]?.jobStats ?? '', own.flatMap((s) => [s.policies, s.rules]), own.map(statsOf)]
-    return [[jobs, ...rules], [jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
+  ...([['oss'], ['mds'], ['oss', 'mds']] as const).flatMap((roles) => {
+    const own = servicesOf(roles)
+    const jobs = own.filter((s) => s.isFirst).map((s) => s.jobStats)
+    const rules = own.flatMap((s) => [s.policies, s.rules])
+    const stats = own.map(statsOf)
+    return [[...jobs, ...rules], [...jobs, ...rules, ...stats], rules, [...rules, ...stats]].map((names) => [
       'get_param',
       ...names,
     ])
   }),
   ['get_param', ...LDLM_PARAMETERS],
+  ['get_param', ...BRW_PARAMETERS],
+  ['get_param', ...servicesOf(['oss', 'mds']).filter((s) => s.isFirst).map(timeoutsOf)],
 ]
 
 /** Arguments as sudoers has them: its wildcards and separators are text here. */

@@ -37,6 +37,7 @@ const cluster = z.strictObject({
   env: z.enum(['PROD', 'STAGE', 'DEV']).nullish(),
   safe_mode: safeMode.nullish(),
   interval_ms: z.number().int().min(200).max(60_000).nullish(),
+  core_share: z.number().min(0.01).max(1).nullish(),
   max_rate: z.number().int().min(1).max(999_999).nullish(),
   off: z.array(probeId).max(6).nullish(),
   nodes: z.array(node).min(1).max(512),
@@ -100,6 +101,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
       servers,
       ...(c.safe_mode ? { safeMode: c.safe_mode } : {}),
       ...(c.interval_ms ? { intervalMs: c.interval_ms } : {}),
+      ...(c.core_share ? { coreShare: c.core_share } : {}),
       ...(c.max_rate ? { maxRate: c.max_rate } : {}),
       ...(c.off ? { off: c.off } : {}),
     })
@@ -132,6 +134,7 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
         env: c.env,
         safe_mode: c.safeMode,
         interval_ms: c.intervalMs,
+        ...(c.coreShare === undefined ? {} : { core_share: c.coreShare }),
         max_rate: c.maxRate,
         off: c.off,
       },

@@ -12,8 +12,8 @@ export interface StepsOf {
 
 type Id = CheckStep['id']
 
-/** Which step a failure belongs to. */
-function failedStep({ code, why = '' }: Failure): Id {
+/** Which step a failure of the way to a server belongs to. */
+export function failedStep({ code, why = '' }: Failure): Id {
   // The session says what it waited for.
   if (code === 'SSH_TIMEOUT' && why.startsWith('keys were not agreed')) return 'host key'
   if (code === 'SSH_TIMEOUT' && why.startsWith('the user was not auth')) return 'auth'

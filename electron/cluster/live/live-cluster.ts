@@ -3,12 +3,12 @@
  *
  * Connecting brings all servers at once. The monitor begins as soon as every server is known or has had its time, with the servers whose
  * roles are known; one that does not answer is missing in it, and comes in when it answers. A server of which nothing was
- * known before is taken in by beginning anew: what was sampled stays in the history.
+ * known before is taken in by beginning again, as is one that serves in other roles than before: what was sampled stays in the history.
  */
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { readOnlyWhile } from '../../enforce/read-only.ts'
-import type { NodeConnection } from '../connection.ts'
+import { isLustreServer, type NodeConnection } from '../connection.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
@@ -17,6 +17,8 @@ import type { SshAccess } from './ssh-access.ts'
 const OTHERS_MS = 3000
 /** After a change of one server, others are given this long before the cluster begins anew, ms. */
 const SETTLE_MS = 1000
+/** A role is gone for good, and not until targets are mounted again, after this, ms. */
+const ROLE_GONE_MS = 60_000
 
 /** What a sampled cluster is to this room: it can be ended. */
 export interface Sampled {
@@ -43,10 +45,12 @@ export class LiveCluster {
   #wanted = false
   #connectedMs: number | undefined
   /** Servers whose nodes are in the source. */
-  #taken: ReadonlySet<LiveServer> = new Set()
+  #taken: ReadonlyMap<LiveServer, NodeConnection> = new Map()
   #anew: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
-  readonly #ready = new Set<LiveServer>()
+  /** By what is there of each server that answers. */
+  readonly #ready = new Map<LiveServer, string>()
+  #roleGone: NodeJS.Timeout | undefined
   readonly #listeners = new Set<() => void>()
 
   constructor(input: ClusterInput, parts: LiveClusterParts) {
@@ -89,8 +93,14 @@ export class LiveCluster {
   /** Takes another description; one that changes servers begins anew. */
   async change(input: ClusterInput): Promise<void> {
     const isSame =
-      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate]) ===
-      JSON.stringify([this.#input.servers, this.#input.name, this.#input.intervalMs, this.#input.maxRate])
+      JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate, input.coreShare]) ===
+      JSON.stringify([
+        this.#input.servers,
+        this.#input.name,
+        this.#input.intervalMs,
+        this.#input.maxRate,
+        this.#input.coreShare,
+      ])
     this.#input = input
     if (isSame) return this.#changed()
     const wasWanted = this.#wanted
@@ -117,6 +127,8 @@ export class LiveCluster {
     this.#wanted = false
     clearTimeout(this.#anew)
     this.#anew = undefined
+    clearTimeout(this.#roleGone)
+    this.#roleGone = undefined
     await this.#serial(async () => {
       await this.#end()
       for (const s of this.#servers) s.leave()
@@ -153,26 +165,55 @@ export class LiveCluster {
 
   #rolesOf(s: LiveServer): readonly ServerRole[] {
     if (s.input.roles.length > 0) return s.input.roles
-    return s.facts?.roles ?? this.#parts.rememberedRoles?.(s.host) ?? []
+    const found = s.facts?.roles ?? []
+    return found.length > 0 ? found : (this.#parts.rememberedRoles?.(s.host) ?? [])
   }
 
   #followed(s: LiveServer): void {
-    if (!s.isReady) this.#ready.delete(s)
-    else if (!this.#ready.has(s)) {
-      this.#ready.add(s)
-      if (s.facts) this.#parts.onRoles?.(s.host, s.facts.roles)
-      this.#parts.onReady?.(s)
-      // Nothing was known of it when sampling began, or nothing was there to sample.
-      if (this.#wanted && this.#connectedMs !== undefined && !this.#taken.has(s) && this.#nodesOf(s).length > 0) {
-        this.#beginAnew()
+    if (!s.isReady || !s.facts) this.#ready.delete(s)
+    else {
+      const there = [...s.facts.roles, ...s.facts.services.map((x) => x.service)].join()
+      if (this.#ready.get(s) !== there) {
+        this.#ready.set(s, there)
+        this.#parts.onRoles?.(s.host, s.facts.roles)
+        this.#parts.onReady?.(s)
       }
+      if (this.#source) this.#source.jobIdName = this.#jobIdName
+      if (this.#wanted && this.#connectedMs !== undefined) this.#compareRoles(s)
     }
     this.#changed()
   }
 
-  #nodesOf(s: LiveServer): NodeConnection[] {
+  /** Begins again when a server serves in a role in which it is not sampled, or no longer in one in which it is. */
+  #compareRoles(s: LiveServer): void {
+    const change = this.#roleChange(s)
+    // Nothing was known of it when sampling began, or nothing was there to sample.
+    if (change === 'more') return this.#beginAnew()
+    if (change === 'less') {
+      this.#roleGone ??= setTimeout(() => {
+        this.#roleGone = undefined
+        if (this.#servers.some((x) => x.isReady && this.#roleChange(x) === 'less')) this.#beginAnew()
+      }, ROLE_GONE_MS).unref()
+    }
+  }
+
+  #roleChange(s: LiveServer): 'more' | 'less' | undefined {
+    const had = this.#taken.get(s)?.roles ?? []
+    // One without any role is being booted or taken out of service: it is missing, under the name and in the place that it had.
+    const has = this.#nodeOf(s)?.roles
+    if (!has) return undefined
+    if (has.some((r) => !had.includes(r))) return 'more'
+    return had.some((r) => !has.includes(r)) ? 'less' : undefined
+  }
+
+  get #jobIdName(): string | undefined {
+    return this.#servers.map((s) => s.facts?.jobid?.name).find((name) => name !== undefined)
+  }
+
+  #nodeOf(s: LiveServer): NodeConnection | undefined {
+    const node = s.node(this.#rolesOf(s))
     // Whatever a verb above does: while it is read-only nothing but readings leaves this machine.
-    return s.nodes(this.#rolesOf(s)).map((n) => readOnlyWhile(n, () => this.#input.safeMode === 'read-only'))
+    return node && readOnlyWhile(node, () => this.#input.safeMode === 'read-only')
   }
 
   #beginAnew(): void {
@@ -188,17 +229,20 @@ export class LiveCluster {
   #begin(): void {
     // It may have been asked for several times, and not be wanted any more when its turn comes.
     if (!this.#wanted || this.#source) return
-    const taken = new Map(
-      this.#servers.map((s) => [s, this.#nodesOf(s)] as const).filter(([, nodes]) => nodes.length > 0),
-    )
-    const nodes = [...taken.values()].flat()
+    const taken = new Map<LiveServer, NodeConnection>()
+    for (const s of this.#servers) {
+      const node = this.#nodeOf(s)
+      if (node) taken.set(s, node)
+    }
+    const nodes = [...taken.values()]
     this.#connectedMs = Date.now()
     // Without any server there is nothing to sample yet; the first that turns up begins it.
-    if (!nodes.some((n) => n.role === 'oss' || n.role === 'mds')) return this.#changed()
-    this.#taken = new Set(taken.keys())
-    const { name: cluster, maxRate, intervalMs } = this.#input
-    const jobIdName = this.#servers.map((s) => s.facts?.jobid?.name).find((name) => name !== undefined)
-    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs: intervalMs * NS_PER_MS, jobIdName })
+    if (!nodes.some(isLustreServer)) return this.#changed()
+    this.#taken = taken
+    const { name: cluster, maxRate, intervalMs, coreShare } = this.#input
+    const periodNs = intervalMs * NS_PER_MS
+    const jobIdName = this.#jobIdName
+    this.#source = new LiveSource({ cluster, nodes, maxRate, periodNs, jobIdName, coreShare })
     this.#sampled = this.#parts.begin(this.#source)
     this.#changed()
   }
@@ -206,7 +250,7 @@ export class LiveCluster {
   async #end(): Promise<void> {
     const sampled = this.#sampled
     this.#sampled = undefined
-    this.#taken = new Set()
+    this.#taken = new Map()
     this.#connectedMs = undefined
     await this.#source?.stop()
     this.#source = undefined

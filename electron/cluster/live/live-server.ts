@@ -1,10 +1,11 @@
 /** One server of a live cluster: its session, what was found out about it, and the shells that the rest of the console uses. */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { ExecResult, NodeConnection, TimerKind } from '../connection.ts'
+import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../connection.ts'
 import { discover } from '../discovery/discover.ts'
 import type { NodeFacts } from '../discovery/facts.ts'
 import { accessOf, gate, literalOf } from '../remote-command.ts'
+import { SERVICES } from '../service.ts'
 import { SshError } from '../../ssh/failures.ts'
 import type { Session } from '../../ssh/session.ts'
 import { SshNode } from '../../ssh/ssh-node.ts'
@@ -12,20 +13,37 @@ import type { SessionState } from '../../ssh/state.ts'
 import { connectionSteps } from './connection-steps.ts'
 import type { SshAccess } from './ssh-access.ts'
 
-type Role = NodeConnection['role']
+/** Pause before facts that may have changed are found again; it doubles, ms. */
+const FIND_AGAIN_MS = { least: 1000, most: 60_000 } as const
+/** Refusals that pass by themselves when a server boots, or its administrator is at work; others wait for the next connection. */
+const MAY_PASS = /^(?:LUSTRE_NOT_LOADED|NO_LCTL|SSH_COMMAND_TIMEOUT)$/
 
 /** Roles that the console talks to. */
-const ROLES: readonly Role[] = ['oss', 'mds', 'scheduler', 'controller']
+const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller']
 
-/** A server in one of its roles, as everything above knows it. */
+/** Whether a reading of samples was refused because a service or its targets are not there: facts said that they are. */
+function isGone(command: string, { stdout, stderr }: ExecResult): boolean {
+  if (stderr === '' || !command.startsWith('lctl get_param ')) return false
+  if (stdout === '') return true
+  return stderr
+    .slice(0, STDERR_MOST)
+    .split('\n')
+    .some((line) => {
+      if (!line.includes('No such file or directory')) return false
+      const path = line.replaceAll('/', '.')
+      return SAMPLED.some((name) => path.includes(name))
+    })
+}
+
+/** A server as everything above knows it. */
 class LiveNode implements NodeConnection {
   readonly host: string
-  readonly role: Role
+  readonly roles: readonly NodeRole[]
   readonly #server: LiveServer
 
-  constructor(host: string, role: Role, server: LiveServer) {
-    this.host = host
-    this.role = role
+  constructor(roles: readonly NodeRole[], server: LiveServer) {
+    this.host = server.host
+    this.roles = roles
     this.#server = server
   }
 
@@ -41,6 +59,10 @@ class LiveNode implements NodeConnection {
     return this.#server.literal(command)
   }
 }
+
+const STDERR_MOST = 16_384
+/** What is there wherever a service is, or a target of it. */
+const SAMPLED = Object.values(SERVICES).flatMap((s) => [s.policies, s.jobStats])
 
 export const nameOf = ({ name, host }: ServerInput): string => (name === '' ? host : name)
 
@@ -69,6 +91,12 @@ export class LiveServer {
   #steps: readonly CheckStep[] = []
   #gated: NodeConnection | undefined
   #finding: Promise<void> | undefined
+  /** Somebody needs it: until then nothing is found again by itself. */
+  #isHeld = false
+  #again: NodeJS.Timeout | undefined
+  #pauseMs: number = FIND_AGAIN_MS.least
+  /** performance.now() of the end of the last finding. */
+  #foundAtMs = -Infinity
   readonly #access: SshAccess
   #off: () => void = () => undefined
   readonly #listeners = new Set<() => void>()
@@ -106,9 +134,9 @@ export class LiveServer {
     return [...connectionSteps(this), ...this.#steps]
   }
 
-  /** Whether it can be read: connected, found out about, and with the rights that its numbers need. */
+  /** Whether it can be read: connected, found out about since then, and with the rights that its numbers need. */
   get isReady(): boolean {
-    return this.state.kind === 'connected' && this.facts !== undefined && this.refusal === undefined
+    return this.state.kind === 'connected' && this.#gated !== undefined && this.refusal === undefined
   }
 
   /** Calls `listener` at every change. */
@@ -121,15 +149,16 @@ export class LiveServer {
     for (const l of [...this.#listeners]) l()
   }
 
-  /** One shell a role; a server with several roles is several nodes under names of their own. */
-  nodes(roles: readonly string[]): NodeConnection[] {
+  /** The server in the roles that the console talks to; undefined where it has none of them. */
+  node(roles: readonly string[]): NodeConnection | undefined {
     const mine = ROLES.filter((r) => roles.includes(r))
-    return mine.map((role, i) => new LiveNode(i === 0 ? this.host : `${this.host}+${role}`, role, this))
+    return mine.length === 0 ? undefined : new LiveNode(mine, this)
   }
 
   /** Connects and finds out what it is. Resolves when that is known, or when it is known why not. */
   async bring(): Promise<void> {
     if (!this.session) return this.#changed()
+    this.#isHeld = true
     this.#access.hold(this.session, this)
     await this.session.connect()
     // Finding out begins with the change of state.
@@ -144,6 +173,8 @@ export class LiveServer {
 
   /** It is not needed any more; its connection ends unless somebody else needs it. */
   leave(): void {
+    this.#isHeld = false
+    this.#stopFindingAgain()
     if (this.session) this.#access.release(this.session, this)
   }
 
@@ -161,7 +192,11 @@ export class LiveServer {
 
   /** Only what is on the closed list of remote commands reaches the server. */
   async exec(command: string): Promise<ExecResult> {
-    if (this.#gated && this.refusal === undefined) return this.#gated.exec(command)
+    if (this.#gated && this.refusal === undefined) {
+      const result = await this.#gated.exec(command)
+      if (isGone(command, result)) this.#findAgain()
+      return result
+    }
     const { failure } = this.state as { failure?: Failure }
     const why = this.refusal ?? failure
     throw new Error(why ? `${why.what}${why.why === undefined ? '' : `: ${why.why}`}` : `${this.host} is not connected`)
@@ -169,20 +204,49 @@ export class LiveServer {
 
   #followed(state: SessionState): void {
     if (state.kind === 'connected') {
+      // A find that is due would be this one.
+      clearTimeout(this.#again)
+      this.#again = undefined
       this.#finding ??= this.#find().finally(() => {
         this.#finding = undefined
+        this.#foundAtMs = performance.now()
+        if (this.#isUnsettled) this.#findAgain()
         this.#changed()
       })
     } else {
       this.#gated = undefined
+      this.#stopFindingAgain()
     }
     this.#changed()
+  }
+
+  /** Whether what was found may soon be otherwise: Lustre is not loaded, or no target is mounted yet, as while a server boots. */
+  get #isUnsettled(): boolean {
+    if (this.state.kind !== 'connected') return false
+    if (this.refusal) return MAY_PASS.test(this.refusal.code)
+    return this.facts !== undefined && this.facts.roles.length === 0
+  }
+
+  /** Finds out again after a pause, as long as the connection holds. */
+  #findAgain(): void {
+    if (this.#again || this.#finding || !this.#isHeld) return
+    // Nothing was amiss for long.
+    if (performance.now() - this.#foundAtMs > 2 * FIND_AGAIN_MS.most) this.#pauseMs = FIND_AGAIN_MS.least
+    this.#again = setTimeout(() => void this.find(), this.#pauseMs)
+    this.#again.unref()
+    this.#pauseMs = Math.min(FIND_AGAIN_MS.most, 2 * this.#pauseMs)
+  }
+
+  #stopFindingAgain(): void {
+    clearTimeout(this.#again)
+    this.#again = undefined
+    this.#pauseMs = FIND_AGAIN_MS.least
   }
 
   async #find(): Promise<void> {
     const { session } = this
     if (!session) return
-    const node = new SshNode(this.host, 'oss', session)
+    const node = new SshNode(this.host, [], session)
     try {
       const found = await discover(
         (command) => node.exec(command),

@@ -10,8 +10,10 @@ export class LiveSource implements ClusterSource {
   readonly cluster: string
   readonly nodes: readonly NodeConnection[]
   readonly maxRate: number
-  readonly periodNs: number
-  readonly jobIdName: string | undefined
+  readonly coreShare: number | undefined
+  #periodNs: number
+  /** Of the newest facts. */
+  jobIdName: string | undefined
   readonly #startMs: number
   #nowNs = 0
   #timer: NodeJS.Timeout | undefined
@@ -20,16 +22,25 @@ export class LiveSource implements ClusterSource {
 
   /** @param startMs  Unix ms that ns are counted from. */
   constructor(
-    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName'> & {
+    parts: Pick<ClusterSource, 'cluster' | 'nodes' | 'maxRate' | 'periodNs' | 'jobIdName' | 'coreShare'> & {
       readonly startMs?: number | undefined
     },
   ) {
     this.cluster = parts.cluster
     this.nodes = parts.nodes
     this.maxRate = parts.maxRate
-    this.periodNs = parts.periodNs
+    this.#periodNs = parts.periodNs
+    this.coreShare = parts.coreShare
     this.jobIdName = parts.jobIdName
     this.#startMs = parts.startMs ?? Date.now()
+  }
+
+  get periodNs(): number {
+    return this.#periodNs
+  }
+
+  setPeriodNs(ns: number): void {
+    this.#periodNs = ns
   }
 
   /** The wall clock; one that was set back stands still until it is where it was. */
@@ -49,16 +60,16 @@ export class LiveSource implements ClusterSource {
    * @param onSlept  this machine was asleep for so many ms: whoever writes must ask again.
    */
   start(onTick: (atNs: number) => Promise<void>, onSlept: (ms: number) => void = () => undefined): void {
-    const periodMs = this.periodNs / NS_PER_MS
     let dueMs = performance.now()
     let lastWallMs = Date.now()
     const turn = async (): Promise<void> => {
       const wallMs = Date.now()
+      const periodMs = this.#periodNs / NS_PER_MS
       if (wallMs - lastWallMs > SLEPT_MS + periodMs) onSlept(wallMs - lastWallMs)
       lastWallMs = wallMs
       await onTick(this.nowNs())
       if (this.#isStopped) return
-      dueMs = Math.max(dueMs + periodMs, performance.now())
+      dueMs = Math.max(dueMs + this.#periodNs / NS_PER_MS, performance.now())
       next(dueMs - performance.now())
     }
     const next = (ms: number): void => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource, NodeConnection } from '../connection.ts'
+import type { ClusterSource, NodeConnection, NodeRole } from '../connection.ts'
 import { ProbeBoard } from './board.ts'
 import { POINT_MS } from './cost-book.ts'
 import { parseShellCpu } from './shell-cpu.ts'
 
-const node = (role: NodeConnection['role']): NodeConnection => ({
+const node = (role: NodeRole): NodeConnection => ({
   host: role,
-  role,
+  roles: [role],
   exec: () => Promise.reject(new Error()),
 })
 const source = {

@@ -4,7 +4,7 @@
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource } from '../connection.ts'
+import { isLustreServer, type ClusterSource } from '../connection.ts'
 import { CostBook, type CostSeries } from './cost-book.ts'
 import { Shares } from './shares.ts'
 import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
@@ -13,6 +13,8 @@ import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'
 export const DEFAULT_BUDGET = 100_000
 /** No probe is made slower than this, s. */
 const SLOWEST_S = 60
+/** Seconds between two readings at most; of what is seldom read anyway, eight times what is usual. */
+const slowestOf = (usual: number): number => (usual < SLOWEST_S ? SLOWEST_S : 8 * usual)
 /** A slower probe becomes quicker again when all of them would then stay below this part of the budget. */
 const EASE = 0.7
 
@@ -48,12 +50,12 @@ export class ProbeBoard {
     } = {},
   ) {
     this.#source = source
-    const roles = new Set(source.nodes.map((n) => n.role))
+    const roles = new Set(source.nodes.flatMap((n) => n.roles))
     this.#available = PROBES.filter((p) =>
       p.id === 'batch' ? roles.has('scheduler') : roles.has('oss') || roles.has('mds'),
     )
     this.#on = new Set(this.#available.map((p) => p.id).filter((id) => !options.off?.includes(id)))
-    const servers = source.nodes.filter((n) => n.role === 'oss' || n.role === 'mds').length
+    const servers = source.nodes.filter(isLustreServer).length
     this.budgetBytesPerSec = options.budgetBytesPerSec ?? DEFAULT_BUDGET * Math.max(1, servers)
     this.#isHeld = options.isHeld ?? (() => false)
   }
@@ -85,7 +87,12 @@ export class ProbeBoard {
     const probe = PROBES.find((p) => p.id === id)
     if (!probe) return 0
     const usual = usualS(probe, this.#source)
-    return this.#isHeld(id) ? usual : Math.max(usual, Math.min(SLOWEST_S, usual * 2 ** (this.#doubled.get(id) ?? 0)))
+    return this.#isHeld(id) ? usual : Math.min(slowestOf(usual), usual * 2 ** (this.#doubled.get(id) ?? 0))
+  }
+
+  #isSlowable(id: ProbeId): boolean {
+    const probe = PROBES.find((p) => p.id === id)
+    return probe !== undefined && !this.#isHeld(id) && this.everyS(id) < slowestOf(usualS(probe, this.#source))
   }
 
   /** Whether a server is to be read now; when it is, the next time is set. */
@@ -139,7 +146,7 @@ export class ProbeBoard {
       .map(({ id }) => ({ id, bytes: this.book.cost(id).bytesPerSec, doubled: this.#doubled.get(id) ?? 0 }))
     const total = costs.reduce((n, c) => n + c.bytes, 0)
     if (total > this.budgetBytesPerSec) {
-      const slowable = costs.filter((c) => !this.#isHeld(c.id) && this.everyS(c.id) < SLOWEST_S)
+      const slowable = costs.filter((c) => this.#isSlowable(c.id))
       const worst = slowable.sort((a, b) => b.bytes - a.bytes)[0]
       if (!worst) return
       this.#doubled.set(worst.id, worst.doubled + 1)

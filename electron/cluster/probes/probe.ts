@@ -15,6 +15,8 @@ export const PROBES: readonly Probe[] = [
   { id: 'rules', label: 'rules and policies', everyS: { LIVE: 0, EMULATED: 0 } },
   { id: 'stats', label: 'service statistics', everyS: { LIVE: 5, EMULATED: 1 } },
   { id: 'ldlm', label: 'lock counters', everyS: { LIVE: 5, EMULATED: 1 } },
+  { id: 'brw', label: 'disk I/O (brw_stats)', everyS: { LIVE: 60, EMULATED: 5 } },
+  { id: 'timeouts', label: 'service timeouts', everyS: { LIVE: 60, EMULATED: 5 } },
   { id: 'batch', label: 'batch queue', everyS: { LIVE: 15, EMULATED: 2 } },
 ]
 

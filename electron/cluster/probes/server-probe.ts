@@ -10,6 +10,8 @@ import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'
 
 /** Every so many runs of a probe its CPU time is looked at. */
 const CPU_EVERY = 20
+/** Runs from a look at the parts to one at the whole. */
+const WHOLE_AFTER = 2
 /** Looks in a row without a figure, after which there are no more. */
 const CPU_TRIES = 3
 
@@ -40,11 +42,21 @@ export class ServerProbe {
     this.#measuresCpu = source.kind === 'LIVE'
   }
 
-  /** Whether this run of a kind of reading is one whose cost is looked at closely: every twentieth. */
-  isCloseLook(kind: string): boolean {
+  /** Whether the server tells its CPU time, as far as is known. */
+  get tellsCpu(): boolean {
+    return this.#measuresCpu && this.#cpuFailures < CPU_TRIES
+  }
+
+  /**
+   * Whether the cost of this run of a kind of reading is looked at closely: every twentieth run part by part, and another one as a
+   * whole, because parts that are read by themselves cost more together.
+   */
+  lookAt(kind: string): 'parts' | 'whole' | undefined {
     const n = this.#runs.get(kind) ?? 0
     this.#runs.set(kind, n + 1)
-    return this.#measuresCpu && n % CPU_EVERY === this.#phase
+    if (!this.#measuresCpu) return undefined
+    if (n % CPU_EVERY === this.#phase) return 'parts'
+    return n % CPU_EVERY === (this.#phase + WHOLE_AFTER) % CPU_EVERY ? 'whole' : undefined
   }
 
   /** Several commands that nothing comes between. */
@@ -68,7 +80,7 @@ export class ServerProbe {
   /** One command of one probe, in its turn, with its cost put down. */
   async read(id: ProbeId, command: string): Promise<ExecResult> {
     return this.together(async () => {
-      const { result, tookMs, cpuMs } = await this.exec(command, this.isCloseLook(id))
+      const { result, tookMs, cpuMs } = await this.exec(command, this.lookAt(id) === 'parts')
       this.#board.book.add(id, result.stdout.length + result.stderr.length, tookMs)
       if (cpuMs !== undefined) this.#board.book.addCpu(id, cpuMs)
       return result

@@ -16,8 +16,15 @@ const CUT_FROM = 32_000
 const WORTH = 0.7
 /** Whole readings at least this often, and for this long where cutting down is of no use, s. */
 const WHOLE_EVERY_S = 60
+/** How long readings are whole after awk did not answer, s: twice as long each time. */
+const NO_AWK_S = { least: 30, most: 600 } as const
 /** Cut-down readings in a row that did not add up. */
 const FAILS_MOST = 3
+
+/** A target with the service that its role is named after. */
+export interface ServedTarget extends TargetReading {
+  readonly service: Service
+}
 
 interface Target {
   readonly deltas: JobDeltas
@@ -26,7 +33,7 @@ interface Target {
 }
 
 export class TargetTables {
-  readonly #service: Service
+  readonly #services: readonly Service[]
   readonly #mayCut: boolean
   readonly #cutFrom: number
   readonly #targets = new Map<string, Target>()
@@ -35,15 +42,19 @@ export class TargetTables {
   /** No cut-down reading before. */
   #pauseNs = -Infinity
   #fails = 0
-  #hasNoAwk = false
+  /** Times in a row that awk did not answer. */
+  #withoutAwk = 0
   #why = ''
   /** What the cut-down answer at hand comes to, by target. */
   #cut: Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }> | undefined
 
-  /** @param cutFrom  bytes of a whole reading from which it is cut down. */
-  constructor(service: Service, mayCut: boolean, cutFrom = CUT_FROM) {
+  /**
+   * @param services  whose targets these are, one service a role.
+   * @param cutFrom   bytes of a whole reading from which it is cut down.
+   */
+  constructor(services: readonly Service[], mayCut: boolean, cutFrom = CUT_FROM) {
     this.#cutFrom = cutFrom
-    this.#service = service
+    this.#services = services
     this.#mayCut = mayCut
   }
 
@@ -55,7 +66,7 @@ export class TargetTables {
   /** What the next reading may leave out; undefined when it is to be whole. */
   mark(atNs: number): Mark | undefined {
     this.#cut = undefined
-    if (!this.#mayCut || this.#hasNoAwk || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
+    if (!this.#mayCut || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
     if (atNs - this.#wholeNs > WHOLE_EVERY_S * NS_PER_S) return undefined
     let least: Mark | undefined
     for (const { table } of this.#targets.values()) {
@@ -71,8 +82,18 @@ export class TargetTables {
     return filteredCommand(names, mark)
   }
 
-  #targetOf(name: string): string | undefined {
-    return this.#service.target.exec(name)?.[1]
+  /** How long readings are whole after what went wrong last. */
+  get #pauseS(): number {
+    if (this.#withoutAwk === 0) return WHOLE_EVERY_S
+    return Math.min(NO_AWK_S.most, NO_AWK_S.least * 2 ** (this.#withoutAwk - 1))
+  }
+
+  #placeOf(name: string): { readonly target: string; readonly service: Service } | undefined {
+    for (const service of this.#services) {
+      const target = service.target.exec(name)?.[1]
+      if (target !== undefined) return { target, service }
+    }
+    return undefined
   }
 
   /** Takes a cut-down answer; false when it does not add up for every table in it: then it is to be read whole. */
@@ -80,7 +101,7 @@ export class TargetTables {
     const cut = new Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }>()
     let [tables, bytes] = [0, 0]
     for (const [name, text] of values) {
-      const target = this.#targetOf(name)
+      const target = this.#placeOf(name)?.target
       if (target === undefined) continue
       tables++
       bytes += text.length
@@ -92,6 +113,7 @@ export class TargetTables {
     // Without awk nothing comes back at all.
     if (tables === 0) return this.#failed(false)
     this.#fails = 0
+    this.#withoutAwk = 0
     this.#why = ''
     this.#cut = cut
     if (bytes > WORTH * this.#wholeBytes) this.#pauseNs = Infinity
@@ -102,9 +124,11 @@ export class TargetTables {
     this.#fails++
     if (this.#fails < FAILS_MOST) return false
     this.#fails = 0
-    this.#why = answered ? 'what it cut down did not add up' : 'awk did not answer'
-    if (answered) this.#pauseNs = Infinity
-    else this.#hasNoAwk = true
+    this.#withoutAwk = answered ? 0 : this.#withoutAwk + 1
+    const pauseS = this.#pauseS
+    const what = answered ? 'what it cut down did not add up' : 'awk did not answer'
+    this.#why = `${what}; tried again in ${pauseS} s`
+    this.#pauseNs = Infinity
     return false
   }
 
@@ -113,12 +137,13 @@ export class TargetTables {
     values: ReadonlyMap<string, ByteText>,
     atNs: number,
     scale: number,
-  ): { readonly targets: readonly TargetReading[]; readonly skipped: number } {
-    const targets: TargetReading[] = []
+  ): { readonly targets: readonly ServedTarget[]; readonly skipped: number } {
+    const targets: ServedTarget[] = []
     let [skipped, bytes] = [0, 0]
     for (const [name, text] of values) {
-      const target = this.#targetOf(name)
-      if (target === undefined) continue
+      const place = this.#placeOf(name)
+      if (!place) continue
+      const { target } = place
       const t = this.#target(target)
       bytes += text.length
       const cut = this.#cut?.get(target)
@@ -134,12 +159,12 @@ export class TargetTables {
       }
       const { table } = t
       const rawOf = cut ? (e: JobEntry) => table.textOf(e) ?? '' : (e: JobEntry) => text.slice(...e.span)
-      targets.push({ target, entries, rawOf, deltas: t.deltas.update(entries), scale })
+      targets.push({ ...place, entries, rawOf, deltas: t.deltas.update(entries), scale })
     }
     if (!this.#cut) {
       this.#wholeBytes = bytes
       this.#wholeNs = atNs
-      if (this.#pauseNs === Infinity) this.#pauseNs = atNs + WHOLE_EVERY_S * NS_PER_S
+      if (this.#pauseNs === Infinity) this.#pauseNs = atNs + this.#pauseS * NS_PER_S
     }
     this.#cut = undefined
     // A target that is gone (unmounted, failed over) begins anew when it returns.
@@ -158,7 +183,8 @@ export class TargetTables {
       t.table.forget()
     }
     this.#wholeNs = -Infinity
-    this.#hasNoAwk = false
+    this.#withoutAwk = 0
+    this.#pauseNs = -Infinity
   }
 
   #target(name: string): Target {

@@ -109,7 +109,7 @@ function auditOf({ cluster }: LiveConsole, store: Result<EnforcementStore>): Aud
     })
   }
   const loginOf = (host: string): string => {
-    const server = cluster.servers.find((s) => s.host === host || host.startsWith(`${s.host}+`))
+    const server = cluster.servers.find((s) => s.host === host)
     const state = server?.state
     const key = state?.kind === 'connected' ? state.connected.offered.at(-1) : undefined
     return server && 'text' in server.address ? `${server.address.text} ${key?.fingerprint ?? ''}`.trim() : ''

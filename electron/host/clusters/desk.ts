@@ -29,6 +29,8 @@ import type { KeptSecrets } from '../shell/kept-secrets.ts'
 import { trustKey, type TrustInput } from './trust.ts'
 
 const CLUSTERS = 64
+/** Pause before leftovers that could not be looked up are looked up again; it doubles, ms. */
+const LOOK_AGAIN_MS = { least: 2000, most: 60_000 } as const
 
 export interface ClusterDeskParts {
   readonly onScreen: OnScreen
@@ -66,6 +68,7 @@ export class ClusterDesk implements Changing {
   readonly #listeners = new Set<() => void>()
   /** Looks for leftovers that are under way. */
   readonly #looks = new Set<Promise<void>>()
+  readonly #lookAgain = new Map<LiveConsole, NodeJS.Timeout>()
   /** Names whose console is to be shown as soon as there is one. */
   #wanted: string | undefined
 
@@ -265,6 +268,7 @@ export class ClusterDesk implements Changing {
 
   async close(): Promise<void> {
     this.asks.close()
+    for (const timer of this.#lookAgain.values()) clearTimeout(timer)
     await Promise.all(this.list.map((c) => c.cluster.disconnect()))
     this.access.stop()
     // What is looked up ends before the record that it is looked up in.
@@ -285,10 +289,18 @@ export class ClusterDesk implements Changing {
   }
 
   /** A server answers (again): rules and timers of ours that were left there are looked for. */
-  async #look(live: LiveConsole): Promise<void> {
+  async #look(live: LiveConsole, pauseMs: number = LOOK_AGAIN_MS.least): Promise<void> {
+    clearTimeout(this.#lookAgain.get(live))
+    this.#lookAgain.delete(live)
+    const { console } = live
     const look = lookForLeftovers(live)
     this.#looks.add(look)
     await look.finally(() => this.#looks.delete(look))
+    // What one server did not tell, such as one that is booting, it may tell later.
+    if (live.leftovers.fault !== '' && live.console === console && console && !this.#lookAgain.has(live)) {
+      const again = (): void => void this.#look(live, Math.min(LOOK_AGAIN_MS.most, 2 * pauseMs))
+      this.#lookAgain.set(live, setTimeout(again, pauseMs).unref())
+    }
     this.changed()
   }
 

@@ -12,7 +12,7 @@ import { unitsOn } from './stop.ts'
 function partsOf(live: LiveConsole, console: Console): LeftoverParts {
   const { monitor, desk, store } = console
   const silent = new Set(console.facts.silent?.() ?? [])
-  const nodes = monitor.source.nodes.filter((n) => !silent.has(n.host.replace(/\+.*$/, '')))
+  const nodes = monitor.source.nodes.filter((n) => !silent.has(n.host))
   const isControlling = monitor.loop.mode === 'enforce'
   return {
     ...{ cluster: live.cluster.name, nodes, store },

@@ -15,7 +15,7 @@ export async function stopAll(console: Console): Promise<Result<{ removed: numbe
   const silent = new Set(facts.silent?.() ?? [])
   const stopped = await stopEverything({
     cluster: monitor.source.cluster,
-    nodes: monitor.source.nodes.filter((n) => !silent.has(n.host.replace(/\+.*$/, ''))),
+    nodes: monitor.source.nodes.filter((n) => !silent.has(n.host)),
     ...{ silent: [...silent], store, audit: monitor.audit },
     nowMs: () => monitor.nowMs(),
     stopControllers: () => void monitor.setMode('observe'),
@@ -29,9 +29,9 @@ export async function stopAll(console: Console): Promise<Result<{ removed: numbe
 export function stopScript(console: Console): { text: string; rules: number } {
   const { monitor, store } = console
   const isOwn = ownership(monitor.source.cluster, store)
-  const servers = monitor.source.nodes.map(({ host, role }) => {
-    const rules = servicesOf(role).flatMap(({ name }) => ownRules(console, host, name).filter(isOwn))
-    return { host, role, rules, units: unitsOn(console, host) }
+  const servers = monitor.source.nodes.map(({ host, roles }) => {
+    const rules = servicesOf(roles).flatMap(({ name }) => ownRules(console, host, name).filter(isOwn))
+    return { host, roles, rules, units: unitsOn(console, host) }
   })
   return stopScriptText(monitor.source.cluster, servers, monitor.nowMs())
 }

@@ -1,10 +1,9 @@
 /** What the frame of the window shows while something recorded is on screen: what it is of, and how far it reaches. */
 import type { StatusFrame } from '#core/api/frames.ts'
-import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import type { Console } from '../console.ts'
 import { adaptbfStatus } from '../views/adaptbf.ts'
-import { orZero, stand } from '../views/position.ts'
+import { rulesKnownAt, stand } from '../views/position.ts'
 import { toNotice } from '../views/status.ts'
 import type { PlayedBundle } from './played-bundle.ts'
 
@@ -58,7 +57,7 @@ export function recordedStatus(
     counts: {
       jobs: atMs === null ? 0 : viewed.jobs.known(atMs).jobs.length,
       targets: viewed.targets.length,
-      rules: sample === 0 ? 0 : orZero(viewed.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
+      rules: rulesKnownAt(viewed, sample),
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,

@@ -62,12 +62,18 @@ export class AlertFacts {
 
   #server(host: string): ServerFigures {
     const missing = this.#monitor.missing.get(host)
-    const reading = this.#monitor.reading(host)
     const age = this.#monitor.ageMs(host) ?? Infinity
     const isFresh = age <= Math.max(STALE_LEAST_MS, (STALE_INTERVALS * this.#monitor.intervalNs) / 1e6)
-    const queued = reading?.isRead === true && isFresh ? reading.policies.reduce((n, p) => n + p.queued, 0) : NaN
+    const queued = isFresh ? this.#queued(host) : NaN
     const silent = missing ? missing.reason || 'no answer' : ''
     return { host, queued: missing ? NaN : queued, silent, silentSinceMs: missing?.sinceMs }
+  }
+
+  /** RPCs that wait in the first service of each role; NaN where that is not read. */
+  #queued(host: string): number {
+    const first = (['ost_io', 'mdt'] as const).flatMap((s) => this.#monitor.serviceReading(host, s) ?? [])
+    if (first.length === 0 || first.some((r) => !r.isRead)) return NaN
+    return first.reduce((n, r) => n + r.policies.reduce((k, p) => k + p.queued, 0), 0)
   }
 
   /** Means of the bin that has just ended; undefined before it has. */

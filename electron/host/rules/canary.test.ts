@@ -99,7 +99,7 @@ describe('what a reading of the first server says', () => {
       [1, 2, 3].map((s) => at(s, { othersMs: 40 })),
       /^guard: others are served in 40 ms/,
     ],
-    ['no reading comes', [at(1), undefined], /^no reading for 0.05 s/],
+    ['no reading comes', [at(1), undefined], /^no reading for 50 ms/],
   ] as const)('is bad where %s', async (_what, readings, why) => {
     expect(await end(readings)).toMatch(why)
   })

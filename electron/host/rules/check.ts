@@ -58,7 +58,7 @@ export function rpcSizeOf(desk: RuleDesk, jobId: string): RpcSize | undefined {
   let samples = 0
   const hist = new Map<number, number>()
   for (const host of desk.monitor.serversOf('ost_io')) {
-    for (const t of desk.monitor.reading(host)?.targets ?? []) {
+    for (const t of desk.monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.entries.find((e) => e.jobId === jobId)
       for (const name of ['read_bytes', 'write_bytes']) {
         const c = entry?.counters.get(name)

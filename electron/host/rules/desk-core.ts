@@ -10,7 +10,7 @@ import type { DeskChange, DeskServer } from './desk-plan.ts'
 import type { OperatorRules } from './operator-rules.ts'
 import type { PastChange } from './past-change.ts'
 import type { PendingUndos } from './pending-undo.ts'
-import type { ServersNow } from './read-now.ts'
+import type { readNow, ServersNow } from './read-now.ts'
 import type { StagedChanges } from './staged-changes.ts'
 
 /** How a desk guards and sends; what is not given is as in operation. */
@@ -38,7 +38,7 @@ export interface DeskCore {
   serverFacts(host: string): DeskServer
   guard(): Failure | undefined
   busy(): Failure | undefined
-  readNow(service: ServiceName): Promise<ServersNow>
+  readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): Promise<ServersNow>
   sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts
   remember(past: PastChange): void
   noteChange(past: PastChange): void

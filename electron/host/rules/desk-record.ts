@@ -8,14 +8,23 @@ import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import type { DeskChange, DeskPlan } from './desk-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace, RuleSink } from './operator-rules.ts'
 import type { PastChange } from './past-change.ts'
-import type { PendingUndos } from './pending-undo.ts'
+import type { PendingUndo, PendingUndos } from './pending-undo.ts'
 
 /** Changes that are shown. */
 const SHOWN = 20
 
 const queue = z.enum(['reg', 'hp'])
 const queues = z.enum(['reg', 'hp', 'both'])
-const edit = z.discriminatedUnion('verb', [
+/** A rule as a server printed it. */
+export const ruleLine = z.object({
+  queue,
+  cpt: z.number(),
+  name: z.string(),
+  conditions: z.string(),
+  rate: z.number(),
+  ref: z.number(),
+})
+export const edit = z.discriminatedUnion('verb', [
   z.object({
     verb: z.literal('start'),
     ...{ name: z.string(), conditions: z.string(), rate: z.number(), queue: queues },
@@ -33,10 +42,14 @@ const staged = z.object({
   ...{ hosts: z.array(z.string()).optional(), undoes: z.string().optional() },
   ...{ tries: z.number().default(0), doneOn: z.array(z.string()).default([]) },
 })
-const step = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('write'), parameter: z.enum(['nrs_policies', 'nrs_tbf_rule']), value: z.string() }),
-  z.object({ kind: z.literal('wait'), policy: z.string(), queues: z.array(queue) }),
-])
+const choice = z.object({ name: z.string(), arg: z.string() })
+/** What a server had before a change of its policy. */
+const policyBefore = z.object({
+  policies: z.array(z.object({ queue, policy: choice })),
+  rules: z.array(ruleLine),
+  realtime: z.array(z.tuple([z.string(), z.boolean()])).transform((pairs) => new Map(pairs)),
+  timed: z.array(z.object({ queue, name: z.string() })),
+})
 
 /** A change as it is kept; what older makers did not keep has a default. */
 const changeDocument = z.object({
@@ -52,12 +65,7 @@ const changeDocument = z.object({
     ]),
   ),
   inverse: z.array(z.string()).default([]),
-  policy: z
-    .object({
-      was: z.object({ name: z.string(), arg: z.string() }),
-      restores: z.array(z.tuple([z.string(), z.array(step)])),
-    })
-    .optional(),
+  policy: z.array(z.tuple([z.string(), policyBefore])).optional(),
   pending: z
     .array(
       z.object({ host: z.string(), changeId: z.string(), undoes: z.string(), edits: z.array(staged), why: z.string() }),
@@ -65,7 +73,8 @@ const changeDocument = z.object({
     .default([]),
 })
 
-function pastOf(id: string, atMs: number, state: string, document: unknown): PastChange | undefined {
+/** A change as it was kept; undefined for one of another form. */
+export function pastOf(id: string, atMs: number, state: string, document: unknown): PastChange | undefined {
   const d = changeDocument.safeParse(document).data
   if (!d) return undefined
   const { service: on, title, reason, nodes, expiresMs, inverse, policy } = d
@@ -74,8 +83,25 @@ function pastOf(id: string, atMs: number, state: string, document: unknown): Pas
     done: new Map(d.done),
     unsure: new Map<string, DeskChange>(),
     stagedIds: [],
-    ...(policy && { policy: { was: policy.was, restores: new Map(policy.restores) } }),
+    ...(policy && { policy: new Map(policy) }),
     undone: state === 'undone',
+  }
+}
+
+/** A change as it is kept. @param planId  the plan that it carried out; empty where that is not kept. */
+export function changeDocumentOf(past: PastChange, planId: string, waiting: readonly PendingUndo[] = []): object {
+  const { service: on, title, reason, nodes, expiresMs, inverse, done, policy } = past
+  return {
+    service: on,
+    title,
+    reason,
+    planId,
+    nodes,
+    expiresMs,
+    inverse,
+    done: [...done],
+    ...(policy && { policy: [...policy].map(([host, b]) => [host, { ...b, realtime: [...b.realtime] }]) }),
+    pending: waiting.map(({ host, changeId, undoes, edits, why }) => ({ host, changeId, undoes, edits, why })),
   }
 }
 
@@ -140,14 +166,9 @@ export class DeskRecord implements RuleSink {
   }
 
   keep(past: PastChange, pending: PendingUndos): void {
-    const { id, atMs, service: on, title, reason, nodes, expiresMs, inverse, done, policy } = past
-    const document = {
-      ...{ service: on, title, reason, planId: '', nodes, expiresMs, inverse, done: [...done] },
-      ...(policy && { policy: { was: policy.was, restores: [...policy.restores] } }),
-      pending: pending.all
-        .filter((p) => p.changeId === id)
-        .map(({ host, changeId, undoes, edits, why }) => ({ host, changeId, undoes, edits, why })),
-    }
+    const { id, atMs } = past
+    const waiting = pending.all.filter((p) => p.changeId === id)
+    const document = changeDocumentOf(past, '', waiting)
     this.#store.changes.keep({ id, cluster: this.#cluster, atMs, state: stateOf(past), document })
   }
 

@@ -216,8 +216,8 @@ export class RuleDesk implements DeskCore {
   }
 
   /** The servers of a service as they are read right now; those that do not answer are not among them. */
-  readNow(service: ServiceName): ReturnType<typeof readNow> {
-    return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs)
+  readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): ReturnType<typeof readNow> {
+    return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs, rulesAre)
   }
 
   sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts {

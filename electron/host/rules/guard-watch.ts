@@ -27,6 +27,11 @@ function timeoutsOf({ ldlm: { series } }: ClusterMonitor, host: string): number 
   return sum
 }
 
+/** As much of a change as the watch needs: which jobs it covers. */
+export interface GuardedChange {
+  readonly plan: Pick<ServerChange['plan'], 'server' | 'commands' | 'touched' | 'before' | 'expected'>
+}
+
 export class SampleGuard implements GuardWatch {
   readonly before: GuardReading
   readonly limits: GuardLimits
@@ -37,14 +42,14 @@ export class SampleGuard implements GuardWatch {
   readonly #isCovered: (jobId: string) => boolean
   #last: NodeReading | undefined
 
-  constructor(monitor: ClusterMonitor, service: ServiceName, change: ServerChange, limits: Partial<GuardLimits> = {}) {
+  constructor(monitor: ClusterMonitor, service: ServiceName, change: GuardedChange, limits: Partial<GuardLimits> = {}) {
     const { plan } = change
     this.#monitor = monitor
     this.#service = service
     this.#host = plan.server
     const lets = plan.commands.filter((c) => c.verb !== 'stop').map((c) => c.rule)
     this.#bound = new Set(lets.filter((r) => r !== DEFAULT_RULE && plan.touched.includes(r)))
-    const reading = monitor.reading(plan.server)
+    const reading = monitor.reading(plan.server, service)
     const policy = reading ? policyOf(monitor.serviceReading(plan.server, service) ?? reading) : ''
     const touched = new Set(plan.touched)
     const [then, after] = [plan.before, plan.expected].map((rules) => ruleFinder(rules, new RuleMatcher(), policy))
@@ -99,7 +104,7 @@ export class SampleGuard implements GuardWatch {
       const cancel = (): void => end(undefined)
       const timer = setTimeout(() => end(undefined), this.limits.silentMs)
       const off = this.#monitor.onChange(() => {
-        const reading = this.#monitor.reading(this.#host)
+        const reading = this.#monitor.reading(this.#host, this.#service)
         if (!reading || reading === this.#last || this.#monitor.missing.has(this.#host)) return
         this.#last = reading
         end(this.#read(reading))

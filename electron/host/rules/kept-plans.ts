@@ -1,6 +1,7 @@
 /** Plans that were shown, so that what is different when one is committed can be said. */
 import { standingDiff } from '#core/control/standing.ts'
-import type { DeskChange, DeskPlan } from './desk-plan.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
+import type { DeskPlan } from './desk-plan.ts'
 
 /** A review stays open while plans come and go. */
 const KEPT = 24
@@ -9,29 +10,44 @@ const NAMED = 12
 
 /** As much of a plan as it takes to say what is different now. */
 export interface PlanToCompare extends Pick<DeskPlan, 'staged'> {
-  readonly changes: readonly (Pick<DeskChange, 'found' | 'version'> & { readonly plan: { readonly server: string } })[]
+  readonly changes: readonly ServerThen[]
 }
 
-/** What is different between two plans, in words: the servers first, then what is staged, then the commands that follow. */
+/** A server as a plan found it. */
+export interface ServerThen {
+  readonly found: ServerRules
+  readonly version: string
+}
+
+/** How servers differ from what a plan found: those that are gone, releases, policies and rules, those that are new. */
+export function serversDiffer(then: readonly ServerThen[], now: readonly ServerThen[]): string[] {
+  const out: string[] = []
+  for (const { found, version } of then) {
+    const host = found.server
+    const is = now.find((c) => c.found.server === host)
+    if (!is) {
+      out.push(`${host} is not among the servers any more`)
+      continue
+    }
+    if (is.version !== version) out.push(`${host}: release ${is.version || 'unknown'}, not ${version || 'unknown'}`)
+    out.push(...standingDiff(found, is.found).map((d) => `${host}: ${d}`))
+  }
+  const isNew = (s: ServerThen): boolean => !then.some((c) => c.found.server === s.found.server)
+  return [...out, ...now.filter(isNew).map((s) => `${s.found.server} is new`)]
+}
+
+/** The first of the differences, and how many more there are. */
+export const namedDifferences = (all: readonly string[]): string[] =>
+  all.length <= NAMED ? [...all] : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`]
+
+/** What is different between two plans, in words: the servers, then what is staged, then the commands that follow. */
 export function plansDiffer(then: PlanToCompare, now: DeskPlan): string[] {
   const out: string[] = []
   const ids = (p: PlanToCompare): string => p.staged.map((s) => s.id).join(' ')
   if (ids(then) !== ids(now)) out.push('other changes are staged')
-  for (const { plan, found, version } of then.changes) {
-    const is = now.changes.find((c) => c.plan.server === plan.server)
-    if (!is) out.push(`${plan.server} is not among the servers any more`)
-    else {
-      if (is.version !== version)
-        out.push(`${plan.server}: release ${is.version || 'unknown'}, not ${version || 'unknown'}`)
-      out.push(...standingDiff(found, is.found).map((d) => `${plan.server}: ${d}`))
-    }
-  }
-  for (const { plan } of now.changes) {
-    if (!then.changes.some((c) => c.plan.server === plan.server)) out.push(`${plan.server} is new`)
-  }
+  out.push(...serversDiffer(then.changes, now.changes))
   if (out.length === 0) out.push('a controller moved its rules, and other commands are needed now')
-  if (out.length <= NAMED) return out
-  return [...out.slice(0, NAMED), `and ${out.length - NAMED} more`]
+  return namedDifferences(out)
 }
 
 export class KeptPlans {

@@ -1,13 +1,11 @@
 /** Changes that were committed, with what takes them back. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
-import type { PolicyChoice, PolicyStep } from '#core/control/policy-plan.ts'
-import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import { inverseOf } from '../../enforce/server-change.ts'
 import type { DeskChange, DeskPlan } from './desk-plan.ts'
 import type { OperatorRules } from './operator-rules.ts'
-import type { PolicyDeskPlan } from './policy-plans.ts'
+import { policyBefore, type PolicyBefore, type PolicyDeskPlan } from './policy-plans.ts'
 import { wayBack, type WayBack } from './undo.ts'
 
 /** A change that was sent, and what came of it. */
@@ -27,9 +25,8 @@ export interface PastChange {
   readonly unsure: Map<string, DeskChange>
   /** Staged changes that it was made of. */
   readonly stagedIds: readonly string[]
-  /** Of a change of policy: what ran before. */
-  readonly policy?:
-    { readonly was: PolicyChoice; readonly restores: ReadonlyMap<string, readonly PolicyStep[]> } | undefined
+  /** Of a change of policy: by server on which it was or may have been done, what it had before. */
+  readonly policy?: ReadonlyMap<string, PolicyBefore> | undefined
   /** Whether its inverse was committed. */
   undone: boolean
 }
@@ -76,24 +73,22 @@ export function pastChange(
 export function policyPast(
   service: ServiceName,
   { servers }: PolicyDeskPlan,
+  rules: OperatorRules,
   head: Pick<PastChange, 'id' | 'atMs' | 'title' | 'reason' | 'nodes'>,
 ): PastChange {
   const first = servers.find((s) => s.plan.steps.length > 0)
-  const was = first && primaryPolicy(first.policies, 'reg')
+  const isBack = (host: string): boolean =>
+    head.nodes.every((n) => n.host !== host || n.state === 'not sent' || n.state === 'rolled back')
+  const changed = servers.filter((s) => !isBack(s.plan.server))
   return {
     ...head,
     service,
     inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
-    ...{ expiresMs: null, done: new Map<string, WayBack>(), unsure: new Map<string, DeskChange>() },
-    ...{ stagedIds: [], undone: false },
-    policy: {
-      was: { name: was?.name ?? 'fifo', arg: was?.arg ?? '' },
-      restores: new Map(
-        servers.map((s) => [
-          s.plan.server,
-          s.plan.inverse.filter((x) => x.kind === 'write' && x.parameter === 'nrs_tbf_rule'),
-        ]),
-      ),
-    },
+    expiresMs: null,
+    done: new Map<string, WayBack>(),
+    unsure: new Map<string, DeskChange>(),
+    stagedIds: [],
+    undone: false,
+    policy: new Map(changed.map((s) => [s.plan.server, policyBefore(service, s, rules)])),
   }
 }

@@ -6,22 +6,29 @@ import { randomBytes } from 'node:crypto'
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { PolicyChoice } from '#core/control/policy-plan.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { commitTasks } from '../../enforce/change.ts'
 import { policyTask } from '../../enforce/policy-commit.ts'
 import type { CommitRun } from './commit-run.ts'
 import type { DeskCore } from './desk-core.ts'
+import type { DeskServer } from './desk-plan.ts'
+import { SampleGuard } from './guard-watch.ts'
 import { policyPast, type PastChange } from './past-change.ts'
 import {
+  isMeantFor,
   newPolicy,
   planPolicies,
   policyRefusal,
-  wordsOf,
+  titleOf,
   type PolicyDeskPlan,
   type PolicyRead,
   type StagedPolicy,
 } from './policy-plans.ts'
 import { failure } from './refusal.ts'
+
+/** Where a policy goes, and what it takes back. */
+export type PolicyScope = Partial<Pick<StagedPolicy, 'queue' | 'hosts' | 'back' | 'undoes'>>
 
 export class PolicyDesk {
   readonly #desk: DeskCore
@@ -35,14 +42,14 @@ export class PolicyDesk {
     return this.#staged.has(service)
   }
 
-  /** Stages another policy. Failures: OTHERS_STAGED. */
-  stage(service: ServiceName, to: PolicyChoice, reason: string, restores?: StagedPolicy['restores']): Result<string> {
+  /** Stages another policy; on both queues of all servers unless `more` says otherwise. Failures: OTHERS_STAGED. */
+  stage(service: ServiceName, to: PolicyChoice, reason: string, more: PolicyScope = {}): Result<string> {
     const { staged: rules, monitor } = this.#desk
     if (rules.of(service).length > 0) {
       const next = 'Commit them, or take them back.'
       return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
     }
-    const staged = newPolicy({ service, to, reason, restores, stagedMs: monitor.nowMs() })
+    const staged = newPolicy({ service, to, queue: 'both', reason, stagedMs: monitor.nowMs(), ...more })
     this.#staged.set(service, staged)
     monitor.changed()
     return ok(staged.id)
@@ -60,14 +67,22 @@ export class PolicyDesk {
     const servers = this.#desk.servers(service).map((s): PolicyRead => {
       return { ...s, policies: monitor.serviceReading(s.server, service)?.policies ?? [] }
     })
-    return planPolicies(staged, servers, (host) => this.#desk.serverFacts(host))
+    const factsOf = (host: string): DeskServer => this.#desk.serverFacts(host)
+    return planPolicies(staged, servers, { factsOf, own: this.#desk.rules, nowMs: monitor.nowMs() })
   }
 
   /** Why it cannot be committed now. */
   refusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
+    return this.#desk.guard() ?? this.#desk.busy() ?? this.planRefusal(service, plan)
+  }
+
+  /** Why the plan itself cannot be carried out, whoever may write. */
+  planRefusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
     const { monitor } = this.#desk
-    const missing = monitor.serversOf(service).filter((h) => monitor.missing.has(h) || !monitor.reading(h))
-    return this.#desk.guard() ?? this.#desk.busy() ?? policyRefusal(plan, missing)
+    const missing = monitor
+      .serversOf(service)
+      .filter((h) => isMeantFor(plan.staged, h) && (monitor.missing.has(h) || !monitor.reading(h)))
+    return policyRefusal(plan, missing)
   }
 
   /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws when it cannot be put on record. */
@@ -78,8 +93,8 @@ export class PolicyDesk {
   ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
     const { monitor } = this.#desk
     const { service, planId } = run
-    const { now, factsOf } = await this.#desk.readNow(service)
-    const plan = planPolicies(staged, now, factsOf)
+    const { now, factsOf } = await this.#desk.readNow(service, 'may be hidden')
+    const plan = planPolicies(staged, now, { factsOf, own: this.#desk.rules, nowMs: monitor.nowMs() })
     if (plan.planId !== planId) {
       const why = 'the servers, their policies or their rules changed since the review'
       return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
@@ -88,23 +103,40 @@ export class PolicyDesk {
     if (late) return fail(late)
     const atMs = monitor.nowMs()
     const id = randomBytes(4).toString('hex')
-    const title = `policy ${wordsOf(staged.to)}`
+    const title = staged.undoes === undefined ? `policy ${titleOf(staged)}` : staged.reason
     const text = `change ${id}, plan ${planId}: ${title} on ${service}; reason: ${staged.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
     const work = plan.servers.filter((s) => s.plan.steps.length > 0)
     const tasks = work.map((s) => policyTask(SERVICES[service], s))
-    const nodes = await commitTasks(tasks, this.#desk.sendingParts(canaryS, run))
-    this.#desk.remember(policyPast(service, plan, { id, atMs, title, reason: staged.reason, nodes }))
+    const guard = (host: string): SampleGuard => new SampleGuard(monitor, service, everyJob(host))
+    const nodes = await commitTasks(tasks, { ...this.#desk.sendingParts(canaryS, run), guard })
+    this.#desk.remember(policyPast(service, plan, this.#desk.rules, { id, atMs, title, reason: staged.reason, nodes }))
     const isDone = nodes.every((n) => n.state === 'done')
     if (isDone && this.#staged.get(service) === staged) this.#staged.delete(service)
+    const undone = this.#desk.changes.find((c) => isDone && c.id === staged.undoes)
+    if (undone) {
+      undone.undone = true
+      this.#desk.noteChange(undone)
+    }
     const where = `${nodes.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
     monitor.events.add({ atMs, kind: 'change', level: isDone ? 'ok' : 'bad', subject: 'Rule', text: title, where })
     return ok({ changeId: id, nodes })
   }
 
-  /** Stages the policy of before, and the rules that went with it. */
-  undo({ service, title }: PastChange, { was, restores }: NonNullable<PastChange['policy']>): Result<undefined> {
-    const staged = this.stage(service, was, `undo of ${title}`, restores)
+  /** Stages what every server had before a change, and the rules that went with it. Failures: OTHERS_STAGED, NOTHING_DONE. */
+  undo({ id, service, title }: PastChange, back: NonNullable<PastChange['policy']>): Result<undefined> {
+    const [first] = back.values()
+    const was = first?.policies[0]?.policy
+    if (!was) {
+      const why = 'it was not done on any server'
+      return fail(failure('NOTHING_DONE', 'The change cannot be undone', why, 'There is nothing to do.'))
+    }
+    const staged = this.stage(service, was, `undo of ${title}`, { back, undoes: id })
     return staged.ok ? ok(undefined) : staged
   }
 }
+
+/** A change that touches every job of a server, as the watch over the first server takes it. */
+const everyJob = (server: string): ConstructorParameters<typeof SampleGuard>[2] => ({
+  plan: { server, commands: [], touched: [DEFAULT_RULE], before: [], expected: [] },
+})

@@ -2,23 +2,54 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
-import { planPolicy, type PolicyChoice, type PolicyStep } from '#core/control/policy-plan.ts'
+import type { QueueChoice } from '#core/control/rule-edit.ts'
+import { isHelper } from '#core/control/edit-plan.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import {
+  planPolicy,
+  planQueuePolicies,
+  policyWords,
+  restoreRules,
+  type PolicyChoice,
+  type PolicyPlan,
+  type QueuePolicy,
+} from '#core/control/policy-plan.ts'
+import { counted, listed } from '#core/control/sentence.ts'
 import { standingHash } from '#core/control/standing.ts'
-import type { ServerRules } from '#core/control/server-rules.ts'
-import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
+import { DEFAULT_RULE, headOf, cptsOf, writtenRules, type ServerRules } from '#core/control/server-rules.ts'
+import type { PolicyStatus, Queue } from '#core/lustre/nrs-policies.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { policyLines, type PolicyServer } from '../../enforce/policy-commit.ts'
 import type { DeskServer } from './desk-plan.ts'
+import type { OperatorRules } from './operator-rules.ts'
 import { failure } from './refusal.ts'
+
+/** A server before a change of its policy: what brings it back. */
+export interface PolicyBefore {
+  /** Of the queues that got another policy. */
+  readonly policies: readonly QueuePolicy[]
+  /** Rules that went with TBF, in match order, as written; CPTs have the same list. */
+  readonly rules: readonly RuleLine[]
+  readonly realtime: ReadonlyMap<string, boolean>
+  /** Those that a timer ends: they are started again only while it is there. */
+  readonly timed: readonly { readonly queue: Queue; readonly name: string }[]
+}
 
 export interface StagedPolicy {
   readonly id: string
   readonly service: ServiceName
   readonly to: PolicyChoice
+  /** Queues that get it. */
+  readonly queue: QueueChoice
+  /** Servers that it is meant for; undefined for all. */
+  readonly hosts?: readonly string[] | undefined
   readonly reason: string
   readonly stagedMs: number
-  /** Of an undoing: by server, the rules that went with the policy. */
-  readonly restores?: ReadonlyMap<string, readonly PolicyStep[]> | undefined
+  /** Of an undo: by server, what it had before, which takes the place of `to`. */
+  readonly back?: ReadonlyMap<string, PolicyBefore> | undefined
+  /** Committed change that it takes back. */
+  readonly undoes?: string | undefined
 }
 
 export interface PolicyDeskPlan {
@@ -33,38 +64,125 @@ export interface PolicyRead extends ServerRules {
 
 /** Least and most time that a policy has to stop, wall ms. */
 const WAIT_MS = { least: 60_000, most: 900_000 } as const
+/** Time that a rule must have left when its server is done, ms: after its timer nothing would end it. */
+const LEAST_MS = 60_000
 
-export const wordsOf = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
+/** What a staged change is called: the policy, and the queue where it is one. */
+export const titleOf = ({ to, queue }: Pick<StagedPolicy, 'to' | 'queue'>): string =>
+  queue === 'both' ? policyWords(to) : `${policyWords(to)} on ${queue}`
 
 export const newPolicy = (staged: Omit<StagedPolicy, 'id'>): StagedPolicy => ({
   id: randomBytes(3).toString('hex'),
   ...staged,
 })
 
-export function planPolicies(
-  staged: StagedPolicy,
-  servers: readonly PolicyRead[],
-  factsOf: (host: string) => DeskServer,
-): PolicyDeskPlan {
-  const plans = servers.map((found) => {
-    const { version } = factsOf(found.server)
-    const planned = planPolicy(found, found.policies, staged.to)
-    const rules = planned.steps.length === 0 ? [] : (staged.restores?.get(found.server) ?? [])
-    const plan = { ...planned, steps: [...planned.steps, ...rules] }
-    // Twice what the slowest rule takes: estimates of a queue are no promise.
-    const waitMs = Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, plan.drain.mostS * 2_000))
-    return { plan, found, policies: found.policies, to: staged.to, waitMs, version: version?.text ?? '' }
-  })
+/** What a plan takes besides the servers. */
+export interface PolicyFacts {
+  readonly factsOf: (host: string) => DeskServer
+  readonly own: OperatorRules
+  readonly nowMs: number
+}
+
+interface Planned {
+  readonly plan: PolicyPlan
+  readonly restored: readonly RuleLine[]
+}
+
+function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: PolicyFacts): Planned {
+  const { back, to, queue, service } = staged
+  if (!back) return { plan: planPolicy(found, found.policies, to, queue), restored: [] }
+  const host = found.server
+  const before = back.get(host)
+  const plan = planQueuePolicies(found, found.policies, before?.policies ?? [])
+  const onTbf = plan.wanted.filter((w) => w.policy.name === 'tbf')
+  const queues = onTbf.map((w) => w.queue)
+  const endsMs = nowMs + waitOf(plan) + LEAST_MS
+  const isTimed = (r: RuleLine): boolean => before?.timed.some((t) => t.queue === r.queue && t.name === r.name) === true
+  const isEnding = (r: RuleLine): boolean => {
+    const timer = own.find({ service, host, queue: r.queue, name: r.name })?.timer
+    return isTimed(r) && !(timer && timer.expiresMs > endsMs)
+  }
+  // Rules of controllers come back by their controller.
+  const kept = (before?.rules ?? []).filter((r) => queues.includes(r.queue) && !isOurs(r.name) && !isHelper(r.name))
+  const restored = kept.filter((r) => !isEnding(r))
+  const over = [...new Set(kept.filter(isEnding).map((r) => r.name))]
+  const argOf = (q: Queue): string | undefined =>
+    onTbf.find((w) => w.queue === q)?.policy.arg ?? (plan.queues.includes(q) ? undefined : found.tbf[q])
+  const after = { ...found, tbf: { reg: argOf('reg'), hp: argOf('hp') }, realtime: before?.realtime }
+  const steps = [...plan.steps, ...restoreRules(after, restored, queues)]
+  const notes =
+    over.length === 0 ? [] : [`Not started again, because their time is over or nearly so: ${listed(over)}.`]
+  return { plan: { ...plan, steps, notes: [...plan.notes, ...notes] }, restored }
+}
+
+/** Twice what the slowest rule takes: estimates of a queue are no promise. */
+const waitOf = ({ drain }: PolicyPlan): number => Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, drain.mostS * 2_000))
+
+/** Whether a staged change is meant for a server. */
+export const isMeantFor = ({ hosts, back }: StagedPolicy, host: string): boolean =>
+  hosts?.includes(host) ?? back?.has(host) ?? true
+
+export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[], facts: PolicyFacts): PolicyDeskPlan {
+  const plans = servers
+    .filter((s) => isMeantFor(staged, s.server))
+    .map((found) => {
+      const { version } = facts.factsOf(found.server)
+      const { plan, restored } = planServer(staged, found, facts)
+      return { plan, restored, found, policies: found.policies, waitMs: waitOf(plan), version: version?.text ?? '' }
+    })
   const texts = plans.map(({ plan, found, version }) => [
     found.server,
     policyLines(plan.steps, SERVICES[staged.service]),
-    plan.steps.length > 0 ? [standingHash(found), version] : [],
+    plan.steps.length > 0 ? [standingHash(found), version, plan.was] : [],
   ])
   const planId = createHash('sha256')
     .update(JSON.stringify([staged.service, texts]))
     .digest('hex')
     .slice(0, 16)
   return { staged, servers: plans, planId }
+}
+
+/** What it takes to bring a server back, noted before its policy is changed. */
+export function policyBefore(service: ServiceName, { plan, found }: PolicyServer, own: OperatorRules): PolicyBefore {
+  const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+  const written = writtenRules(found)
+  const rules = left.flatMap((q) => headOf(written, q, cptsOf(written, q)[0] ?? 0))
+  const timed = rules
+    .filter(({ queue, name }) => own.find({ service, host: found.server, queue, name })?.timer !== undefined)
+    .map(({ queue, name }) => ({ queue, name }))
+  return { policies: plan.was, rules, realtime: found.realtime ?? new Map<string, boolean>(), timed }
+}
+
+/** Whose the rules are that go with a policy. */
+export interface LostRules {
+  readonly sluice: readonly string[]
+  readonly controller: readonly string[]
+  readonly other: readonly string[]
+}
+
+export function lostOn(service: ServiceName, { plan, found }: PolicyServer, own: OperatorRules): LostRules {
+  const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
+  const lost = found.rules.filter((r) => left.includes(r.queue) && r.name !== DEFAULT_RULE)
+  const isOwn = ({ queue, name }: RuleLine): boolean =>
+    isHelper(name) || own.find({ service, host: found.server, queue, name }) !== undefined
+  const names = (is: (r: RuleLine) => boolean): string[] => [...new Set(lost.filter(is).map((r) => r.name))]
+  return {
+    sluice: names((r) => !isOurs(r.name) && isOwn(r)),
+    controller: names((r) => isOurs(r.name)),
+    other: names((r) => !isOurs(r.name) && !isOwn(r)),
+  }
+}
+
+/** Rules that go with a policy and were started by somebody else: in words, undefined where there are none. */
+export function foreignLoss(plan: PolicyDeskPlan, own: OperatorRules): string | undefined {
+  const on = new Map<string, string[]>()
+  for (const s of plan.servers) {
+    for (const name of lostOn(plan.staged.service, s, own).other)
+      on.set(name, [...(on.get(name) ?? []), s.found.server])
+  }
+  if (on.size === 0) return undefined
+  const names = listed([...on].map(([name, hosts]) => `${name} on ${listed(hosts)}`))
+  return `${counted(on.size, 'rule')} that Sluice did not start ${on.size === 1 ? 'is' : 'are'} removed with TBF: ${names}.`
 }
 
 /** Why a change of policy cannot be committed; undefined when it can. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { byOthers, ends, failing, QUICK, standing } from '../../../tests/node/rule-desk.ts'
+import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { RuleDesk } from './desk.ts'
 
@@ -112,4 +112,52 @@ it('nothing is written on a server whose release cannot be read', async () => {
   expect(frame.review?.refused?.code).toBe('VERSION_UNKNOWN')
   expect(ends(done)).toEqual(['VERSION_UNKNOWN'])
   expect(c.writes()).toEqual([])
+})
+
+/** Commits what undoes the newest change. */
+async function undoNewest(c: Emulated, d: RuleDesk) {
+  // The review is of the newest sample.
+  await c.run(c.source.emulator.seconds + 2)
+  const [newest] = d.changesOf('ost_io')
+  expect(d.undo(newest?.id ?? '')).toMatchObject({ ok: true })
+  const back = stagedFrame(d, { service: 'ost_io' }, 2).review
+  return whileRunning(c, d.commit('ost_io', back?.planId ?? '', back?.typed ?? ''))
+}
+
+it('undoing a change of policy returns each server to the policy that it had, and marks the change as undone', async () => {
+  const c = emulatedCluster(loaded('2.17.57', 'fifo'), { controller: 'none', mode: 'enforce' })
+  c.source.emulator.node('oss02')?.exec(`lctl set_param ${POLICIES}='tbf jobid'`)
+  await c.run(3)
+  const d = new RuleDesk(c.monitor, QUICK)
+  const { done } = await change(c, d, 'tbf', 'nid')
+  expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
+  expect(ends(await undoNewest(c, d))).toEqual(['oss01 done', 'oss02 done'])
+  expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['fifo', 'tbf jobid'])
+  expect(d.changesOf('ost_io').map((x) => x.undone)).toEqual([false, true])
+})
+
+it('undoing a change of policy starts no rule again whose timer would not end it any more, nor one of a controller', async () => {
+  const c = emulatedCluster(loaded('2.17.57', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
+  await c.run(3)
+  const d = new RuleDesk(c.monitor, QUICK)
+  await send(d, ['start sl_short jobid={1.hog.u1} rate=50', 40], ['start sl_long jobid={2.*} rate=60', 3_600])
+  for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start ab_0123456789 jobid={3.*} rate=9')
+  await c.run(c.source.emulator.seconds + 2)
+  await change(c, d, 'tbf', 'nid')
+  expect(ends(await undoNewest(c, d))).toEqual(['oss01 done', 'oss02 done'])
+  expect(standing(c).map((l) => l.split(' ')[0])).toEqual(['sl_long', 'default'])
+})
+
+it('a review says which rules of others go with TBF', async () => {
+  const c = emulatedCluster(loaded('2.17.57', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
+  await c.run(3)
+  const d = new RuleDesk(c.monitor, QUICK)
+  await send(d, ['start sl_mine jobid={1.hog.u1} rate=50', 600])
+  byOthers(c, 'oss02', 'start theirs jobid={3.*} rate=9')
+  await c.run(c.source.emulator.seconds + 2)
+  d.policies.stage('ost_io', { name: 'fifo', arg: '' }, '')
+  const { lints } = stagedFrame(d, { service: 'ost_io' }, 1)
+  expect(lints.filter((l) => l.level === 'bad').map((l) => l.text)).toEqual([
+    '1 rule that Sluice did not start is removed with TBF: theirs on oss02.',
+  ])
 })

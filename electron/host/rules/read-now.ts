@@ -19,6 +19,7 @@ export async function readNow(
   service: ServiceName,
   servers: readonly ServerRules[],
   answerMs?: number,
+  rulesAre?: Parameters<typeof readServer>[4],
 ): Promise<ServersNow> {
   const facts = new Map<string, DeskServer>()
   const read = await Promise.all(
@@ -26,7 +27,7 @@ export async function readNow(
       const node = monitor.node(s.server)
       if (!node) return undefined
       facts.set(s.server, { version: await readVersion(node, answerMs), keeps: node.timers ?? 'systemd' })
-      return readServer(node, SERVICES[service], s, answerMs)
+      return readServer(node, SERVICES[service], s, answerMs, rulesAre)
     }),
   )
   const factsOf = (host: string): DeskServer => facts.get(host) ?? { version: undefined, keeps: 'none' }

@@ -79,7 +79,7 @@ const places = new WeakMap<ClusterMonitor, Map<ServiceName, Places>>()
 function placesOf(monitor: ClusterMonitor, service: ServiceName): Places {
   const hostOf = new Map<string, string>()
   for (const host of monitor.serversOf(service)) {
-    for (const t of monitor.reading(host)?.targets ?? []) hostOf.set(t.target, host)
+    for (const t of monitor.reading(host, service)?.targets ?? []) hostOf.set(t.target, host)
   }
   const known = places.get(monitor) ?? new Map<ServiceName, Places>()
   places.set(monitor, known)

@@ -17,23 +17,30 @@ const DEFAULT_RATE = 10_000
 export const scenarioOf = (source: ClusterSource): Scenario | undefined =>
   source instanceof EmulatedSource ? source.emulator.scenario : undefined
 
-/** Servers that were read at least once, with the policy at a sample. */
+/** Servers that were read at least once, with the policy at a sample; one that serves data and metadata once for each. */
 export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[] {
-  return monitor.allServers.flatMap((name): ForkServer[] => {
-    const reading = monitor.reading(name)
-    if (!reading) return []
-    const kept = monitor.recent.rulesAt(name, sample)
-    const rules = kept ? parseNrsTbfRule(kept.text).rules : reading.rules
-    return [
-      {
-        name,
-        kind: monitor.servers.includes(name) ? 'oss' : 'mds',
-        version: reading.version?.text,
-        cpts: rules.length > 0 ? Math.max(...rules.map((r) => r.cpt)) + 1 : undefined,
-        policy: kept?.policy ?? policyOf(reading),
-      },
-    ]
-  })
+  const found = (['ost_io', 'mdt'] as const).flatMap((service) =>
+    monitor.serversOf(service).flatMap((name): ForkServer[] => {
+      const reading = monitor.reading(name, service)
+      if (!reading) return []
+      const kept = monitor.recent.rulesAt(placeOf(name, service), sample)
+      const rules = kept ? parseNrsTbfRule(kept.text).rules : reading.rules
+      return [
+        {
+          name,
+          kind: service === 'ost_io' ? 'oss' : 'mds',
+          version: reading.version?.text,
+          cpts: rules.length > 0 ? Math.max(...rules.map((r) => r.cpt)) + 1 : undefined,
+          policy: kept?.policy ?? policyOf(reading),
+        },
+      ]
+    }),
+  )
+  // CPTs are the machine's: rules of either role tell them.
+  return found.map((s) => ({
+    ...s,
+    cpts: s.cpts ?? found.find((o) => o.name === s.name && o.cpts !== undefined)?.cpts,
+  }))
 }
 
 /** Rules as commands that make the same list again, those of our controllers left out. */
@@ -105,7 +112,7 @@ export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
 export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<string, number>> {
   const out = new Map<string, Map<string, number>>()
   for (const host of monitor.serversOf('mdt')) {
-    for (const { entries } of monitor.reading(host)?.targets ?? []) {
+    for (const { entries } of monitor.reading(host, 'mdt')?.targets ?? []) {
       for (const e of entries) {
         let of = out.get(e.jobId)
         if (!of) out.set(e.jobId, (of = new Map<string, number>()))
@@ -119,7 +126,7 @@ export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<strin
 /** MDTs with the mean time of their operations, as far as their counters tell times. */
 export function mdtsOf(monitor: ClusterMonitor): ForkMdt[] {
   return monitor.serversOf('mdt').flatMap((server) =>
-    (monitor.reading(server)?.targets ?? []).map(({ target, entries }): ForkMdt => {
+    (monitor.reading(server, 'mdt')?.targets ?? []).map(({ target, entries }): ForkMdt => {
       let [usecs, n] = [0, 0]
       for (const e of entries) {
         for (const c of e.counters.values()) {

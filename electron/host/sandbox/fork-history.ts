@@ -221,7 +221,7 @@ function serversFrom(now: readonly ForkServer[], targets: readonly ForkTarget[])
   ]
 }
 
-/** Rules that stood at an instant: a place is a server, for its first service, or a server and the name of another one. */
+/** Rules that stood at an instant, by place (`placeOf`); older files name an MDS alone for its first service. */
 function rulesOf(kept: readonly KeptRule[], oss: ReadonlySet<string>): Pick<ForkInputs, 'rules' | 'ownRules'> {
   const rules: ForkRule[] = []
   let ownRules = 0

@@ -45,7 +45,9 @@ function runningJob(viewed: Viewed, job: JobRead): Found {
   return {
     kind: 'job',
     ...{ id: cut(job.jobId), user: cut(job.user), account: cut(job.account), colour: job.colour },
-    ...{ rpcs: Number.isFinite(rate) ? rate : 0, firstMs: job.firstSeenMs },
+    rpcs: Number.isFinite(rate) ? rate : null,
+    isThere: true,
+    firstMs: job.firstSeenMs,
   }
 }
 
@@ -62,7 +64,7 @@ export function jobHits(search: Search, viewed: Viewed, reader: HistoryReader | 
     .filter(({ jobId }) => !shown.has(cut(jobId)) && viewed.live?.jobs.find(jobId) === undefined)
   const ended = hitsOf({ ...search, limit: room }, kept, fields, ({ jobId, user, account, firstMs }) => ({
     kind: 'job',
-    ...{ id: cut(jobId), user: cut(user), account: cut(account), rpcs: null, firstMs },
+    ...{ id: cut(jobId), user: cut(user), account: cut(account), rpcs: null, isThere: false, firstMs },
     colour: viewed.jobs.find(jobId)?.colour ?? 0,
   }))
   return { found: [...running.found, ...ended.found], total: running.total + ended.total }
@@ -160,7 +162,7 @@ export function nodeHits(search: Search, viewed: Viewed): Hits {
   const roles = new Map<string, string>()
   for (const { node } of viewed.targets) roles.set(node, '')
   for (const host of viewed.servers) roles.set(host, 'oss')
-  for (const node of viewed.live?.source.nodes ?? []) roles.set(node.host, node.role)
+  for (const node of viewed.live?.source.nodes ?? []) roles.set(node.host, node.roles.join(' + '))
   return hitsOf(
     search,
     roles,

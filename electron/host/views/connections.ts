@@ -8,7 +8,7 @@ import { probeCards } from '../clusters/probe-cards.ts'
 import { serverCard } from '../clusters/server-card.ts'
 import type { Console } from '../console.ts'
 import { stand } from './position.ts'
-import { toNotice } from './status.ts'
+import { longerPeriod, toNotice } from './status.ts'
 
 /** Of a cluster that is not sampled. */
 const BUDGET_BYTES_PER_SEC = 100_000
@@ -40,9 +40,8 @@ function stateOf({ cluster, console }: LiveConsole): CardState {
   const has = (kind: LiveServer['state']['kind']): number => servers.filter((s) => s.state.kind === kind).length
   const card = (state: ClusterCard['state'], text: string, level: Level): CardState => ({ state, text, level })
   if (!cluster.isWanted) return card('idle', 'not connected', 'idle')
-  const missing = [...(console?.monitor.missing.keys() ?? [])]
-  // One that is lost is silent, too: it is one server. A server of two roles answers where it does in both.
-  const isSilent = ({ host }: LiveServer): boolean => missing.some((m) => m === host || m.startsWith(`${host}+`))
+  // One that is lost is silent, too: it is one server.
+  const isSilent = ({ host }: LiveServer): boolean => console?.monitor.missing.has(host) === true
   const ready = servers.filter((s) => s.isReady && !isSilent(s)).length
   if (ready === servers.length && console) return card('connected', 'live', 'ok')
   if (console && ready > 0) return card('partial', `${ready} of ${servers.length} servers answer`, 'bad')
@@ -68,6 +67,7 @@ function liveCard(desk: ClusterDesk, live: LiveConsole): ClusterCard {
     safeMode: input.safeMode,
     unlockedUntilMs: console?.facts.unlockedUntilMs() ?? null,
     intervalMs: input.intervalMs,
+    ...longerPeriod(console?.monitor),
     servers: servers.map((s) => serverCard(s, { atMs: nowMs, silent: console?.monitor.missing.get(s.host)?.reason })),
     probes: probeCards(console?.monitor, input.off),
     cost: console?.monitor.costSeries ?? NO_COST,
@@ -98,7 +98,7 @@ function emulatedServers({ monitor }: Console): ServerCard[] {
     const silent = monitor.missing.get(node.host)
     const reading = monitor.reading(node.host)
     return {
-      ...{ host: node.host, address: '', via: '', roles: [node.role satisfies ServerRole], targets },
+      ...{ host: node.host, address: '', via: '', roles: [...node.roles] satisfies ServerRole[], targets },
       state: silent ? ('lost' as const) : ('connected' as const),
       text: silent?.reason ?? 'in this process',
       level: silent ? ('bad' as const) : ('ok' as const),

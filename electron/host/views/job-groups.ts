@@ -21,14 +21,19 @@ interface Sum {
   readonly name: string
   count: number
   nodes: number
-  rpcs: number
+  /** null: none of its jobs was measured. */
+  rpcs: number | null
   readBps: number | null
   writeBps: number | null
   mdops: number | null
   throttled: number
   busy: number
+  isPartial: boolean
   record: number
 }
+
+/** A sum over what is known. */
+const plus = (sum: number | null, v: number): number | null => (Number.isNaN(v) ? sum : (sum ?? 0) + v)
 
 function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => readonly string[]): Map<string, Sum> {
   const sums = new Map<string, Sum>()
@@ -37,10 +42,16 @@ function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => read
       let sum = sums.get(name)
       if (!sum) {
         sum = {
-          ...{ name, count: 0, nodes: 0, rpcs: 0, readBps: 0, writeBps: 0 },
-          mdops: 0,
+          name,
+          count: 0,
+          nodes: 0,
+          rpcs: null,
+          readBps: null,
+          writeBps: null,
+          mdops: null,
           throttled: 0,
           busy: 0,
+          isPartial: false,
           record: 0,
         }
         sums.set(name, sum)
@@ -48,12 +59,13 @@ function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => read
       const rpcs = table.rpcs[i] as number
       sum.count++
       sum.nodes += table.jobs[i]?.nodes ?? 1
-      sum.rpcs += rpcs
-      sum.readBps = (sum.readBps ?? 0) + (table.readBps[i] as number)
-      sum.writeBps = (sum.writeBps ?? 0) + (table.writeBps[i] as number)
-      sum.mdops = (sum.mdops ?? 0) + (table.mdops[i] as number)
+      sum.rpcs = plus(sum.rpcs, rpcs)
+      sum.readBps = plus(sum.readBps, table.readBps[i] as number)
+      sum.writeBps = plus(sum.writeBps, table.writeBps[i] as number)
+      sum.mdops = plus(sum.mdops, table.mdops[i] as number)
+      sum.isPartial ||= Number.isNaN(rpcs) || table.partial[i] === 1
       sum.record += orZero(table.record[i] as number)
-      if (rpcs === 0) continue
+      if (!(rpcs > 0) || Number.isNaN(table.throttled[i])) continue
       sum.busy++
       sum.throttled += table.throttled[i] as number
     }
@@ -65,11 +77,14 @@ function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => read
 function onServers(viewed: Viewed, sample: number, sums: Map<string, Sum>): void {
   for (const sum of sums.values()) {
     sum.readBps = sum.writeBps = sum.mdops = null
-    sum.rpcs = 0
-    for (const { target, node } of viewed.targets)
-      if (node === sum.name) sum.rpcs += orZero(viewed.recent.raw.targets.mean(target, 0, sample, rateSamples(viewed)))
+    const own = viewed.targets.filter(({ node }) => node === sum.name)
+    const rates = own.map(({ target }) => viewed.recent.raw.targets.mean(target, 0, sample, rateSamples(viewed)))
+    sum.rpcs = own.length === 0 ? 0 : rates.reduce<number | null>(plus, null)
+    sum.isPartial = rates.some(Number.isNaN)
   }
 }
+
+const isLowerBound = (s: Sum): boolean => s.isPartial && s.rpcs !== null
 
 /** @param shown  jobs that pass the filter. */
 export function groupsOf(
@@ -87,7 +102,7 @@ export function groupsOf(
   }
   const sums = sumsOf(table, shown, keysOf)
   if (by === 'node') onServers(viewed, sample, sums)
-  const all = [...sums.values()].sort((a, b) => b.rpcs - a.rpcs || byCodeUnit(a.name, b.name))
+  const all = [...sums.values()].sort((a, b) => (b.rpcs ?? -1) - (a.rpcs ?? -1) || byCodeUnit(a.name, b.name))
   const sent = all.slice(0, GROUPS)
   return {
     by,
@@ -99,7 +114,8 @@ export function groupsOf(
     readBps: sent.map((s) => s.readBps),
     writeBps: sent.map((s) => s.writeBps),
     mdops: sent.map((s) => s.mdops),
-    throttled: sent.map((s) => (s.busy === 0 ? 0 : s.throttled / s.busy)),
+    throttled: sent.map((s) => (s.rpcs === null ? null : s.busy === 0 ? 0 : s.throttled / s.busy)),
+    ...(sent.some(isLowerBound) ? { partial: sent.map(isLowerBound) } : {}),
     record: sent.map((s) => s.record),
   }
 }

@@ -1,10 +1,10 @@
 /** Every known job with what the table shows of it at one sample, as columns; shared by the table, its filter and its totals. */
 import type { JobColumn } from '#core/api/frames.ts'
 import { byCodeUnit } from '#core/base/order.ts'
-import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
+import { jobColumn, PART_COLUMNS, shareColumn, shareName } from '../../cluster/recent.ts'
 import type { JobRead, KnownJobs, Viewed } from '../../cluster/viewed.ts'
 import type { FilterRow } from '../job-filter.ts'
-import { isPresent, orNull, orZero, rateSamples, throttledSamples } from './position.ts'
+import { isPresent, orNull, rateSamples, throttledSamples } from './position.ts'
 import { factsOf, type KnownFacts } from './known-facts.ts'
 import { type Compare, firstRows, selectRange } from './rank.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
@@ -13,6 +13,8 @@ export interface JobRow extends FilterRow {
   readonly colour: number
   readonly ioBytes: number | null
   readonly ruleRate: number | null
+  /** Some of its targets were not measured: its rates are no less than this. */
+  readonly partial: boolean
 }
 
 const C = {
@@ -35,13 +37,15 @@ function knownAt(viewed: Viewed, atMs: number): KnownJobs {
 /** The jobs known at a sample. Row i of all columns is job i. */
 export class JobTable {
   readonly jobs: readonly JobRead[]
-  /** Mean of the last second; 0 for a gap. */
+  /** Mean of the last second; NaN for a gap. */
   readonly rpcs: Float64Array
   readonly readBps: Float64Array
   readonly writeBps: Float64Array
   readonly mdops: Float64Array
   /** Mean of the last ten seconds. */
   readonly throttled: Float64Array
+  /** 1: some of the job's targets were not measured in that time, and `rpcs`, `readBps` and `writeBps` are those of the others. */
+  readonly partial: Uint8Array
   /** NaN without one. */
   readonly record: Float64Array
   readonly #atMs: number
@@ -69,7 +73,7 @@ export class JobTable {
           : { jobs: [], names: [] }
     const { names } = known
     const { jobs } = viewed.recent.raw
-    const mean = (column: number, n: number): Float64Array => zeroed(jobs.means(names, column, sample, n))
+    const mean = (column: number, n: number): Float64Array => jobs.means(names, column, sample, n)
     const second = rateSamples(viewed)
     this.jobs = known.jobs
     this.rpcs = mean(C.rpcs, second)
@@ -77,6 +81,7 @@ export class JobTable {
     this.writeBps = mean(C.writeBps, second)
     this.mdops = mean(C.mdops, second)
     this.throttled = mean(C.throttled, throttledSamples(viewed))
+    this.partial = this.#fillFromParts(viewed, names, sample)
     const { shares } = viewed.recent
     this.record =
       target === ''
@@ -108,7 +113,7 @@ export class JobTable {
     let [top, most] = ['', 0]
     if (this.#isNow) for (const [op, n] of this.jobs[i]!.lastSecond.ops) if (n > most) [top, most] = [op, n]
     if (top !== '') return top
-    if (this.rpcs[i] === 0) return ''
+    if (!((this.rpcs[i] as number) > 0)) return ''
     return (this.writeBps[i] as number) >= (this.readBps[i] as number) ? 'write' : 'read'
   }
 
@@ -139,17 +144,39 @@ export class JobTable {
       topOp: this.topOp(i),
       targets: [...job.targets],
       servers: this.servers(i),
-      rpcs: this.rpcs[i] as number,
-      readBps: this.readBps[i] as number,
-      writeBps: this.writeBps[i] as number,
-      mdops: this.mdops[i] as number,
+      rpcs: orNull(this.rpcs[i] as number),
+      readBps: orNull(this.readBps[i] as number),
+      writeBps: orNull(this.writeBps[i] as number),
+      mdops: orNull(this.mdops[i] as number),
+      partial: this.partial[i] === 1,
       ioBytes: orNull(this.ioBytes(i)),
-      throttled: this.throttled[i] as number,
+      throttled: orNull(this.throttled[i] as number),
       record: orNull(this.record[i] as number),
       rule: rule?.name ?? this.noRule,
       ruleRate: rule?.rate ?? null,
       ageMs: this.#atMs - job.firstSeenMs,
     }
+  }
+
+  /** Of jobs without a rate, what was measured of them. */
+  #fillFromParts(viewed: Viewed, names: readonly string[], sample: number): Uint8Array {
+    const partial = new Uint8Array(names.length)
+    if (!this.rpcs.some(Number.isNaN)) return partial
+    const n = rateSamples(viewed)
+    const { jobParts } = viewed.recent
+    const [rpcs, readBps, writeBps] = PART_COLUMNS.map((_, c) => jobParts.means(names, c, sample, n)) as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ]
+    for (let i = 0; i < names.length; i++) {
+      if (!Number.isNaN(this.rpcs[i]) || Number.isNaN(rpcs[i])) continue
+      partial[i] = 1
+      this.rpcs[i] = rpcs[i] as number
+      this.readBps[i] = readBps[i] as number
+      this.writeBps[i] = writeBps[i] as number
+    }
+    return partial
   }
 
   /** One row after the other in the same object: for tests that keep none. */
@@ -246,20 +273,20 @@ class RowCursor implements FilterRow {
   get rule(): string {
     return this.#table.rule(this.at)
   }
-  get rpcs(): number {
-    return this.#table.rpcs[this.at] as number
+  get rpcs(): number | null {
+    return orNull(this.#table.rpcs[this.at] as number)
   }
-  get readBps(): number {
-    return this.#table.readBps[this.at] as number
+  get readBps(): number | null {
+    return orNull(this.#table.readBps[this.at] as number)
   }
-  get writeBps(): number {
-    return this.#table.writeBps[this.at] as number
+  get writeBps(): number | null {
+    return orNull(this.#table.writeBps[this.at] as number)
   }
-  get mdops(): number {
-    return this.#table.mdops[this.at] as number
+  get mdops(): number | null {
+    return orNull(this.#table.mdops[this.at] as number)
   }
-  get throttled(): number {
-    return this.#table.throttled[this.at] as number
+  get throttled(): number | null {
+    return orNull(this.#table.throttled[this.at] as number)
   }
   get record(): number | null {
     return orNull(this.#table.record[this.at] as number)
@@ -267,9 +294,4 @@ class RowCursor implements FilterRow {
   get ageMs(): number {
     return this.#atMs - this.#job.firstSeenMs
   }
-}
-
-function zeroed(values: Float64Array): Float64Array {
-  for (let i = 0; i < values.length; i++) values[i] = orZero(values[i] as number)
-  return values
 }

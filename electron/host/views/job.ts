@@ -20,7 +20,7 @@ const RECORD = shareColumn('record')
 function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
   const bins = new Map<number, number>()
   for (const host of monitor.servers) {
-    for (const t of monitor.reading(host)?.targets ?? []) {
+    for (const t of monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.entries.find((e) => e.jobId === jobId)
       for (const c of entry?.counters.values() ?? []) {
         for (const [bin, n] of c.hist ?? []) bins.set(bin, (bins.get(bin) ?? 0) + n)
@@ -34,7 +34,7 @@ function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
 /** The server's own text for the job, on the target where it has most RPCs. */
 function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undefined): string {
   for (const host of monitor.servers) {
-    for (const t of monitor.reading(host)?.targets ?? []) {
+    for (const t of monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.target === target ? t.entries.find((e) => e.jobId === jobId) : undefined
       if (entry) return t.rawOf(entry)
     }
@@ -71,6 +71,16 @@ function shares(
     entitled += (tokens * nodesOf(jobId)) / nodes
   }
   return mine === 0 ? { share: null, entitled: null } : { share: mine / total, entitled: entitled / total }
+}
+
+/** RPC/s of one job on one target; null where the target was not measured, and of a past, which does not keep it. */
+function rateOn(viewed: Viewed, target: string, share: string, sample: number): number | null {
+  if (!liveOf(viewed)) return null
+  const { raw, shares: table } = viewed.recent
+  const n = rateSamples(viewed)
+  if (Number.isNaN(raw.targets.mean(target, 0, sample, n))) return null
+  // A target that was measured without the job served nothing of it.
+  return orZero(table.mean(share, 0, sample, n))
 }
 
 /** What the job did over the window, on one target or in all. */
@@ -129,7 +139,7 @@ export function jobFrame(
       const name = shareName(jobId, t.target)
       return {
         ...t,
-        rpcs: orZero(table.mean(name, 0, sample, rateSamples(viewed))),
+        rpcs: rateOn(viewed, t.target, name, sample),
         tokens: orNull(table.mean(name, TOKENS, sample, rateSamples(viewed))),
         record: orNull(table.value(name, RECORD, sample)),
       }
@@ -160,7 +170,8 @@ export function jobFrame(
     ...shares(viewed, jobId, sample, target),
     ioBytes: row?.ioBytes ?? null,
     serviceMs: second && second.dataRpcs > 0 ? second.serviceUsecs / second.dataRpcs / 1000 : null,
-    rpcs: row?.rpcs ?? 0,
+    rpcs: row ? row.rpcs : 0,
+    ...(row?.partial === true ? { partial: true } : {}),
     series: a && atMs !== null ? { ...series, rpcsAgainst: seriesAt(a, atMs, { jobId, windowMs }, series.t) } : series,
     pairs: debts ? pairsOf(debts, jobId) : null,
     ledger: sample === 0 || !live ? [] : ledgerOf(live, { jobId, target, sample, windowMs }, LEDGER),
@@ -184,6 +195,6 @@ export function jobFrame(
       if (!rule) return []
       return [{ node: host, name: rule.name, conditions: rule.conditions, rate: rule.rate, ref: rule.ref }]
     }),
-    raw: isNow && live ? rawEntry(live, jobId, on.toSorted((x, y) => y.rpcs - x.rpcs)[0]?.target) : '',
+    raw: isNow && live ? rawEntry(live, jobId, on.toSorted((x, y) => (y.rpcs ?? 0) - (x.rpcs ?? 0))[0]?.target) : '',
   }
 }

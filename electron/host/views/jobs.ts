@@ -85,22 +85,44 @@ function totals(table: JobTable, shown: Uint32Array): JobsFrame['totals'] {
   const { nodes: size } = table.facts
   const isUsed = new Uint8Array(table.ruleNames.length)
   let [nodes, rpcs, readBps, writeBps, mdops, throttled, record, busy] = [0, 0, 0, 0, 0, 0, 0, 0]
+  let [measured, metadataMeasured] = [0, 0]
+  let isPartial = false
   for (let k = 0; k < shown.length; k++) {
     const i = shown[k] as number
     const served = column[i] as number
     nodes += (size[i] as number) || 0
+    if ((ruleAt[i] as number) >= 0) isUsed[ruleAt[i] as number] = 1
+    if (!Number.isNaN(metadata[i])) {
+      metadataMeasured++
+      mdops += metadata[i] as number
+    }
+    if (Number.isNaN(served)) {
+      isPartial = true
+      continue
+    }
+    measured++
+    isPartial ||= table.partial[i] === 1
     rpcs += served
     readBps += reads[i] as number
     writeBps += writes[i] as number
-    mdops += metadata[i] as number
-    if ((ruleAt[i] as number) >= 0) isUsed[ruleAt[i] as number] = 1
-    if (served === 0) continue
+    if (served === 0 || Number.isNaN(slowed[i])) continue
     busy++
     throttled += slowed[i] as number
   }
   for (let i = 0; i < table.length; i++) record += orZero(table.record[i] as number)
   const rules = table.ruleNames.filter((name, at) => isUsed[at] === 1 && isBinding(name)).length
-  return { nodes, rpcs, readBps, writeBps, mdops, throttled: busy === 0 ? 0 : throttled / busy, rules, record }
+  const ofMeasured = (sum: number): number | null => (measured === 0 && shown.length > 0 ? null : sum)
+  return {
+    nodes,
+    rpcs: ofMeasured(rpcs),
+    readBps: ofMeasured(readBps),
+    writeBps: ofMeasured(writeBps),
+    mdops: metadataMeasured === 0 && shown.length > 0 ? null : mdops,
+    throttled: ofMeasured(busy === 0 ? 0 : throttled / busy),
+    ...(isPartial && measured > 0 ? { partial: true } : {}),
+    rules,
+    record,
+  }
 }
 
 /** Tokens that changed hands, summed over equal intervals of the window. */
@@ -194,6 +216,7 @@ export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: 
       readBps: rows.map((r) => r.readBps),
       writeBps: rows.map((r) => r.writeBps),
       mdops: rows.map((r) => r.mdops),
+      ...(rows.some((r) => r.partial) ? { partial: rows.map((r) => r.partial) } : {}),
       ioBytes: rows.map((r) => r.ioBytes),
       topOp: rows.map((r) => r.topOp),
       throttled: rows.map((r) => r.throttled),

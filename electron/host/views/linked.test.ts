@@ -16,7 +16,7 @@ const jobs = (more: object = {}) => jobsSchema.parse(jobsFrame(c.monitor, { ...j
 
 it('ties a job to the targets it is on, their nodes and its user', () => {
   const { rows } = jobs()
-  const at = rows.rpcs.findIndex((v, i) => v > 0 && rows.user[i] !== '')
+  const at = rows.rpcs.findIndex((v, i) => (v ?? 0) > 0 && rows.user[i] !== '')
   const [id, user] = [rows.jobId[at] ?? '', rows.user[at] ?? '']
   const found = linked('job', id)
   expect(found).toMatchObject({ isHere: true, job: [id], user: [user] })
@@ -76,10 +76,10 @@ it('sums jobs by what they have in common, and loses none of them', () => {
       groupBy,
     ).toBe(shown)
     expect(
-      groups?.rpcs.reduce((a, b) => a + b, 0),
+      groups?.rpcs.reduce<number>((a, b) => a + (b ?? NaN), 0),
       groupBy,
     ).toBeCloseTo(
-      rows.rpcs.reduce((a, b) => a + b, 0),
+      rows.rpcs.reduce<number>((a, b) => a + (b ?? NaN), 0),
       3,
     )
   }

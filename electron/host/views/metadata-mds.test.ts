@@ -57,6 +57,27 @@ describe('the hierarchy of metadata servers', () => {
     expect(frameOf(c, 'open', then).tree.level).toEqual(['ok', 'ok', 'watch'])
   })
 
+  it('says that a limit which nothing holds is exceeded, and names the jobs that job_stats counts', async () => {
+    const c = start(
+      { algorithm: 'static', limits: { meta_op: 40 } },
+      [
+        { id: '7.a', clients: [1, 2], pattern: { kind: 'poisson', rate: 60 } },
+        { id: '8.b', clients: [5, 6], op: ['stat', 'mkdir'], pattern: { kind: 'poisson', rate: 50 } },
+      ],
+      { mode: 'observe' },
+    )
+    await c.run(6)
+    const { tree, jobs, t } = frameOf(c, 'meta_op')
+    expect(tree.measured[0]).toBeGreaterThan(60)
+    expect([tree.level[0], tree.why[0]]).toEqual(['watch', 'above its limit: no rule holds it'])
+    expect(jobs.jobId.toSorted()).toEqual(['7.a', '8.b'])
+    for (const [i, measured] of jobs.measured.entries()) {
+      expect(measured).toBeGreaterThan(20)
+      expect(jobs.measuredSeries[i]).toHaveLength(t.length)
+      expect(jobs.measuredSeries[i]?.at(-1)).toBeGreaterThan(20)
+    }
+  })
+
   it('sets beside a limit only what the limit is of', async () => {
     const policies = '1 0 demand 7.a open 200\n2 0 demand 8.b meta_op 500'
     const c = start({ algorithm: 'psfa', limits: { open: 300, meta_op: 2000 }, policies }, [

@@ -41,10 +41,25 @@ const ruleKey = (r: Pick<MetadataRule, 'key'>): string => `stage:${r.key}`
 /** A rule names its own scopes: one that serves several of them is shown in each. */
 const isOf = (r: MetadataRule, scope: string): boolean => r.scopes.some((s) => s === scope)
 
+/** What is measured is above a limit from this part of it on: rates waver about what a rule allows. */
+const ABOVE = 1.05
+const isAbove = (measured: number | null, limit: number | null): boolean =>
+  measured !== null && limit !== null && measured > ABOVE * limit
+
+/** Of a row that adds up others. */
+function sumHealth(measured: number | null, limit: number | null, state: MetadataState): readonly [Level, string] {
+  if (measured === null) return ['ok', 'not measured']
+  if (!isAbove(measured, limit)) return ['ok', '']
+  const isHeld = state.servers.some((s) => s.rules.some((r) => r.inForce))
+  return ['watch', isHeld ? 'above its limit' : 'above its limit: no rule holds it']
+}
+
 function ruleHealth(r: MetadataRule, s: MetadataServer): readonly [Level, string] {
   if (!r.inForce) return ['unknown', 'not in force']
   if (s.state === 'silent') return ['unknown', 'its server is silent: it holds until its timer ends']
+  if (isAbove(r.measured, r.limit)) return ['watch', 'above its limit']
   if (r.atLimit) return ['watch', 'at its limit']
+  if (r.measured === null) return ['unknown', 'not measured']
   return [r.measured === 0 ? 'idle' : 'ok', '']
 }
 
@@ -78,7 +93,7 @@ function treeOf(
   // Only what the limit is of stands beside it: without a policy in the scope, that is everything.
   const jobs = state.jobs.filter((j) => j.scope === scope)
   const all = sumOf(jobs.length > 0 ? jobs.map((j) => j.measured) : state.servers.map((s) => s.measured))
-  add('global', ['global', 'Sluice', ''], [all, limit], ['ok', ''])
+  add('global', ['global', 'Sluice', ''], [all, limit], sumHealth(all, limit, state))
   for (const s of state.servers) {
     if (tree.key.length >= ROWS_MAX) break
     const rules = s.rules.filter((r) => isOf(r, scope))
@@ -86,8 +101,8 @@ function treeOf(
     if (found && passing.length === 0) continue
     const shown = passing.slice(0, Math.min(RULES_MAX, ROWS_MAX - tree.key.length - 1))
     const bound = rules.length === 0 ? null : rules.reduce((n, r) => n + r.limit, 0)
-    const health = s.state === 'silent' ? (['bad', s.why] as const) : (['ok', ''] as const)
-    const measured = jobs.length > 0 ? sumOf(rules.map((r) => r.measured)) : s.measured
+    const measured = rules.length > 0 ? sumOf(rules.map((r) => r.measured)) : s.measured
+    const health = s.state === 'silent' ? (['bad', s.why] as const) : sumHealth(measured, bound, state)
     add('local', [serverKey(s), s.host, ''], [measured, bound], health, passing.length - shown.length)
     for (const r of shown) add('stage', [ruleKey(r), r.name, r.job], [r.measured, r.limit], ruleHealth(r, s))
   }

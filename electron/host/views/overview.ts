@@ -117,7 +117,8 @@ function changes(viewed: Viewed, sample: number, windowMs: number, names: readon
   const recentN = Math.max(1, Math.round(n / 6))
   const column = jobColumn('rpcs')
   const now = tier.jobs.means(names, column, to, recentN)
-  return { now, before: n > recentN ? tier.jobs.means(names, column, to - recentN, n - recentN) : now }
+  const before = n > recentN ? tier.jobs.means(names, column, to - recentN, n - recentN) : now
+  return { now, before, beforeMs: tier.jobs.atMs(to - recentN) }
 }
 
 /** Jobs by how much their rate changed: the last sixth of the window against the rest of it, or against that of A. */
@@ -129,13 +130,19 @@ function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | u
   // Who is gone since A has moved, too.
   const then = a ? (a.viewed.jobs.known?.(a.atMs).names ?? []) : []
   const names = then.length === 0 ? here : [...new Set([...here, ...then])]
-  const { now, before } = changes(viewed, sample, windowMs, names)
+  const { now, before, beforeMs } = changes(viewed, sample, windowMs, names)
   const base = a ? changes(a.viewed, a.sample, windowMs, names).now : before
+  const baseMs = a ? a.atMs : beforeMs
+  const present = new Set(here)
   const [delta, change] = [new Float64Array(names.length), new Float64Array(names.length)]
   for (let i = 0; i < names.length; i++) {
+    // A job that is not there does nothing; one that was not measured may do anything.
+    const name = names[i] as string
+    const wasThere = (viewed.jobs.find(name)?.firstSeenMs ?? Infinity) <= baseMs
+    const isGap = (Number.isNaN(now[i]) && present.has(name)) || (Number.isNaN(base[i]) && wasThere)
     const rate = orZero(now[i] as number)
     const d = (delta[i] = rate - orZero(base[i] as number))
-    change[i] = rate > 0 || d !== 0 ? Math.abs(d) : NaN
+    change[i] = !isGap && (rate > 0 || d !== 0) ? Math.abs(d) : NaN
   }
   const { top } = largest(change, MOVERS, (x, y) => byCodeUnit(names[x]!, names[y]!))
   const { shares } = viewed.recent

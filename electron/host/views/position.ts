@@ -1,6 +1,7 @@
 /** Where a view stands: the sample it shows, and the small sums every view takes from there. */
 import { NS_PER_S } from '#core/base/units.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
+import { TOTAL, totalColumn } from '../../cluster/recent.ts'
 import type { SeriesAt, Viewed } from '../../cluster/viewed.ts'
 
 const perSecond = (viewed: Viewed): number => NS_PER_S / viewed.source.periodNs
@@ -53,6 +54,20 @@ export function isPresent(viewed: Viewed, sample: number): boolean {
   const near = (at: number): boolean => Math.abs(at - sample) <= rateSamples(viewed)
   // While nobody answers, what lies between the last answer and now is neither.
   return near(presentOf(viewed)) || near(viewed.recent.raw.totals.newest)
+}
+
+/** Samples before one of which not all was read, in which the number of rules is looked for: it seldom changes. */
+const RULES_BACK = 30
+
+/** Rules on all servers at a sample, or at the last one before it that has them; null where none near it does. */
+export function rulesKnownAt(viewed: Viewed, sample: number): number | null {
+  if (sample === 0) return 0
+  const { totals } = viewed.recent.raw
+  for (let s = sample; s >= Math.max(1, totals.oldest, sample - RULES_BACK); s--) {
+    const v = totals.value(TOTAL, totalColumn('rules'), s)
+    if (!Number.isNaN(v)) return v
+  }
+  return null
 }
 
 /** null for a gap. */

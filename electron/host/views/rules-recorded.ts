@@ -18,8 +18,7 @@ function hostsOf(viewed: RecordedCluster, service: ServiceName, sample: number):
   if (service === 'ost_io') return viewed.servers
   const places = sample === 0 ? [] : [...viewed.rulesAt(sample).keys()]
   const suffix = placeOf('', service)
-  const hosts = suffix === '' ? places.filter((p) => !p.includes('/')) : places.filter((p) => p.endsWith(suffix))
-  return hosts.map((p) => p.slice(0, p.length - suffix.length)).filter((h) => !viewed.servers.includes(h))
+  return places.filter((p) => p.endsWith(suffix)).map((p) => p.slice(0, p.length - suffix.length))
 }
 
 function rowOf(

@@ -1,11 +1,12 @@
 /** A staged change of policy in the frame of what is staged: its steps, what goes with it, and its review. */
 import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
+import { policyWords } from '#core/control/policy-plan.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import type { RuleDesk } from '../rules/desk.ts'
-import { wordsOf, type PolicyDeskPlan } from '../rules/policy-plans.ts'
+import { foreignLoss, titleOf, type PolicyDeskPlan } from '../rules/policy-plans.ts'
 import { toNotice } from './status.ts'
 
 /** Rules that go with a policy, as lines of the review. */
@@ -33,16 +34,22 @@ export function policyPart(desk: RuleDesk, service: ServiceName, plan: PolicyDes
   const now = first && primaryPolicy(first.policies, 'reg')
   const lost = first?.plan.lost ?? []
   const refused = desk.policies.refusal(service, plan)
+  const foreign = foreignLoss(plan, desk.rules)
   const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
   return {
     policy: {
-      ...{ id: staged.id, to: wordsOf(staged.to), reason: staged.reason },
-      from: now ? wordsOf(now) : '',
+      ...{ id: staged.id, to: titleOf(staged), reason: staged.reason },
+      from: now ? policyWords(now) : '',
       lost: lost.slice(0, LOST_LINES),
       drainS: Math.max(0, ...servers.map((s) => s.plan.drain.mostS)),
     },
     inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
-    lints: notes.map((text): Lint => ({ code: 'POLICY', level: 'watch', rule: '', text })),
+    lints: [
+      ...(foreign === undefined
+        ? []
+        : [{ code: 'FOREIGN_RULES', level: 'bad', rule: '', text: foreign } satisfies Lint]),
+      ...notes.map((text): Lint => ({ code: 'POLICY', level: 'watch', rule: '', text })),
+    ],
     review: {
       planId: plan.planId,
       nodes: nodesOf(service, plan),

@@ -2,9 +2,10 @@
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { Console } from '../console.ts'
-import { TOTAL, totalColumn } from '../../cluster/recent.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { RunningPeriod } from '../../cluster/sampling-period.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
-import { orZero, stand } from './position.ts'
+import { rulesKnownAt, stand } from './position.ts'
 
 export const toNotice = (f: Failure): Notice => ({
   code: f.code,
@@ -13,6 +14,12 @@ export const toNotice = (f: Failure): Notice => ({
   ...(f.unaffected === undefined ? {} : { unaffected: f.unaffected }),
   ...(f.next === undefined ? {} : { next: f.next }),
 })
+
+/** The sampling period where it is longer than it was set. */
+export function longerPeriod(monitor: ClusterMonitor | undefined): { period?: RunningPeriod } {
+  const period = monitor?.period
+  return period && period.runMs > period.setMs ? { period } : {}
+}
 
 export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
   const { monitor, facts, desk, alerts } = console
@@ -35,6 +42,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
       speed: facts.speed(),
       achieved: facts.achieved(),
       intervalMs: monitor.intervalNs / 1e6,
+      ...longerPeriod(monitor),
       sampleAgeMs: monitor.sampledWallMs === undefined ? null : performance.now() - monitor.sampledWallMs,
     },
     mode: monitor.loop.mode,
@@ -52,7 +60,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     counts: {
       jobs: monitor.jobs.size,
       targets: monitor.targets.length,
-      rules: sample === 0 ? 0 : orZero(monitor.recent.raw.totals.value(TOTAL, totalColumn('rules'), sample)),
+      rules: rulesKnownAt(monitor, sample),
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     ...(facts.otherLeases && { otherLeases: [...facts.otherLeases()] }),

@@ -18,7 +18,7 @@ const REF = /, ref -?\d+$/gm
 const FIRST_READ_MS = 10_000
 
 export interface PlaceRules {
-  /** Server, and its service where it is not the first one. */
+  /** As `placeOf`: a server, and its service where that is not ost_io. */
   readonly place: string
   /** Parameter and value. */
   readonly text: string
@@ -26,13 +26,12 @@ export interface PlaceRules {
 
 /** By place. */
 export function rulesAt(reader: HistoryReader, atMs: number): PlaceRules[] {
-  const oss = new Set(reader.allTargets().flatMap((t) => (/-MDT|^MDT/i.test(t.target) ? [] : [t.node])))
   const at = new RecordedRules(reader).at(atMs)
   return [...at]
     .sort(([a], [b]) => byCodeUnit(a, b))
     .map(([place, { text }]) => {
-      const [host = '', service] = place.split('/')
-      const of = Object.values(SERVICES).find((s) => s.name === (service ?? (oss.has(host) ? 'ost_io' : 'mdt')))
+      const [, service = 'ost_io'] = place.split('/')
+      const of = Object.values(SERVICES).find((s) => s.name === service)
       return { place, text: `${of?.rules ?? 'nrs_tbf_rule'}=\n${text.replace(REF, '')}` }
     })
 }

@@ -207,6 +207,7 @@ function* fromHistory(
     c.host(text(node))
     c.target(text(name))
   }
+  for (const [node] of each('SELECT DISTINCT node FROM service_timeout WHERE cluster = ?', cluster)) c.host(text(node))
   const stood = `${own} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`
   for (const [server, name, conditions] of each(
     `SELECT DISTINCT server, name, conditions FROM rule WHERE ${stood}`,

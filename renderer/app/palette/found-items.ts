@@ -28,7 +28,7 @@ const icons: Readonly<Record<FoundKind, Component>> = {
 function faceOf(of: Found): { name: string; title: string; hint: string } {
   if (of.kind === 'job') {
     const whose = [of.user, of.account].filter(Boolean).join(', ')
-    const now = of.rpcs === null ? 'ended' : `${formatNumber(of.rpcs)} RPC/s`
+    const now = !of.isThere ? 'ended' : of.rpcs === null ? 'not measured' : `${formatNumber(of.rpcs)} RPC/s`
     return { name: of.id, title: of.id, hint: [whose, now].filter(Boolean).join(' \u00B7 ') }
   }
   if (of.kind === 'rule') {
@@ -54,7 +54,7 @@ export function foundItems(found: readonly Found[], show: (found: Found) => void
     return {
       ...{ id: `${of.kind} ${name}`.slice(0, 600), group: groupTitles[of.kind], icon: icons[of.kind] },
       ...{ title: plainText(title), hint: plainText(hint) },
-      ...(of.kind === 'job' && of.rpcs !== null ? { colour: of.colour } : {}),
+      ...(of.kind === 'job' && of.isThere ? { colour: of.colour } : {}),
       run: () => show(of),
     }
   })

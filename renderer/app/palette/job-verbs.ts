@@ -26,4 +26,4 @@ export function useJobVerbs(): (jobs: readonly string[]) => Item[] {
     }))
 }
 export const runningJobs = (found: readonly Found[]): string[] =>
-  found.flatMap((f) => (f.kind === 'job' && f.rpcs !== null ? [f.id] : []))
+  found.flatMap((f) => (f.kind === 'job' && f.isThere ? [f.id] : []))

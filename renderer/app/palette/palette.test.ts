@@ -82,7 +82,7 @@ it('a verb before a name asks for jobs by that name', () => {
 })
 
 it('names of the system cannot turn the line, and an ended job says so', () => {
-  const job: Found = { kind: 'job', id: 'a\u202Eb', user: 'ana', account: '', colour: 3, rpcs: null, firstMs: 1 }
+  const job: Found = { kind: 'job', id: 'a\u202Eb', user: 'ana', account: '', colour: 3, rpcs: null, isThere: false, firstMs: 1 }
   const [shown] = foundItems([job], () => undefined)
   expect(shown).toMatchObject({ title: 'a\u2039202E\u203Ab', hint: 'ana \u00B7 ended', group: 'Jobs' })
   expect(shown?.colour).toBeUndefined()

@@ -52,7 +52,7 @@ export function usePalette() {
     recent.value = lately()
     jobs.value = onScreenJobs.value.map(({ id, colour, rpcs }) => ({
       ...{ id: `job ${id}`.slice(0, 600), group: groupTitles.job, title: plainText(id), colour },
-      ...{ hint: `${formatNumber(rpcs)} RPC/s`, run: () => places.job(id) },
+      ...{ hint: rpcs === null ? 'not measured' : `${formatNumber(rpcs)} RPC/s`, run: () => places.job(id) },
     }))
     void pages.load()
   }

@@ -17,12 +17,15 @@ export interface Row {
   readonly colour: number
   readonly rpcs: string
   readonly isIdle: boolean
+  /** Some of its targets were not measured: its rates are those of the others. */
+  readonly isPartial: boolean
   readonly read: string
   readonly write: string
   readonly mdops: string
   readonly ioBytes: string
   readonly topOp: string
-  readonly throttled: number
+  /** null: not measured. */
+  readonly throttled: number | null
   readonly throttledText: string
   readonly rule: string
   readonly ruleTitle: string
@@ -88,7 +91,10 @@ export function rowsOf(frame: JobsFrame, largestRecord: number, isCompared = fal
       rows.rule[i] ?? 'default',
       rows.ruleRate[i] ?? null,
     ]
-    const [throttled, rpcs] = [rows.throttled[i] ?? 0, rows.rpcs[i] ?? 0]
+    const throttled = rows.throttled[i] ?? null
+    const rpcs = rows.rpcs[i] ?? null
+    const isPartial = rows.partial?.[i] === true
+    const atLeast = (text: string): string => (isPartial ? `\u2265 ${text}` : text)
     return {
       id,
       head: name.head,
@@ -98,11 +104,12 @@ export function rowsOf(frame: JobsFrame, largestRecord: number, isCompared = fal
       nodes: formatNumber(rows.nodes[i] ?? 1),
       isUnmapped: rows.nodes[i] === null,
       colour: rows.colour[i] ?? 0,
-      rpcs: formatNumber(rpcs),
-      isIdle: rpcs === 0 && !rows.mdops[i],
-      mdops: formatNumber(rows.mdops[i] ?? 0),
-      read: megabytes(rows.readBps[i] ?? 0),
-      write: megabytes(rows.writeBps[i] ?? 0),
+      rpcs: atLeast(formatNumber(rpcs)),
+      isIdle: rpcs === 0 && rows.mdops[i] === 0,
+      isPartial,
+      mdops: formatNumber(rows.mdops[i] ?? null),
+      read: atLeast(megabytes(rows.readBps[i] ?? null)),
+      write: atLeast(megabytes(rows.writeBps[i] ?? null)),
       ioBytes: formatBytes(rows.ioBytes[i] ?? null),
       topOp: rows.topOp[i] || NOTHING,
       throttled,

@@ -1,7 +1,8 @@
 /** Histograms of a recorded answer, put into those of the emulated machine with their very counts. */
 import { parseBrwStats, type BrwQuantity } from '#core/lustre/brw-stats.ts'
 import { BIN_LABELS, type HistogramRow } from '#core/lustre/histogram.ts'
-import { parseRpcStats, type RpcQuantity } from '#core/lustre/rpc-stats.ts'
+import type { RpcQuantity } from '#core/lustre/rpc-stats.ts'
+import { parseRpcStats } from './parse-rpc-stats.ts'
 import type { BrwHistograms, RpcHistograms } from '#core/emulator/io-histograms.ts'
 
 type Sides = Record<'read' | 'write', Map<number, number>>

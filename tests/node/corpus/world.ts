@@ -41,7 +41,7 @@ export class World {
       isLoaded: () => this.#isLoaded,
       paramsLog: new MgsLog(sim, () => [side]),
     }
-    this.node = new EmulatedNode(sim, { name: 'lvm', role: 'oss', lustre: side })
+    this.node = new EmulatedNode(sim, { name: 'lvm', roles: ['oss'], lustre: side })
   }
 
   /** Does a step that nobody recorded the answer of, before a recorded command. */

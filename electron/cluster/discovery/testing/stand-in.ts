@@ -143,7 +143,7 @@ export async function look(server: StandIn, o: { commandMs?: number; nowMs?: () 
   const session = server.session(o.commandMs)
   const connected = await session.connect()
   if (!connected.ok) throw new Error(JSON.stringify(connected.error))
-  const node = new SshNode('oss01', 'oss', session)
+  const node = new SshNode('oss01', ['oss'], session)
   const history: (readonly CheckStep[])[] = []
   const found = await discover(
     (c) => node.exec(c),

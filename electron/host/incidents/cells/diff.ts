@@ -20,7 +20,7 @@ const NAME_MOST = 512
 /** Rules are read within so long of the first sample. */
 const FIRST_MS = 10_000
 
-/** `oss1`: of ost_io or, on an MDS, of mdt; `mds1/mdt_readpage` says it itself. Which hosts are data servers is known by their targets. */
+/** `mds1/mdt` says it itself. `mds1` alone is of ost_io or, in older files, of mdt: data servers are known by their targets. */
 function serviceOf(place: string, dataServers: ReadonlySet<string>): ServiceName {
   const own = SERVICE_NAMES.find((s) => placeOf('', s) !== '' && place.endsWith(placeOf('', s)))
   return own ?? (dataServers.has(place) ? 'ost_io' : 'mdt')

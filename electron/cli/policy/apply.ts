@@ -1,0 +1,89 @@
+/**
+ * `sluice policy apply PLAN_ID --target NAME`: sends a plan that was kept. One process at a time takes a plan; it is planned again on
+ * the servers as they are now, and refused with the difference when that gives another plan. No controller takes part.
+ */
+import type { Command } from 'commander'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { namedDifferences, serversDiffer } from '../../host/rules/kept-plans.ts'
+import { flagsOf } from '../clusters-flags.ts'
+import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, must, stopJson } from '../output.ts'
+import { commandDesk, openStore, unlockFor } from '../rules/command-desk.ts'
+import { serverThen } from '../rules/documents.ts'
+import { sendStaged, type Sent } from '../rules/send.ts'
+import { readPolicyDocument, stagePolicy, type PolicyDocument } from './plan.ts'
+
+export interface ApplyOptions {
+  readonly json?: true
+  readonly target: string
+  readonly reason?: string
+  readonly canary: number
+}
+
+const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
+  fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
+
+interface KeptPlan {
+  readonly cluster: string
+  readonly document: PolicyDocument
+}
+
+function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
+  const kept = store.plans.find(id)
+  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Make one: sluice policy plan.')
+  const document = readPolicyDocument(kept.document)
+  if (document) return ok({ cluster: kept.cluster, document })
+  const why = 'it is a plan of rules, or was made by another release of Sluice'
+  return refused('PLAN_UNREADABLE', why, 'For rules: sluice rules apply. Else plan again.')
+}
+
+async function send(
+  cluster: OpenCluster,
+  store: EnforcementStore,
+  { document }: KeptPlan,
+  id: string,
+  o: ApplyOptions,
+): Promise<Result<Sent>> {
+  const { service } = document
+  const desk = commandDesk(cluster, store)
+  const staged = stagePolicy(desk, { ...document, reason: o.reason ?? document.reason })
+  if (!staged.ok) return staged
+  if (staged.value.planId !== id) {
+    const differences = serversDiffer(document.servers.map(serverThen), staged.value.servers)
+    const changed = namedDifferences(differences.length > 0 ? differences : ['other commands are needed now'])
+    const why = `the servers changed since the plan: ${changed.join('; ')}`
+    const { error } = refused('PLAN_CHANGED', why, 'Plan again, and review it.')
+    return fail({ ...error, changed })
+  }
+  const unlocked = unlockFor(cluster)
+  if (!unlocked.ok) return unlocked
+  return sendStaged(cluster, desk, store, { service, planId: id, canaryS: o.canary })
+}
+
+export async function apply(id: string, options: ApplyOptions, command: Command): Promise<void> {
+  const { json, target } = options
+  const flags = flagsOf(command)
+  const store = must(openStore(flags))
+  const kept = keptPlan(store, id)
+  if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
+  const { typed } = kept.value.document
+  if (target !== typed) {
+    const { error } = refused('NOT_TYPED', `--target ${target} is not what it is about`, `Type --target ${typed}.`)
+    return stopJson(error, json, EXIT.failed)
+  }
+  const opened = await openCluster(kept.value.cluster, flags, { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const isMine = store.plans.turn(id, 'planned', 'applying')
+  const taken = refused('PLAN_TAKEN', `its state is ${store.plans.find(id)?.state}`, 'Plan again.')
+  const sent = isMine ? await send(cluster, store, kept.value, id, options) : taken
+  if (isMine) store.plans.turn(id, 'applying', sent.ok ? 'applied' : 'planned')
+  if (sent.ok) await sent.value.end(json)
+  const isMissing = !sent.ok && sent.error.code === 'SERVER_MISSING'
+  const code = isMissing ? codeOfMissing(cluster) : EXIT.failed
+  await cluster.close()
+  store.close()
+  if (!sent.ok) stopJson(sent.error, json, code)
+  process.exitCode = sent.value.code
+}

@@ -1,0 +1,165 @@
+/** `sluice policy show CLUSTER`: the policies of each server, service and queue. */
+import type { Command } from 'commander'
+import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
+import { formatFailure } from '#core/base/result.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import { isHelper } from '#core/control/edit-plan.ts'
+import { policyWords } from '#core/control/policy-plan.ts'
+import { DEFAULT_RULE, QUEUES } from '#core/control/server-rules.ts'
+import { primaryPolicy, type PolicyStatus, type Queue } from '#core/lustre/nrs-policies.ts'
+import { EnforcementStore } from '../../enforce/store.ts'
+import { pastOf } from '../../host/rules/desk-record.ts'
+import { presentServers } from '../../host/rules/servers.ts'
+import type { RuleDesk } from '../../host/rules/desk.ts'
+import { flagsOf } from '../clusters-flags.ts'
+import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
+import { EXIT, jsonText, line, must, plain } from '../output.ts'
+import { commandDesk, openStore } from '../rules/command-desk.ts'
+
+export interface ShowOptions {
+  readonly json?: true
+  readonly service?: ServiceName
+}
+
+interface ShownQueue {
+  readonly queue: Queue
+  /** The policy that schedules the queue, with its TBF type. */
+  readonly policy: string
+  readonly arg: string
+  readonly state: string
+  readonly fallback: boolean
+  readonly queued: number
+  readonly active: number
+  /** Rules of its TBF, by who started them; the built-in rule is left out. */
+  readonly rules: { readonly sluice: number; readonly controller: number; readonly other: number }
+  readonly policies: readonly Omit<PolicyStatus, 'queue'>[]
+}
+
+interface ShownNode {
+  readonly host: string
+  readonly version: string
+  readonly service: ServiceName
+  readonly queues: readonly ShownQueue[]
+}
+
+interface ShownChange {
+  readonly change: string
+  readonly service: ServiceName
+  readonly at: string
+  readonly state: string
+  readonly title: string
+  readonly reason: string
+}
+
+/** Changes that are listed. */
+const CHANGES = 20
+
+function nodesOf({ console: { monitor } }: OpenCluster, desk: RuleDesk, service: ServiceName): ShownNode[] {
+  return presentServers(monitor, service, desk.rules).map(({ server: host, rules }) => {
+    const all = monitor.serviceReading(host, service)?.policies ?? []
+    const queues = QUEUES.flatMap((queue): ShownQueue[] => {
+      const mine = all.filter((p) => p.queue === queue)
+      const now = primaryPolicy(all, queue)
+      if (mine.length === 0) return []
+      const names = new Set(rules.filter((r) => r.queue === queue && r.name !== DEFAULT_RULE).map((r) => r.name))
+      const controller = [...names].filter(isOurs)
+      const isOwn = (name: string): boolean =>
+        isHelper(name) || desk.rules.find({ service, host, queue, name }) !== undefined
+      const sluice = [...names].filter((n) => !isOurs(n) && isOwn(n))
+      return [
+        {
+          queue,
+          policy: now?.name ?? '',
+          arg: now?.arg ?? '',
+          state: now?.state ?? 'unknown',
+          fallback: now?.fallback ?? false,
+          queued: mine.reduce((n, p) => n + p.queued, 0),
+          active: mine.reduce((n, p) => n + p.active, 0),
+          rules: {
+            sluice: sluice.length,
+            controller: controller.length,
+            other: names.size - controller.length - sluice.length,
+          },
+          policies: mine.map(({ name, arg, state, fallback, queued, active }) => {
+            return { name, arg, state, fallback, queued, active }
+          }),
+        },
+      ]
+    })
+    return { host, version: monitor.reading(host)?.version?.text ?? '', service, queues }
+  })
+}
+
+/** Changes of policy, newest first. */
+function changesOf(store: EnforcementStore, cluster: string, services: readonly ServiceName[]): ShownChange[] {
+  return store.changes
+    .of(cluster)
+    .flatMap(({ id, atMs, state, document }): ShownChange[] => {
+      const past = pastOf(id, atMs, state, document)
+      if (!past?.policy || !services.includes(past.service)) return []
+      const { service, title, reason } = past
+      return [{ change: id, service, at: new Date(atMs).toISOString(), state, title, reason }]
+    })
+    .slice(0, CHANGES)
+}
+
+const ruleWords = ({ sluice, controller, other }: ShownQueue['rules']): string =>
+  [
+    sluice > 0 ? `${sluice} rules of Sluice` : '',
+    controller > 0 ? `${controller} of a controller` : '',
+    other > 0 ? `${other} other rules` : '',
+  ]
+    .filter((w) => w !== '')
+    .join(', ')
+
+function queueLines(q: ShownQueue): string[] {
+  const head = [
+    q.queue.padEnd(4),
+    policyWords({ name: q.policy, arg: q.arg }).padEnd(20),
+    q.state.padEnd(9),
+    (q.fallback ? 'fallback' : '').padEnd(9),
+    `${q.queued} queued, ${q.active} active`,
+  ].join(' ')
+  const rules = ruleWords(q.rules)
+  const moving = q.policies
+    .filter((p) => p.state === 'stopping' || p.state === 'starting')
+    .map((p) => `       ${policyWords(p)} is ${p.state}, ${p.queued} queued, ${p.active} active`)
+  return [`    ${head}${rules === '' ? '' : `; ${rules}`}`, ...moving]
+}
+
+function text(nodes: readonly ShownNode[], changes: readonly ShownChange[]): string {
+  const out: string[] = []
+  for (const n of nodes) {
+    out.push(`${n.host}  Lustre ${n.version}  ${n.service}`, ...n.queues.flatMap(queueLines))
+    if (n.queues.length === 0) out.push('    its policies were not read')
+  }
+  if (changes.length > 0) out.push('changes of policy:')
+  for (const c of changes) {
+    const reason = c.reason === '' ? '' : `, ${c.reason}`
+    out.push(`  ${c.change}  ${c.at}  ${c.service}  ${c.title}, ${c.state}${reason}`)
+  }
+  return out.map(plain).join('\n')
+}
+
+/** Ends with 5 where some servers did not answer. */
+export async function show(name: string, { json, service }: ShowOptions, command: Command): Promise<void> {
+  const flags = flagsOf(command)
+  const kept = openStore(flags)
+  // Which rules are managed by Sluice is not known then; the policies are.
+  if (!kept.ok) process.stderr.write(`sluice: ${plain(formatFailure(kept.error))}\n`)
+  const store = kept.ok ? kept.value : must(EnforcementStore.open(':memory:', Date.now()))
+  const opened = await openCluster(name, flags, { comesBack: false })
+  if (!opened.ok) return stopOpening(opened.error, json)
+  const cluster = opened.value
+  const desk = commandDesk(cluster, store)
+  const services = service === undefined ? SERVICE_NAMES : [service]
+  const nodes = services.flatMap((s) => nodesOf(cluster, desk, s))
+  const changes = changesOf(store, cluster.name, services)
+  const missing = cluster.missing()
+  const gap = missing.length > 0 ? { partial: true, missing } : {}
+  if (json) line(jsonText({ cluster: cluster.name, nodes, changes, ...gap }))
+  else line(text(nodes, changes))
+  process.exitCode = missing.length > 0 ? EXIT.partial : EXIT.done
+  await cluster.close()
+  store.close()
+}

@@ -1,0 +1,138 @@
+/**
+ * The sampling period of a live cluster: the one that was set, or a longer one that its servers can be read in. A reading may cost a
+ * server no more than a share of one core, and has to be done within the period; what was slow once changes nothing.
+ */
+import { formatNumber } from '#core/base/figure-text.ts'
+import { PERIOD_MAX_NS } from '#core/adaptbf/period.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+
+/** Periods that are run, times the one that was set. */
+const STEPS = [1, 2, 5, 10]
+/** No longer period is run than a controller can work with, ms, unless it was set. */
+const LONGEST_MS = PERIOD_MAX_NS / NS_PER_MS
+/** Share of one core that reading a server may take. */
+export const CORE_SHARE = 0.1
+/** A period is this many times what the slowest server takes. */
+const MARGIN = 1.25
+/** Readings of a server that are judged; the longest but one counts. */
+const READINGS = 10
+/** Samples in a row that need a longer period before it is run. */
+const LONGER_AFTER = 3
+/** A shorter period is run when this part of it has been enough for so long, ms. */
+const SHORTER_BELOW = 0.7
+const SHORTER_AFTER_MS = 60_000
+/** How much a new CPU time counts against the older ones. */
+const FRESH = 0.3
+
+/** What one reading of a server took. */
+export interface ReadingTime {
+  readonly tookMs: number
+  /** CPU time on the server; undefined where this reading was not looked at, null where the server does not tell. */
+  readonly cpuMs: number | null | undefined
+}
+
+export interface RunningPeriod {
+  /** As it was asked for. */
+  readonly setMs: number
+  readonly runMs: number
+  /** Why it is longer; empty where it is not. */
+  readonly why: string
+}
+
+interface Server {
+  readonly tookMs: number[]
+  cpuMs: number | undefined
+  tellsCpu: boolean
+}
+
+interface Need {
+  readonly ms: number
+  readonly why: string
+}
+
+const seconds = (ms: number): string => `${formatNumber(ms / 1000, ms % 1000 === 0 ? 0 : 1)} s`
+
+export class SamplingPeriod {
+  readonly #setMs: number
+  readonly #share: number
+  readonly #steps: readonly number[]
+  readonly #servers = new Map<string, Server>()
+  #now: RunningPeriod
+  /** Samples in a row that needed a longer one. */
+  #short = 0
+  /** Since when a shorter one would have been enough. */
+  #enoughSinceMs: number | undefined
+
+  /** @param coreShare  of one core of a server, > 0. */
+  constructor(setMs: number, coreShare = CORE_SHARE) {
+    this.#setMs = setMs
+    this.#share = coreShare
+    const most = Math.max(setMs, LONGEST_MS)
+    this.#steps = STEPS.map((k) => k * setMs).filter((ms) => ms <= most)
+    this.#now = { setMs, runMs: setMs, why: '' }
+  }
+
+  get now(): RunningPeriod {
+    return this.#now
+  }
+
+  add(host: string, { tookMs, cpuMs }: ReadingTime): void {
+    let s = this.#servers.get(host)
+    if (!s) this.#servers.set(host, (s = { tookMs: [], cpuMs: undefined, tellsCpu: true }))
+    s.tookMs.push(tookMs)
+    if (s.tookMs.length > READINGS) s.tookMs.shift()
+    s.tellsCpu = cpuMs !== null
+    if (typeof cpuMs === 'number') s.cpuMs = s.cpuMs === undefined ? cpuMs : s.cpuMs + FRESH * (cpuMs - s.cpuMs)
+  }
+
+  /** Judges after a sample. @returns  the period that is run from now on, where it is another one. */
+  look(atMs: number): RunningPeriod | undefined {
+    const need = this.#need()
+    const { runMs } = this.#now
+    const wanted = this.#steps.find((ms) => ms >= need.ms) ?? this.#steps.at(-1) ?? this.#setMs
+    if (wanted > runMs) {
+      this.#enoughSinceMs = undefined
+      if (++this.#short < LONGER_AFTER) return undefined
+      return this.#run(wanted, need.why)
+    }
+    this.#short = 0
+    const shorter = this.#steps.findLast((ms) => ms < runMs)
+    if (shorter === undefined || need.ms > SHORTER_BELOW * shorter) {
+      this.#enoughSinceMs = undefined
+      return undefined
+    }
+    // A clock that was set back begins again.
+    if (this.#enoughSinceMs === undefined || atMs < this.#enoughSinceMs) this.#enoughSinceMs = atMs
+    if (atMs - this.#enoughSinceMs < SHORTER_AFTER_MS) return undefined
+    return this.#run(shorter, shorter === this.#setMs ? '' : need.why)
+  }
+
+  #run(runMs: number, why: string): RunningPeriod {
+    this.#short = 0
+    this.#enoughSinceMs = undefined
+    return (this.#now = { setMs: this.#setMs, runMs, why })
+  }
+
+  /** What the server that needs most needs. */
+  #need(): Need {
+    let most: Need = { ms: 0, why: '' }
+    for (const [host, s] of this.#servers) {
+      const tookMs = s.tookMs.toSorted((a, b) => b - a)[s.tookMs.length > 1 ? 1 : 0] ?? 0
+      const slow = { ms: MARGIN * tookMs, why: `a reading of ${host} takes ${seconds(tookMs)}` }
+      const cost = this.#cost(host, s)
+      for (const need of [slow, cost]) if (need && need.ms > most.ms) most = need
+    }
+    return most
+  }
+
+  #cost(host: string, { cpuMs, tookMs, tellsCpu }: Server): Need | undefined {
+    const share = `readings may take ${formatNumber(this.#share * 100)} % of a core`
+    if (cpuMs !== undefined) {
+      return { ms: cpuMs / this.#share, why: `a reading costs ${host} ${formatNumber(cpuMs)} ms of CPU time, ${share}` }
+    }
+    if (tellsCpu) return undefined
+    const mean = tookMs.reduce((n, ms) => n + ms, 0) / Math.max(1, tookMs.length)
+    const why = `a reading of ${host} takes ${formatNumber(mean)} ms, its CPU time is not told, ${share}`
+    return { ms: mean / this.#share, why }
+  }
+}
