@@ -7,7 +7,7 @@ import { runningPeriod, safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
 import { mark, playback, type Mark } from './history.ts'
 import { alert } from './incidents.ts'
-import { against, level, ms, notice, streamHead as head } from './parts.ts'
+import { against, level, ms, notice, otherLease, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
@@ -16,7 +16,7 @@ const texts = z.array(z.string())
 const gappy = z.array(z.number().nullable())
 
 export { level, notice, expression } from './parts.ts'
-export type { Level, Notice, Expression } from './parts.ts'
+export type { Level, Notice, Expression, OtherLease } from './parts.ts'
 
 export const mode = z.enum(['observe', 'advise', 'enforce'])
 export const controllerName = z.enum(['adaptbf', 'static', 'none'])
@@ -68,6 +68,13 @@ export const statusFrame = z.object({
   counts: z.object({ jobs: count, targets: count, rules: count.nullable() }),
   /** What reading the servers costs: text received, and time the servers spent answering. */
   cost: z.object({ bytesPerSec: z.number(), serverMsPerSec: z.number() }),
+  /** Leases of other consoles on the servers of the cluster; left out where they are not looked for. */
+  otherLeases: z.array(otherLease).optional(),
+  /** What a stop of everything does now; null while none runs. */
+  stopping: z
+    .object({ step: z.enum(['waiting', 'removing', 'reading back']) })
+    .nullable()
+    .optional(),
   audit: count,
   staged: count,
   history: z.object({ recording: z.boolean(), file: z.string().optional() }),

@@ -18,6 +18,18 @@ export const notice = z.object({
 })
 export type Notice = z.infer<typeof notice>
 
+/** A lease of another console that is live on a server. */
+export const otherLease = z.object({
+  host: z.string(),
+  /** `user@host` of that console, or `another console` where its timer does not say. */
+  console: z.string(),
+  /** Unit of its timer. */
+  lease: z.string(),
+  /** When it ends unless it is renewed; left out where that was not read. */
+  expiresMs: ms.nullable().optional(),
+})
+export type OtherLease = z.infer<typeof otherLease>
+
 export const errors = {
   /** The verb was understood and refused; the data says why and what to do. */
   REFUSED: { status: 409, data: notice },

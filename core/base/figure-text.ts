@@ -40,7 +40,7 @@ export interface Measure {
 }
 
 const measure = (value: number | null, divisor: number, decimals: number, unit: string): Measure => ({
-  text: value === null ? NOTHING : formatNumber(value / divisor, decimals),
+  text: formatNumber(value === null ? null : value / divisor, decimals),
   unit,
   divisor,
   decimals,
@@ -99,6 +99,7 @@ export const formatBin = (bytes: number): string => formatBytes(bytes).replace('
 
 /** Axis labels: `25 k`, `1.5 M`; as few characters as the value allows. */
 export function formatTick(value: number): string {
+  if (!Number.isFinite(value)) return NOTHING
   const size = Math.abs(value)
   const [divisor, unit] = size >= 1e9 ? [1e9, ' G'] : size >= 1e6 ? [1e6, ' M'] : size >= 1e4 ? [1e3, ' k'] : [1, '']
   const scaled = value / divisor
@@ -109,6 +110,7 @@ const two = (value: number): string => String(value).padStart(2, '0')
 
 /** Time left or passed: `03:19`, `1:04:10`; never below zero. */
 export function formatCountdown(ms: number): string {
+  if (!Number.isFinite(ms)) return NOTHING
   const total = Math.max(0, Math.round(ms / 1000))
   const hours = Math.floor(total / 3600)
   const rest = `${two(Math.floor(total / 60) % 60)}:${two(total % 60)}`
@@ -117,6 +119,7 @@ export function formatCountdown(ms: number): string {
 
 /** A length of time in words: `12 s`, `4 min 23 s`, `2 h 5 min`. */
 export function formatSpan(ms: number): string {
+  if (!Number.isFinite(ms)) return NOTHING
   const total = Math.max(0, Math.round(ms / 1000))
   if (total < 60) return `${total} s`
   const minutes = Math.floor(total / 60)
@@ -129,5 +132,5 @@ export const formatTimeout = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 
 /** `1 job`, `10 jobs`. */
-export const plural = (count: number, one: string, many = `${one}s`): string =>
+export const plural = (count: number | null, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`

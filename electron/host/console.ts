@@ -1,6 +1,7 @@
 /** Everything of one source, live or emulated, that a window can ask for. */
 import type { Env, SafeMode } from '#core/api/clusters.ts'
 import type { Alert } from '#core/api/incidents.ts'
+import type { OtherLease } from '#core/api/parts.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
@@ -26,6 +27,8 @@ export interface SourceFacts {
   readonly unlockedUntilMs: () => number | null
   /** Servers that are not connected. */
   readonly silent?: (() => readonly string[]) | undefined
+  /** Leases of other consoles as they were found last; left out where they are not looked for. */
+  readonly otherLeases?: (() => readonly OtherLease[]) | undefined
 }
 
 /** Everything of one source that a window can ask for. */

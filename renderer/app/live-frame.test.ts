@@ -2,7 +2,7 @@
 import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
-import type { Component } from 'vue'
+import { defineComponent, h, type Component } from 'vue'
 import { createMemoryHistory, createRouter } from 'vue-router'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { useConnectionStore } from '../stores/connection.ts'
@@ -29,9 +29,12 @@ import {
 } from '../views/connections/sample-connections.ts'
 import ClusterMenu from './ClusterMenu.vue'
 import { useCatalogueItems } from './palette/catalogue-items.ts'
+import NoticeList from './NoticeList.vue'
+import OtherConsoleMark from './OtherConsoleMark.vue'
 import PassphraseDialog from './PassphraseDialog.vue'
 import StaleBar from './StaleBar.vue'
 import StopDialog from './StopDialog.vue'
+import TakeOverDialog from './TakeOverDialog.vue'
 import UnlockDialog from './UnlockDialog.vue'
 import WaitingState from './WaitingState.vue'
 
@@ -225,6 +228,118 @@ describe('stopping everything', () => {
     await sent
     expect(enforcement.stopResult).toBeNull()
     expect(enforcement.stopNotice?.code).toBe('STOP_UNKNOWN')
+  })
+})
+
+describe('the answer of a stop', () => {
+  const done = ['oss01', 'oss02'].map((host) => ({ host, state: 'done' as const, detail: '' }))
+  const stop = async (patch: Partial<SampleHost>): Promise<void> => {
+    await show(StopDialog, status(), { ends: done, ...patch })
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    await click(find('stop-all'))
+    await click(find('stop-all'))
+  }
+
+  it('is green only when the servers were read back', async () => {
+    await stop({ stop: { state: 'stopped', others: [] } })
+    expect(find('stop-result').textContent).toContain('Stopped')
+    expect(find('stop-result').querySelector('.st')?.classList).toContain('ok')
+    expect(has('stop-all')).toBe(false)
+  })
+
+  it('is not certain, says why and offers to stop again where a later reading is missing', async () => {
+    await stop({ stop: { state: 'uncertain', others: [] } })
+    expect(find('stop-result').textContent).toContain('Not certain')
+    expect(find('stop-result').querySelector('.st')?.classList).toContain('watch')
+    expect(find('stop-uncertain').textContent).toContain('could not be read back')
+    expect(find('stop-all').textContent).toContain('Stop again')
+  })
+
+  it('names the other consoles whose rules went too, as text', async () => {
+    const others = ['oss01', 'oss02'].map((server) => ({
+      host: server,
+      console: `mira@login1${HOSTILE}`,
+      lease: 'sluice-lease-1',
+    }))
+    await stop({ stop: { state: 'stopped', others } })
+    expect(document.querySelectorAll('[data-testid="stop-other"]').length).toBe(1)
+    expect(find('stop-other').textContent).toContain('mira@login1')
+    expect(find('stop-other').textContent).toContain('oss01, oss02')
+    expect(find('stop-other').textContent).toContain('can write again')
+    expect(document.querySelector('img')).toBeNull()
+  })
+
+  it('is waited for with the step that runs', async () => {
+    await show(StopDialog, status({ stopping: { step: 'removing' } }))
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    useEnforcementStore().isStopping = true
+    await flushPromises()
+    const states = [...find('stop-progress').querySelectorAll('li')].map((li) => li.dataset['state'])
+    expect(states).toEqual(['done', 'now', 'next'])
+  })
+})
+
+describe('another console that enforces', () => {
+  const leases = ['oss01', 'oss02'].map((server, i) => ({
+    ...{ host: server, console: 'mira@login1', lease: 'sluice-lease-mira--login1-a1-1' },
+    expiresMs: NOW_MS + (i + 1) * 20_000,
+  }))
+  const data = {
+    ...{ code: 'OTHER_CONSOLE', what: 'Enforce was not entered', why: 'mira@login1 enforces on oss01, oss02' },
+    next: 'Watch, or take over.',
+  }
+  const Both = defineComponent(() => () => [h(NoticeList), h(TakeOverDialog), h(OtherConsoleMark)])
+  const refused = async (): Promise<void> => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(NOW_MS)
+    await show(Both, status({ safeMode: 'review', otherLeases: leases }), {
+      refuses: new Map([['setMode', new ORPCError('REFUSED', { defined: true, data })]]),
+    })
+    useEnforcementStore().setMode('enforce')
+    await flushPromises()
+  }
+
+  it('is named while it controls the cluster', async () => {
+    await show(Both, status({ otherLeases: leases }))
+    expect(find('other-console').textContent).toContain('controlled by mira@login1')
+    expect(find('other-console').title).toContain('oss01, oss02')
+    useSourceStore().apply(status({ otherLeases: [] }))
+    await flushPromises()
+    expect(has('other-console')).toBe(false)
+  })
+
+  it('is taken over from only after its name, servers and time left were shown and the cluster was typed', async () => {
+    await refused()
+    expect(useSourceStore().frame?.mode).toBe('observe')
+    await click(find('take-over-open'))
+    const dialog = document.querySelector('[role="alertdialog"]')
+    expect(dialog?.textContent).toContain('mira@login1 enforces on oss01, oss02')
+    expect(find('other-consoles').textContent).toContain('in 00:40')
+    expect(document.activeElement?.textContent).toBe('Cancel')
+    for (const wrong of ['', 'Altair', 'mira@login1']) {
+      await type('take-over-typed', wrong)
+      expect(find<HTMLButtonElement>('take-over').disabled).toBe(true)
+    }
+    host.refuses.delete('setMode')
+    await type('take-over-typed', 'altair')
+    await click(find('take-over'))
+    expect(host.calls).toEqual([
+      { verb: 'setMode', input: { mode: 'enforce' } },
+      { verb: 'setMode', input: { mode: 'enforce', takeOver: true } },
+    ])
+    expect(has('take-over-dialog')).toBe(false)
+    expect(has('take-over-open')).toBe(false)
+    expect(useSourceStore().frame?.mode).toBe('enforce')
+  })
+
+  it('is asked about again where the cluster on screen changes meanwhile', async () => {
+    await refused()
+    await click(find('take-over-open'))
+    useSourceStore().apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
+    await flushPromises()
+    expect(has('take-over-dialog')).toBe(false)
   })
 })
 

@@ -3,6 +3,7 @@
  * the cursor without seeing it.
  */
 import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../widgets/units.ts'
+import { isKnown } from '../widgets/canvas.ts'
 import { nearest } from './scale.ts'
 
 type Values = readonly (number | null | undefined)[]
@@ -51,7 +52,7 @@ export function overTime(
   }
 }
 
-const known = (values: Values): number[] => values.filter((v): v is number => typeof v === 'number' && !Number.isNaN(v))
+const known = (values: Values): number[] => values.filter(isKnown)
 function sums(series: readonly FactSeries[]): (number | null)[] {
   const long = Math.max(0, ...series.map(({ values }) => values.length))
   return Array.from({ length: long }, (_, i) => {
@@ -86,7 +87,7 @@ function lineWords({ name, values }: FactSeries, words: (v: number) => string, i
   const head = isAlone ? '' : `${name} `
   if (all.length === 0) return `${head}nothing measured`
   const newest = values.at(-1)
-  const last = typeof newest === 'number' && !Number.isNaN(newest) ? `newest ${words(newest)}` : 'newest not measured'
+  const last = isKnown(newest) ? `newest ${words(newest)}` : 'newest not measured'
   return `${head}${last}, lowest ${words(Math.min(...all))}, highest ${words(Math.max(...all))}${trend(all)}`
 }
 
@@ -101,7 +102,7 @@ export function factWords({ title, series, valueWords, isStacked, words }: Chart
     const parts = series
       .flatMap(({ name, values }) => {
         const newest = values.at(-1)
-        return typeof newest === 'number' ? [{ name, newest }] : []
+        return isKnown(newest) ? [{ name, newest }] : []
       })
       .sort((a, b) => b.newest - a.newest)
       .slice(0, TOLD)
@@ -136,7 +137,7 @@ export function factTable(facts: ChartFacts, cursor: number | null): FactTable {
       values: series.map(({ values, texts }) => {
         const v = values[index]
         if (texts !== undefined) return texts[index] ?? ''
-        return typeof v === 'number' && !Number.isNaN(v) ? facts.valueWords(v) : 'not measured'
+        return isKnown(v) ? facts.valueWords(v) : 'not measured'
       }),
     })),
     current: cursor === null ? at.length - 1 : nearest(at, cursor),

@@ -2,7 +2,7 @@
  * Geometry of a chart in SVG: scales, paths with their gaps left open, and thinning that keeps every dip. For charts whose
  * marks and words must stand exactly on values; colours come from CSS.
  */
-import { runs } from '../widgets/canvas.ts'
+import { isKnown, runs } from '../widgets/canvas.ts'
 
 type Values = readonly (number | null)[]
 
@@ -83,7 +83,7 @@ export function thin(t: readonly number[], values: Values, most: number): { t: r
     let [low, high, gap] = [-1, -1, -1]
     for (let i = from; i < Math.min(t.length, from + size); i++) {
       const v = values[i] ?? null
-      if (v === null) {
+      if (!isKnown(v)) {
         gap = i
         continue
       }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { growingMax, nearest, niceMax, stackedMax, tickStep } from './scale.ts'
+import { growingMax, largest, nearest, niceMax, stackedMax, tickStep } from './scale.ts'
 
 it('ends axes at round values that leave less than half of a chart empty', () => {
   expect([0, 0.3, 1, 1.1, 2, 2.1, 42, 100, 101, 7_000].map(niceMax)).toEqual([
@@ -16,6 +16,12 @@ it('only grows', () => {
   const grow = growingMax()
   expect([10, 3, 61, 0].map(grow)).toEqual([10, 10, 80, 80])
   expect(growingMax()(0)).toBe(1)
+})
+
+it('takes nothing of a gap into the top of a scale', () => {
+  expect(largest([null, 3, NaN, undefined, Infinity, 2])).toBe(3)
+  expect(largest([null, NaN], 7)).toBe(7)
+  expect(stackedMax([{ values: [1, NaN, 3] }, { values: [4, 9, null] }])).toBe(9)
 })
 
 it('sums a stack over gaps and finds the instant under the pointer', () => {

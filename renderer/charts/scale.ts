@@ -1,5 +1,6 @@
 /** Ends of a value axis: round ones that seldom move. */
 import { niceMax, tickStep } from '#core/base/scale.ts'
+import { isKnown } from '../widgets/canvas.ts'
 
 export { niceMax, tickStep }
 
@@ -9,13 +10,23 @@ export function growingMax(): (value: number) => number {
   return (value) => (reached = Math.max(reached, value > 0 ? niceMax(value) : 0)) || 1
 }
 
+/** The largest value that was measured, and `least` where none is above it. */
+export function largest(values: readonly (number | null | undefined)[], least = 0): number {
+  let most = least
+  for (const v of values) if (isKnown(v) && v > most) most = v
+  return most
+}
+
 /** Largest sum over series at one instant; gaps count as nothing. */
 export function stackedMax(series: readonly { values: readonly (number | null)[] }[]): number {
   let max = 0
   const length = series[0]?.values.length ?? 0
   for (let i = 0; i < length; i++) {
     let sum = 0
-    for (const { values } of series) sum += values[i] ?? 0
+    for (const { values } of series) {
+      const v = values[i]
+      if (isKnown(v)) sum += v
+    }
     if (sum > max) max = sum
   }
   return max

@@ -1,5 +1,6 @@
 /** The time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
 import { hatchTile, runs } from '../widgets/canvas.ts'
+import { largest } from './scale.ts'
 import { clockShift, formatClock, formatDate } from '../widgets/units.ts'
 import type { Palette } from '../theme/palette.ts'
 import { markShapes, type MarkGroup } from './mark-shape.ts'
@@ -61,7 +62,7 @@ export function joinedRuns(t: readonly number[], values: readonly (number | null
 export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: StripFlow): void {
   const { t, rpcs, width } = picture
   const x = (atMs: number): number => stripX(picture, atMs)
-  const top = rpcs.reduce<number>((max, v) => Math.max(max, v ?? 0), 1) * 1.12
+  const top = largest(rpcs, 1) * 1.12
   const y = (v: number): number => FLOOR - (v / top) * 26
   const joined = joinedRuns(t, rpcs)
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clockStep } from './clock-ticks.ts'
-import { boxOf, stacked, timePlot } from './time-draw.ts'
+import { boxOf, stacked, timePlot, wholeSums } from './time-draw.ts'
 
 const value = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: null })
 
@@ -16,6 +16,17 @@ describe('a stack', () => {
       [1, 0, 3],
     ])
     expect([...top]).toEqual([11, 20, 3])
+  })
+  it('is not known where a part of it was not measured, but is where a job has not begun or has ended', () => {
+    const top = [5, 5, 5, 5, 5]
+    expect(wholeSums([top, [null, 1, null, 1, null]])).toEqual([5, 6, null, 6, 5])
+    expect(
+      wholeSums([
+        [null, 2],
+        [null, 3],
+      ]),
+    ).toEqual([null, 5])
+    expect(wholeSums([[1, NaN, 2]])).toEqual([1, null, 2])
   })
   it('ends at the sum of all of them at every instant', () => {
     fc.assert(

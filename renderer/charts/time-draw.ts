@@ -2,7 +2,7 @@
  * A chart over time on a canvas: ground, hatched gaps, layers of areas, lines and bars. It is drawn whole at every change:
  * a step of the time cursor moves every point of it, and ten series of a few hundred points are drawn in a millisecond or two.
  */
-import { hatchTile, runs } from '../widgets/canvas.ts'
+import { hatchTile, isKnown, runs } from '../widgets/canvas.ts'
 import { formatClock, formatTick } from '../widgets/units.ts'
 import type { Palette } from '../theme/palette.ts'
 import { clockStep } from './clock-ticks.ts'
@@ -59,10 +59,28 @@ export function stacked(series: readonly Values[]): { under: Float64Array[]; top
   const top = new Float64Array(Math.max(0, ...series.map(({ length }) => length)))
   const under = series.map((values) => {
     const before = top.slice()
-    for (let i = 0; i < values.length; i++) top[i] = (top[i] ?? 0) + (values[i] ?? 0)
+    values.forEach((v, i) => {
+      if (isKnown(v)) top[i] = (top[i] ?? 0) + v
+    })
     return before
   })
   return { under, top }
+}
+
+/**
+ * The sum of a stack at every instant, null where it is not known: nothing was measured then, or a part was not that was measured before
+ * and after. A part that has not begun, or has ended, takes nothing away from it.
+ */
+export function wholeSums(series: readonly Values[]): (number | null)[] {
+  const { top } = stacked(series)
+  const lives = series.map((values) => [values.findIndex(isKnown), values.findLastIndex(isKnown)] as const)
+  return [...top].map((sum, i) => {
+    const isMissing = series.some((values, s) => {
+      const [first, last] = lives[s] ?? [0, -1]
+      return first >= 0 && i > first && i < last && !isKnown(values[i])
+    })
+    return isMissing || !series.some((values) => isKnown(values[i])) ? null : sum
+  })
 }
 
 const crisp = (px: number): number => Math.round(px) + 0.5
@@ -117,7 +135,7 @@ function drawGaps(c: CanvasRenderingContext2D, p: Palette, { gapsOf }: TimePictu
   const { t, values } = gapsOf
   const spans = gapSpans(t, values)
   // What has not come at the end of the window is missing, too.
-  const known = values.findLastIndex((v) => v !== null)
+  const known = values.findLastIndex(isKnown)
   if (known < t.length - 1) spans.push([t[Math.max(0, known)] ?? 0, t.at(-1) ?? 0])
   if (spans.length === 0) return
   const { top, bottom } = box.margins
@@ -177,7 +195,7 @@ function drawBars(c: CanvasRenderingContext2D, { t, values, ink }: Bars, plot: P
   const width = t.length > 40 ? Math.max(1, apart * 0.7) : 6
   c.fillStyle = ink
   values.forEach((v, i) => {
-    if (v !== null && v !== 0) c.fillRect(plot.x(t[i] ?? 0) - width / 2, plot.y(v), width, plot.y(0) - plot.y(v))
+    if (isKnown(v) && v !== 0) c.fillRect(plot.x(t[i] ?? 0) - width / 2, plot.y(v), width, plot.y(0) - plot.y(v))
   })
 }
 

@@ -14,7 +14,10 @@ export const isPressable = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('button, a[href], summary, [role="tab"], [role="switch"]') !== null
 
 /** A dialog or a menu takes the keys for itself. */
-export const somethingFloats = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
+export const somethingFloats = (): boolean => document.querySelector('[role$="dialog"], [role="menu"]') !== null
+
+/** A modal dialog is open: what lies beneath it takes no keys, not even those with Ctrl or Cmd. */
+export const isModalOpen = (): boolean => document.querySelector('[data-modal]') !== null
 
 const modifiers: ReadonlySet<string> = new Set(['Shift', 'Control', 'Alt', 'Meta', 'AltGraph', 'CapsLock', 'Dead'])
 /** Whether what was pressed only changes what the next key means. */

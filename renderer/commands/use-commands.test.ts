@@ -79,6 +79,21 @@ describe('a key', () => {
     expect(live).toHaveBeenCalledOnce()
   })
 
+  it('with Ctrl does nothing beneath a modal dialog, but the palette still opens on top of it', () => {
+    const [exported, palette] = [vi.fn(), vi.fn()]
+    part({ 'frame.export': exported, 'frame.palette': palette })
+    const scrim = document.createElement('div')
+    scrim.setAttribute('data-modal', '')
+    document.body.append(scrim)
+    press('e', { ctrlKey: true })
+    press('k', { ctrlKey: true })
+    expect(exported).not.toHaveBeenCalled()
+    expect(palette).toHaveBeenCalledOnce()
+    scrim.remove()
+    press('e', { ctrlKey: true })
+    expect(exported).toHaveBeenCalledOnce()
+  })
+
   it('is left to the button that has the focus where it would press it', () => {
     const [pause, edit, messages] = [vi.fn(), vi.fn(), vi.fn()]
     part({ 'time.pause': pause, 'rules.open': edit, 'locks.messages': messages })

@@ -1,14 +1,14 @@
 /**
  * What commands do while a part of the window is there. Their keys are those of the keymap; a view's commands come before those
  * of every view, and of two parts that handle the same key the one that came last comes first. Single keys act only when no text
- * is being typed and nothing floats above the view; combinations with Ctrl or Cmd always act. A handler that returns false
- * leaves the key to others. What cannot be done now says why in the place of doing it.
+ * is being typed and nothing floats above the view; combinations with Ctrl or Cmd act also then, but beneath a modal dialog only the
+ * palette's does. A handler that returns false leaves the key to others. What cannot be done now says why in the place of doing it.
  */
 import { onScopeDispose, shallowRef } from 'vue'
 import { say } from '../reach/said.ts'
 import { whyOff } from './availability.ts'
 import { catalogue, type CommandId } from './catalogue.ts'
-import { isModifier, isPressable, isTyping, keyName, somethingFloats } from './key-press.ts'
+import { isModalOpen, isModifier, isPressable, isTyping, keyName, somethingFloats } from './key-press.ts'
 import { useKeymapStore } from './keymap.ts'
 
 export type Handler = (event?: KeyboardEvent) => unknown
@@ -45,13 +45,18 @@ const levelOf = (id: string): 0 | 1 | 2 => {
   const scope = scopeOf.get(id)
   return scope === 'everywhere' ? 2 : scope === 'table' || scope === 'chart' ? 1 : 0
 }
+/** Commands whose keys act while a modal dialog is open. */
+const OVER_DIALOGS: ReadonlySet<CommandId> = new Set(['frame.palette'])
+
 /** What `presses` could mean: for the view on screen, which is asked first, for the part of it that is meant, for every view. */
 function candidates(presses: string): readonly [Candidates, Candidates, Candidates] {
   const keymap = useKeymapStore()
   const none = (): Candidates => ({ handlers: [], isPrefix: false })
   const levels: [Candidates, Candidates, Candidates] = [none(), none(), none()]
+  const isModal = isModalOpen()
   for (const part of parts.toReversed()) {
     for (const [id, handler] of Object.entries(part) as [CommandId, Handler][]) {
+      if (isModal && !OVER_DIALOGS.has(id)) continue
       const side = levels[levelOf(id)]
       for (const keys of keymap.keysOf(id)) {
         if (keys === presses) side.handlers.push((event) => isHeldBack(id) || handler(event))

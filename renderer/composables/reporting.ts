@@ -10,6 +10,10 @@ export function useReporting() {
   const [source, connections] = [useSourceStore(), useConnectionsStore()]
   const nodes = computed(() => source.frame?.nodes ?? null)
   const isPartial = computed(() => nodes.value !== null && nodes.value.reporting < nodes.value.total)
+  const reported = computed(() => {
+    if (nodes.value === null || !isPartial.value) return 'all'
+    return nodes.value.reporting === 0 ? 'none' : 'some'
+  })
   const missing = computed(() => nodes.value?.missing ?? [])
   /** `11/12 OSS`, and the MDSes behind it; where roles are not known, servers. */
   const parts = computed(() => {
@@ -37,5 +41,5 @@ export function useReporting() {
   )
   /** A total of servers of which some do not report: the whole is at least that. */
   const total = (figure: string): string => (isPartial.value && /\d/.test(figure) ? `\u2265 ${figure}` : figure)
-  return { nodes, isPartial, missing, parts, text, short, total }
+  return { nodes, isPartial, reported, missing, parts, text, short, total }
 }

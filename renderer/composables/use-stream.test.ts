@@ -120,6 +120,17 @@ it('lets the clock follow the newest sample when it was the last view that showe
   expect([time.sample, time.atMs]).toEqual([50, 50_000])
 })
 
+it('keeps a paused cursor where it is while views change', async () => {
+  const { last, wrapper } = start()
+  await paint()
+  last().send(1, 49)
+  await paint()
+  const time = useTimeStore()
+  time.pause()
+  wrapper.unmount()
+  expect([time.sample, time.noted?.sample]).toEqual([49, 49])
+})
+
 it('aborts the old stream on a new query and keeps its frame until the new one has one', async () => {
   const { opened, node, last, shown } = start()
   await paint()

@@ -1,22 +1,17 @@
 /**
- * How far this window may go on the cluster on screen: the unlock that enforce mode needs, and the global stop. What is open
- * of it floats above every view.
+ * How far this window may go on the cluster on screen: the unlock that writing needs, taking over from another console, and the global
+ * stop. What is open of it floats above every view.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
-import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { StopResult } from '#core/api/rule-edits.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useSourceStore } from './source.ts'
 
 const NOT_UNLOCKED = 'The cluster was not unlocked'
 const NOT_STOPPED = 'Nothing was stopped'
-
-export interface StopResult {
-  readonly removed: number
-  readonly nodes: readonly NodeEnd[]
-}
 
 export const useEnforcementStore = defineStore('enforcement', () => {
   const [connection, source] = [useConnectionStore(), useSourceStore()]
@@ -40,7 +35,14 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   /** Changes the mode; where that needs the unlock, it is asked for first. */
   function setMode(mode: StatusFrame['mode']): void {
     if (mode === 'enforce' && isLocked()) openUnlock(mode)
-    else void source.setMode(mode).then(() => askWhereLocked(mode))
+    else void change(mode, false)
+  }
+  async function change(mode: StatusFrame['mode'], takeOver: boolean): Promise<void> {
+    const refused = source.notices.find(isOtherConsole)
+    // What was refused before is said again where it still holds.
+    if (refused) source.dismiss(refused)
+    await source.setMode(mode, takeOver)
+    askWhereLocked(mode)
   }
   /** It was locked after the frame that is on screen: the unlock is asked for in place of the refusal. */
   function askWhereLocked(mode: StatusFrame['mode']): void {
@@ -61,7 +63,7 @@ export const useEnforcementStore = defineStore('enforcement', () => {
       source.unlocked(answer.untilMs)
       isUnlockOpen.value = false
       unlockNotice.value = null
-      if (wanted.value !== null) await source.setMode(wanted.value)
+      if (wanted.value !== null) await change(wanted.value, false)
       return true
     } catch (error) {
       unlockNotice.value = refusal(NOT_UNLOCKED, error)
@@ -71,6 +73,25 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     }
   }
   const lock = (): Promise<void> => source.lock()
+
+  /** Refusal that is answered by taking over; null: nothing is asked. */
+  const takeOverAsked = shallowRef<Notice | null>(null)
+  const isTakingOver = ref(false)
+  const otherLeases = computed(() => source.frame?.otherLeases ?? [])
+  const isOtherConsole = (notice: Notice): boolean => notice.code === 'OTHER_CONSOLE'
+  function askTakeOver(notice: Notice): void {
+    takeOverAsked.value = notice
+  }
+  async function takeOver(): Promise<void> {
+    if (isTakingOver.value) return
+    isTakingOver.value = true
+    try {
+      await change('enforce', true)
+      takeOverAsked.value = null
+    } finally {
+      isTakingOver.value = false
+    }
+  }
 
   const isStopping = ref(false)
   const stopResult = shallowRef<StopResult | null>(null)
@@ -120,6 +141,7 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   return {
     ...{ isUnlockOpen, isUnlocking, unlockNotice, wanted, untilMs, needsUnlock },
     ...{ isLocked, openUnlock, setMode, unlock, lock },
+    ...{ takeOverAsked, isTakingOver, otherLeases, isOtherConsole, askTakeOver, takeOver },
     ...{ isStopOpen, isStopping, stopResult, stopNotice, script, scriptNotice, openStop, stopAll },
   }
 })

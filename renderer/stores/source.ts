@@ -135,10 +135,11 @@ export const useSourceStore = defineStore('source', () => {
       (client) => client.source.setSpeed({ speed }),
       ({ clock }) => ({ clock: { ...clock, speed } }),
     )
-  const setMode = (mode: Mode): Promise<void> =>
+  /** @param takeOver  ends the leases of another console first. */
+  const setMode = (mode: Mode, takeOver = false): Promise<void> =>
     ask(
       'The mode was not changed',
-      (client) => client.source.setMode({ mode }),
+      (client) => client.source.setMode(takeOver ? { mode, takeOver } : { mode }),
       () => ({ mode }),
     )
   const setController = (controller: Controller): Promise<void> =>

@@ -75,7 +75,8 @@ describe('a hostile job id stays text', () => {
     const box = mount(FilterBox, { props: { modelValue: HOSTILE, count: '' } })
     isText(box)
     const server = { node: HOSTILE, command: HOSTILE, text: HOSTILE, exit: 0, more: 0 }
-    isText(mount(ServerText, { props: { server } }))
+    isText(mount(ServerText, { props: { server, policy: HOSTILE } }))
+    isText(mount(ServerText, { props: { server: { ...server, text: '', exit: 19 }, policy: HOSTILE } }))
     isText(mount(CommandText, { props: { commands: [HOSTILE] } }))
     isText(mount(NoticeCallout, { props: { notice: { code: 'X', what: HOSTILE } } }))
   })

@@ -60,12 +60,16 @@ export function drawSoon(draw: () => void): void {
   queueMicrotask(drawDue)
 }
 
+/** Whether there is a value to draw: what was not measured, and what is no finite number, is a gap. */
+export const isKnown = (value: number | null | undefined): value is number =>
+  typeof value === 'number' && Number.isFinite(value)
+
 /** Runs of indices without a gap: what may be joined by a line. */
 export function runs(values: readonly (number | null)[]): [from: number, to: number][] {
   const found: [number, number][] = []
   let from = -1
   for (let i = 0; i <= values.length; i++) {
-    const isGap = i === values.length || values[i] === null
+    const isGap = i === values.length || !isKnown(values[i])
     if (!isGap && from < 0) from = i
     if (isGap && from >= 0) {
       found.push([from, i - 1])

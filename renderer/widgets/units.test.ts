@@ -27,6 +27,20 @@ describe('numbers', () => {
     expect([formatNumber(-0.04, 1), formatSigned(0.04, 1), formatSigned(0)]).toEqual(['0.0', '0.0', '0'])
     expect([formatSigned(420), formatSigned(-1), formatSigned(null)]).toEqual(['+420', '\u22121', '\u2013'])
   })
+  it('never shows what is no number as one', () => {
+    for (const bad of [NaN, Infinity, -Infinity]) {
+      expect([formatNumber(bad), formatSigned(bad), formatPercent(bad), formatBytes(bad)]).toEqual(
+        Array(4).fill('\u2013'),
+      )
+      expect([formatRate(bad).text, formatCount(bad, '', 'k').text, formatTick(bad)]).toEqual(Array(3).fill('\u2013'))
+      expect([formatCountdown(bad), formatSpan(bad)]).toEqual(['\u2013', '\u2013'])
+    }
+    expect([formatRate(null).text, formatCount(null, '', 'k').text, plural(null, 'job')]).toEqual([
+      '\u2013',
+      '\u2013',
+      '\u2013 jobs',
+    ])
+  })
   it('keeps decimals fixed', () => {
     expect([0.1, 2, 30.04].map((v) => formatNumber(v, 1))).toEqual(['0.1', '2.0', '30.0'])
     expect(formatPercent(0.419, 1)).toBe(`41.9${NB}%`)

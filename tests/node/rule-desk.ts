@@ -1,6 +1,6 @@
 /** A rule desk on an emulated cluster for tests, and the few steps of an operator. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import type { Result } from '#core/base/result.ts'
+import type { Failure, Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '#electron/cluster/connection.ts'
@@ -21,6 +21,14 @@ export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes:
 
 /** A desk that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
 export const QUICK: DeskOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
+
+/** Refusal of a cluster that was locked. */
+export const LOCKED: Failure = {
+  code: 'LOCKED',
+  what: 'The cluster is locked',
+  why: 'it was locked',
+  next: 'Unlock it.',
+}
 
 /** A desk three seconds into a run without a controller. */
 export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet(), options: DeskOptions = {}) {

@@ -5,6 +5,7 @@ import {
   commit,
   ends,
   failing,
+  LOCKED,
   QUICK,
   quiet,
   review,
@@ -106,8 +107,11 @@ describe('the end of a commit', () => {
     expect(d.undo(d.changesOf('ost_io')[0]?.id ?? '')).toMatchObject({ ok: true })
   })
 
-  it('is that of the servers so far when the mode leaves enforce', async () => {
-    const { c, desk: d } = await ruleDesk({ around: before(/start cap/, 1, () => c.monitor.setMode('observe')) })
+  it('is that of the servers so far when the cluster is locked meanwhile', async () => {
+    let isLocked = false
+    const { c, desk: d } = await ruleDesk({ around: before(/start cap/, 1, () => void (isLocked = true)) }, quiet(), {
+      mayWrite: () => (isLocked ? LOCKED : undefined),
+    })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])

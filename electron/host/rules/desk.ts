@@ -203,11 +203,6 @@ export class RuleDesk implements DeskCore {
 
   /** What stands against any write now. */
   guard(): Failure | undefined {
-    const { mode } = this.monitor.loop
-    if (mode !== 'enforce' && !this.options.alone) {
-      const what = 'The change cannot be sent'
-      return failure('MODE', what, `the mode is ${mode}`, 'Choose Enforce, then review again.')
-    }
     return this.options.mayWrite?.()
   }
 

@@ -4,7 +4,9 @@ import {
   byOthers,
   commit,
   ends,
+  LOCKED,
   QUICK,
+  quiet,
   review,
   ruleDesk,
   send,
@@ -81,18 +83,19 @@ describe('undoing with a server that does not answer', () => {
 
   it('waits and says why while nothing may be written', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleDesk({ around })
+    let isLocked = false
+    const { c, desk: d } = await ruleDesk({ around }, quiet(), { mayWrite: () => (isLocked ? LOCKED : undefined) })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
     undo(d)
     await commit(d)
-    c.monitor.setMode('observe')
+    isLocked = true
     line.isCut = false
     await c.run(8)
     expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
-    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; the mode is observe' }])
-    c.monitor.setMode('enforce')
+    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; it was locked' }])
+    isLocked = false
     await c.run(10)
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
   })

@@ -63,6 +63,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
       rules: rulesKnownAt(monitor, sample),
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
+    ...(facts.otherLeases && { otherLeases: [...facts.otherLeases()] }),
     audit: monitor.audit.number,
     staged: desk.staged.count,
     history: {

@@ -8,6 +8,7 @@ import type {
   ServerInput,
   ShownKey,
 } from '#core/api/clusters.ts'
+import type { OtherLease } from '#core/api/parts.ts'
 import type { Client } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 
@@ -216,6 +217,8 @@ export interface SampleHost {
   acks: number
   script: { text: string; rules: number }
   ends: { host: string; state: 'done' | 'failed' | 'rolled back' | 'unknown' | 'not sent'; detail: string }[]
+  /** More of the answer to a stop. */
+  stop?: { state: 'stopped' | 'uncertain'; others: OtherLease[] }
 }
 
 /** Opens the connection to a host of its own. */
@@ -272,7 +275,7 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
       setMode: note('setMode', () => undefined),
       lock: note('lock', () => undefined),
       unlock: note('unlock', () => ({ untilMs: Date.now() + 900_000 })),
-      stopAll: note('stopAll', () => ({ removed: 4, nodes: host.ends })),
+      stopAll: note('stopAll', () => ({ removed: 4, nodes: host.ends, ...host.stop })),
       stopScript: note('stopScript', () => host.script),
     },
     clusters: {

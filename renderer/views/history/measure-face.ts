@@ -1,4 +1,5 @@
 /** How each measure of a day is named, and in which unit its values are told. */
+import { largest } from '../../charts/scale.ts'
 import type { ClusterMeasure } from '#core/api/history.ts'
 import { formatNumber, formatTick, rateUnit } from '../../widgets/units.ts'
 
@@ -52,7 +53,7 @@ export const inUnit = ({ what }: MeasureFace, { unit }: Scale): string =>
   what.startsWith(unit) ? what : `${what}, ${unit}`
 
 export const largestOf = (...lists: readonly (readonly (number | null)[])[]): number =>
-  lists.reduce((max, values) => values.reduce<number>((m, v) => Math.max(m, v ?? 0), max), 0)
+  lists.reduce((most, values) => largest(values, most), 0)
 
 /** RPC/s of who moved: one unit for a column. */
 export function rateScale(values: readonly number[]): {
@@ -60,7 +61,7 @@ export function rateScale(values: readonly number[]): {
   readonly divisor: number
   readonly decimals: number
 } {
-  const largest = values.reduce((max, v) => Math.max(max, Math.abs(v)), 0)
-  if (largest >= 1e4) return { unit: 'k RPC/s', divisor: 1e3, decimals: 1 }
-  return { unit: 'RPC/s', divisor: 1, decimals: largest < 10 ? 1 : 0 }
+  const most = values.reduce((max, v) => Math.max(max, Math.abs(v)), 0)
+  if (most >= 1e4) return { unit: 'k RPC/s', divisor: 1e3, decimals: 1 }
+  return { unit: 'RPC/s', divisor: 1, decimals: most < 10 ? 1 : 0 }
 }

@@ -1,5 +1,6 @@
 /** Jobs of a metadata frame as the charts and legends take them. */
 import type { MetadataFrame } from '#core/api/padll.ts'
+import { largest } from '../../charts/scale.ts'
 import { plainText } from '../../widgets/plain-text.ts'
 import { formatNumber, formatSpan, plural } from '../../widgets/units.ts'
 import { jobName } from '../job-name.ts'
@@ -24,14 +25,18 @@ export interface JobFace {
 /** Everything that decides about the unit and the common scale, op/s. */
 export function largestOf(frame: MetadataFrame): number {
   const { jobs } = frame
-  const max = (values: readonly (number | null)[]): number => values.reduce<number>((m, v) => Math.max(m, v ?? 0), 0)
-  return Math.max(frame.limit ?? 0, max(frame.asked), max(jobs.measured), max(jobs.allocated), max(jobs.asked))
+  return Math.max(
+    frame.limit ?? 0,
+    largest(frame.asked),
+    largest(jobs.measured),
+    largest(jobs.allocated),
+    largest(jobs.asked),
+  )
 }
 
 /** Tallest of the small charts. An allocation that none of them comes near would flatten them all. */
 export function smallTop(faces: readonly JobFace[]): number {
-  const max = (values: readonly (number | null)[]): number => values.reduce<number>((m, v) => Math.max(m, v ?? 0), 0)
-  return faces.reduce((m, f) => Math.max(m, max(f.askedSeries), max(f.measuredSeries)), 0)
+  return faces.reduce((m, f) => Math.max(m, largest(f.askedSeries), largest(f.measuredSeries)), 0)
 }
 
 /** Mean wait of an operation of the window, s: the sum of all waits is soon days, which says nothing to anybody. */

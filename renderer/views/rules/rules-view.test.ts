@@ -3,6 +3,7 @@ import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { useRuleDraftStore } from '../../stores/rule-draft.ts'
+import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import RulesView from './RulesView.vue'
 import { NOW_MS, ruleForm, ruleRow, rulesFrame, stagedFrame } from './sample-frames.ts'
@@ -62,6 +63,32 @@ it('shows staged changes beside the list, and brings their tab up', () => {
   expect(wrapper.find('[data-testid=review]').text()).toBe('Review 1 on altair PROD')
   expect(wrapper.find('[data-testid=staged]').text()).toContain('stop hog4690')
   expect(wrapper.find('[data-testid=drift]').text()).toBe('a is not on oss02')
+})
+
+it('says that another policy than TBF has no rules, as its state and not as a fault', async () => {
+  wrapper.unmount()
+  const answer = { node: 'oss01', command: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule', text: '', exit: 19, more: 0 }
+  host = openSampleHost({
+    frame: rulesFrame({ rows: [], policy: 'fifo', cpts: 0, server: answer }),
+    staged: stagedFrame(),
+  })
+  wrapper = mount(RulesView, { attachTo: document.body })
+  // The answer of the server follows at a pace of its own.
+  await vi.waitFor(() => expect(wrapper.find('[data-testid=server-other-policy]').exists()).toBe(true), 10_000)
+  expect(wrapper.find('[data-testid=other-policy]').text()).toContain('fifo: no rules.')
+  expect(wrapper.find('[data-testid=server-other-policy]').text()).toContain('fifo: no rules.')
+  expect(wrapper.text()).not.toContain('0 CPT')
+})
+
+it('keeps the floating drawer off the fields of a draft', async () => {
+  useSelectionStore().inspectorOpen = true
+  await flushPromises()
+  await wrapper.find('[data-testid=drawer-toggle]').trigger('click')
+  expect(wrapper.find('[data-testid=staged-item]').exists()).toBe(true)
+  await wrapper.find('[data-testid=new-rule]').trigger('click')
+  await flushPromises()
+  expect(useRuleDraftStore().draft).not.toBeNull()
+  expect(wrapper.find('[data-testid=staged-item]').exists()).toBe(false)
 })
 
 it('opens a staged change to edit it in its place, and takes it back', async () => {

@@ -10,6 +10,14 @@ it('keeps sure and possible apart', () => {
   expect(jobsText({ ...trial, jobCount: 3, mayCount: 3 })).toBe('3 jobs may')
 })
 
+it('counts no job as none where jobs were not read', () => {
+  const nobody = { ...trial, jobs: [], jobCount: 0 }
+  expect(jobsText(nobody, 'none')).toBe('\u2013')
+  expect(whoText(nobody, 'none')).toBe('not known: no server reports its jobs')
+  expect(jobsText(trial, 'some')).toBe('\u2265 1 job')
+  expect(whoText(nobody, 'some')).toBe('no job of the servers that report')
+})
+
 it('says what a limit takes away, and when it takes nothing', () => {
   expect(changeText(trial)).toBe('\u221297\u202F%')
   expect(changeText({ ...trial, rpcsAfter: null })).toBe('no limit')

@@ -3,6 +3,7 @@ import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { StatusFrame } from '#core/api/frames.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
+import { useEnforcementStore } from '../../../stores/enforcement.ts'
 import { useSourceStore } from '../../../stores/source.ts'
 import { NOW_MS, review, stagedFrame } from '../sample-frames.ts'
 import { openSampleHost, type SampleHost } from '../sample-host.ts'
@@ -88,12 +89,36 @@ it('does not commit a plan that has become another one before it was looked at a
 })
 
 it('says why it cannot be committed now, beside the button that stays off', async () => {
-  const refused = { code: 'OBSERVE', what: 'Nothing is written in Observe', next: 'choose Enforce' }
+  const refused = { code: 'SERVER_MISSING', what: 'The change cannot be sent', next: 'Wait until every server answers' }
   await open(stagedFrame({ review: review({ refused }) }))
   await type('4690.python')
   expect(commit().disabled).toBe(true)
-  expect(find('review-dialog').textContent).toContain('Nothing is written in Observe')
-  expect(find('review-dialog').textContent).toContain('Next: choose Enforce.')
+  expect(find('review-dialog').textContent).toContain('The change cannot be sent')
+  expect(find('review-dialog').textContent).toContain('Next: Wait until every server answers.')
+})
+
+it('asks for the unlock where the cluster is locked, in every mode, and for no mode', async () => {
+  const source = { cluster: 'altair', env: 'PROD', kind: 'LIVE' }
+  const locked = { source, atMs: NOW_MS, safeMode: 'review+unlock', unlockedUntilMs: null }
+  const refused = { code: 'LOCKED', what: 'altair is locked', next: 'Unlock it: type altair.' }
+  const unlocked = { unlockedUntilMs: Date.now() + 900_000 }
+  for (const mode of ['observe', 'advise', 'enforce']) {
+    useSourceStore().apply({ ...locked, mode } as unknown as StatusFrame)
+    await open(stagedFrame({ review: review({ refused }) }))
+    expect(find('review-unlock').textContent).toContain('Unlock')
+    expect(find('review-dialog').textContent).not.toMatch(/observe|advise|enforce|controller/i)
+    find('review-unlock').click()
+    expect(useEnforcementStore().isUnlockOpen).toBe(true)
+    expect(useEnforcementStore().wanted).toBeNull()
+    useSourceStore().apply({ ...locked, ...unlocked, mode } as unknown as StatusFrame)
+    await wrapper.setProps({ staged: stagedFrame() })
+    await type('4690.python')
+    expect(find('review-unlocked').textContent).toContain('left')
+    expect(commit().disabled).toBe(false)
+    wrapper.unmount()
+    useEnforcementStore().isUnlockOpen = false
+  }
+  await open()
 })
 
 it('names the state of every server after a partial commit, and stages the inverse on demand', async () => {
