@@ -41,7 +41,7 @@ import { machineVerbs } from './machine.ts'
 import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } from './padll.ts'
 import { errors } from './parts.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
-import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
+import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame, stopResult } from './rule-edits.ts'
 import { sandboxVerbs } from './sandbox-verbs.ts'
 import { searchVerbs } from './search.ts'
 import { shellVerbs } from './shell.ts'
@@ -85,8 +85,14 @@ export const contract = {
       .errors(errors)
       .input(z.object({ speed: z.number().min(0).max(64) }))
       .output(z.void()),
-    /** A mode that writes needs an unlocked cluster where its safe mode says so. */
-    setMode: oc.errors(errors).input(z.object({ mode })).output(z.void()),
+    /**
+     * A mode that writes needs an unlocked cluster where its safe mode says so. Where another console enforces it is refused with
+     * OTHER_CONSOLE, unless it is to be taken over: that console leaves enforce then, and both put it on record.
+     */
+    setMode: oc
+      .errors(errors)
+      .input(z.object({ mode, takeOver: z.boolean().default(false) }))
+      .output(z.void()),
     /** Unlocks enforce mode of the cluster on screen for 15 minutes; `typed` is its name. */
     unlock: oc
       .errors(errors)
@@ -94,7 +100,7 @@ export const contract = {
       .output(z.object({ untilMs: z.number() })),
     lock: oc.output(z.void()),
     /** Stops the controllers and removes every rule of ours from every server that answers; mode observe afterwards. */
-    stopAll: oc.errors(errors).output(z.object({ removed: z.number().int(), nodes: z.array(nodeEnd) })),
+    stopAll: oc.errors(errors).output(stopResult),
     /** The same as a script for an admin's shell, one part a server; nothing is sent. */
     stopScript: oc.output(z.object({ text: z.string(), rules: z.number().int() })),
     setController: oc

@@ -138,6 +138,17 @@ export const nodeEnd = z.object({
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
 
+/** What the global stop came to. */
+export const stopResult = z.object({
+  removed: z.number().int(),
+  nodes: z.array(nodeEnd),
+  /** stopped: read back clean on every server, later than a period. uncertain: the ends of the servers say why. */
+  state: z.enum(['stopped', 'uncertain']),
+  /** Consoles of other data folders that had leases on the servers: removed too, and they may write again. */
+  others: z.array(z.object({ host: z.string(), console: z.string(), lease: z.string() })),
+})
+export type StopResult = z.infer<typeof stopResult>
+
 /** A commit while it is sent. */
 export const commitProgress = z.object({
   planId: z.string(),

@@ -1,5 +1,5 @@
 /** What the operator chooses of a cluster: put on record first, then in force. */
-import { fail, ok, type Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkLoopOptions, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import type { Audit } from '../enforce/audit.ts'
@@ -94,6 +94,19 @@ export class Choices {
     const chosen = this.record(text)
     if (chosen.ok) metadata.apply(checked.value, text)
     return chosen
+  }
+
+  /** The controllers left enforce by themselves: that is on record, and told. */
+  left(why: Failure): void {
+    const { source, audit, events } = this.#parts
+    const atMs = source.toUnixMs(source.nowNs())
+    const text = `mode observe: ${why.why ?? why.what}`
+    try {
+      audit.write(atMs, source.cluster, 'mode', text)
+    } catch {
+      // It writes less from now on; that holds whatever can be recorded.
+    }
+    events.add({ atMs, kind: 'mode', level: 'bad', subject: 'Mode', text, where: source.cluster })
   }
 
   /** Puts a choice on record, and shows it. */

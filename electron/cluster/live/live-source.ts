@@ -1,9 +1,7 @@
 /** A live cluster as a source of samples: its servers, the wall clock, and the pace at which they are read. */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ClusterSource, NodeConnection } from '../connection.ts'
-
-/** Longest step of the clock between two looks that is not taken for a sleep of this machine, ms. */
-const SLEPT_MS = 30_000
+import { SleepWatch } from './sleep-watch.ts'
 
 export class LiveSource implements ClusterSource {
   readonly kind = 'LIVE'
@@ -17,6 +15,7 @@ export class LiveSource implements ClusterSource {
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
   #isStopped = false
+  #sleep: SleepWatch | undefined
 
   /** @param startMs  Unix ms that ns are counted from. */
   constructor(
@@ -51,11 +50,10 @@ export class LiveSource implements ClusterSource {
   start(onTick: (atNs: number) => Promise<void>, onSlept: (ms: number) => void = () => undefined): void {
     const periodMs = this.periodNs / NS_PER_MS
     let dueMs = performance.now()
-    let lastWallMs = Date.now()
+    const sleep = (this.#sleep = new SleepWatch(onSlept))
+    sleep.start()
     const turn = async (): Promise<void> => {
-      const wallMs = Date.now()
-      if (wallMs - lastWallMs > SLEPT_MS + periodMs) onSlept(wallMs - lastWallMs)
-      lastWallMs = wallMs
+      sleep.look()
       await onTick(this.nowNs())
       if (this.#isStopped) return
       dueMs = Math.max(dueMs + periodMs, performance.now())
@@ -71,6 +69,7 @@ export class LiveSource implements ClusterSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    this.#sleep?.stop()
     await this.#turn
   }
 }

@@ -22,7 +22,10 @@ import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
 const CHANGES_KEPT = 20
 
 /** The desk whose staged changes are committed. */
-export interface StagingDesk extends Pick<DeskCore, 'monitor' | 'staged' | 'rules' | 'pending' | 'guard' | 'readNow'> {
+export interface StagingDesk extends Pick<
+  DeskCore,
+  'monitor' | 'staged' | 'rules' | 'pending' | 'guard' | 'stopped' | 'readNow'
+> {
   readonly options: DeskOptions
   readonly policies: PolicyDesk
   plan(service: ServiceName): DeskPlan
@@ -131,7 +134,8 @@ export class CommitDesk {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
-      stop: () => this.#desk.guard()?.why,
+      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why,
+      removesOnly: () => this.#desk.stopped() !== undefined,
       canaryS,
       ...options.sending,
       ...(run && {
