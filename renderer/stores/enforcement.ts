@@ -5,18 +5,13 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
-import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { StopResult } from '#core/api/rule-edits.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useSourceStore } from './source.ts'
 
 const NOT_UNLOCKED = 'The cluster was not unlocked'
 const NOT_STOPPED = 'Nothing was stopped'
-
-export interface StopResult {
-  readonly removed: number
-  readonly nodes: readonly NodeEnd[]
-}
 
 export const useEnforcementStore = defineStore('enforcement', () => {
   const [connection, source] = [useConnectionStore(), useSourceStore()]

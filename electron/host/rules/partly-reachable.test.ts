@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Failure } from '#core/base/result.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
 import {
   byOthers,
@@ -62,20 +63,39 @@ describe('undoing with a server that does not answer', () => {
 
   it('waits and says why while nothing may be written', async () => {
     const { line, around } = cutOff('oss02')
+    let isLocked = false
+    const mayWrite = (): Failure | undefined =>
+      isLocked ? { code: 'LOCKED', what: 'it', why: 'it is locked' } : undefined
+    const { c, desk: d } = await ruleDesk({ around }, undefined, { mayWrite })
+    await send(d, [CAP, 600])
+    line.isCut = true
+    await c.run(5)
+    undo(d)
+    await commit(d)
+    isLocked = true
+    line.isCut = false
+    await c.run(8)
+    expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
+    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; it is locked' }])
+    isLocked = false
+    await c.run(10)
+    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+  })
+
+  it('is not sent by itself after everything was stopped', async () => {
+    const { line, around } = cutOff('oss02')
     const { c, desk: d } = await ruleDesk({ around })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
     undo(d)
     await commit(d)
-    c.monitor.setMode('observe')
+    c.monitor.stops.record('stop', 'ada@desk', 0)
     line.isCut = false
-    await c.run(8)
-    expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
-    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; the mode is observe' }])
-    c.monitor.setMode('enforce')
+    const from = c.writes().length
     await c.run(10)
-    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+    expect(c.writes().slice(from)).toEqual([])
+    expect(changes(d)[1]?.pending).toMatchObject([{ why: expect.stringContaining('ada@desk stopped it') as string }])
   })
 
   it('of something else than a committed change is refused as before', async () => {
