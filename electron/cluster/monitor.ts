@@ -92,7 +92,7 @@ export class ClusterMonitor {
   /** Longest wait of a sample for what is written to servers, wall ms. */
   readonly #stepMs: number
   /** What went wrong in a step that a sample did not wait for. */
-  #lateFault: unknown
+  #lateFault: Error | undefined
   readonly #listeners = new Set<() => void>()
 
   constructor(options: MonitorOptions) {
@@ -429,7 +429,8 @@ export class ClusterMonitor {
       return written ? [written.then((after) => periods.set(reading, after))] : []
     })
     const all = Promise.all(writing)
-    if (!(await endsWithin(all, this.#stepMs))) all.catch((e: unknown) => (this.#lateFault ??= e))
+    if (!(await endsWithin(all, this.#stepMs)))
+      all.catch((e: unknown) => (this.#lateFault ??= e instanceof Error ? e : new Error(String(e))))
     return new Map(periods)
   }
 

@@ -39,13 +39,17 @@ export function consoleTag(user: string): string {
 export const newSession = (user: string): string => `${consoleTag(user)}-${randomBytes(3).toString('hex')}`
 
 const UNIT =
-  /^sluice-(lease|stop|take)-(?:([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)--([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)-)?([A-Za-z0-9]+?)(?:-md)?-\d+$/
+  /^sluice-(lease|stop|take)-(?:([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)--([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)-([0-9a-f]{6})|([A-Za-z0-9]+))(?:-md)?-\d+$/
 
 /** Reads the name of a unit; undefined for the timer of a rule. */
 export function consoleUnit(unit: string): ConsoleUnit | undefined {
-  const [, purpose, user, host, session = ''] = UNIT.exec(unit) ?? []
+  const [, purpose, user, host, own, older = ''] = UNIT.exec(unit) ?? []
   if (purpose === undefined) return undefined
-  return { purpose: purpose as UnitPurpose, console: user === undefined ? '' : `${user}@${host ?? ''}`, session }
+  return {
+    purpose: purpose as UnitPurpose,
+    console: user === undefined ? '' : `${user}@${host ?? ''}`,
+    session: own ?? older,
+  }
 }
 
 /** For people. */

@@ -313,11 +313,13 @@ describe('a renewal that is not answered', () => {
   })
 
   it('is not made while nothing may be made, and ended all the same', async () => {
-    let why: string | undefined
+    const why = 'ada@desk stopped it'
+    let isStopped = false
     const inner = source.nodes[0] as NodeConnection
-    const kept = new Lease(inner, 's5', new Audit(() => undefined), { may: () => why })
+    const may = (): string | undefined => (isStopped ? why : undefined)
+    const kept = new Lease(inner, 's5', new Audit(() => undefined), { may })
     await kept.cover(['ab_1'], 0, 0)
-    why = 'ada@desk stopped it'
+    isStopped = true
     expect(await kept.cover(['ab_1', 'ab_2'], at(1), 0)).toMatchObject({ error: { code: 'LEASE_REFUSED', why } })
     await kept.end(0)
     expect(oss.timers.size).toBe(0)

@@ -3,6 +3,7 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
+import { otherConsoles, othersText } from '../../host/clusters/other-consoles.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
@@ -69,6 +70,10 @@ export async function sendStaged(
 ): Promise<Result<Sent>> {
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
+  const others = await otherConsoles(cluster.console)
+  if (others.length > 0) {
+    process.stderr.write(`sluice: a controller of another console runs on it: ${plain(othersText(others))}\n`)
+  }
   const plan = desk.plan(service)
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
   // A rule that ends while it is watched would look like a failure.

@@ -124,6 +124,7 @@ describe('the end of a commit', () => {
     const { c, desk: d } = await ruleDesk({ around: before(/start cap/, 1, stop) })
     stage(d, 'start first jobid={2.calm.u2} rate=7')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    await c.run(5)
     const from = c.writes().length
     stage(d, 'stop first')
     stage(d, CAP)
