@@ -143,9 +143,9 @@ export const stopResult = z.object({
   removed: z.number().int(),
   nodes: z.array(nodeEnd),
   /** stopped: read back clean on every server, later than a period. uncertain: the ends of the servers say why. */
-  state: z.enum(['stopped', 'uncertain']).optional(),
+  state: z.enum(['stopped', 'uncertain']),
   /** Consoles of other data folders that had leases on the servers: removed too, and they may write again. */
-  others: z.array(z.object({ host: z.string(), console: z.string(), lease: z.string() })).optional(),
+  others: z.array(z.object({ host: z.string(), console: z.string(), lease: z.string() })),
 })
 export type StopResult = z.infer<typeof stopResult>
 

@@ -5,8 +5,10 @@
 import type { Command } from 'commander'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
-import { formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
+import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
+import { stopText } from '../enforce/store-stops.ts'
+import { enterEnforce } from '../host/clusters/other-consoles.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
 import { exitOf } from './rules/command-desk.ts'
@@ -19,12 +21,17 @@ export interface ControlOptions {
   readonly mode: Mode
   readonly target?: string
   readonly for?: number
+  readonly takeOver?: true
 }
 
 /** The unlock is renewed this often, as long as nothing ended it: it holds for 15 minutes. */
 const RENEW_MS = 60_000
 /** Longest wait for its rules to be gone at the end; the leases end them in a minute anyway. */
 const GONE_MS = 30_000
+/** Failures of a server on which nothing could be written. */
+const NOT_WRITTEN: ReadonlySet<string> = new Set([
+  ...['LEASE_FAILED', 'LEASE_UNKNOWN', 'RULES_NOT_APPLIED', 'NOT_ON_RECORD', 'VERSION_UNKNOWN'],
+])
 /** Samples after which a server shows what was taken away. */
 const SEEN_AFTER = 3
 
@@ -35,6 +42,9 @@ class Run {
   #off: () => void = () => undefined
   #end: (why: Failure | undefined) => void = () => undefined
   #sample = 0
+  /** Number of the newest stop when enforce was asked for: a later one is not undone by a new connection. */
+  #stopNumber: number | undefined
+  #isEntering = false
   /** Servers on which it may have rules. */
   readonly #written = new Set<string>()
   readonly #ended: Promise<Failure | undefined>
@@ -47,43 +57,65 @@ class Run {
 
   /** Until it is told to end, or cannot go on. @returns why it could not. */
   async run(): Promise<Failure | undefined> {
-    const entered = this.#enter()
-    if (!entered.ok) return entered.error
-    for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(s, () => this.#end(undefined))
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+    for (const signal of signals) process.once(signal, this.#told)
     const time = this.#options.for
-    if (time !== undefined) setTimeout(() => this.#end(undefined), time * 1000)
+    const over = time === undefined ? undefined : setTimeout(this.#told, time * 1000)
+    const entered = await this.#enter()
+    if (!entered.ok) this.#end(entered.error)
     const renew = setInterval(() => this.#renew(), RENEW_MS)
     // A cluster whose servers are all refused sends no more samples.
-    const look = setInterval(() => this.#look(), 250)
+    const look = setInterval(() => void this.#look(), 250)
     const why = await this.#ended
+    clearTimeout(over)
     clearInterval(renew)
     clearInterval(look)
     return why
   }
 
+  readonly #told = (): void => this.#end(undefined)
+
   /** Takes over the present connection: its monitor is another one when a server came in that nobody knew. */
-  #enter(): Result<undefined> {
+  async #enter(): Promise<Result<undefined>> {
     const { console } = this.#cluster
-    const { controller, mode } = this.#options
+    const { controller, mode, takeOver } = this.#options
     const { monitor, guard } = console
     this.#monitor = monitor
     this.#off()
-    if (mode === 'enforce' && guard) {
-      const may = guard.mayEnter(mode)
-      const opened = may.ok || may.error.code !== 'LOCKED' ? may : guard.unlock(this.#cluster.name)
+    if (mode === 'enforce') {
+      const stopped = this.#stoppedSince(monitor)
+      if (stopped) return fail(stopped)
+      const may = guard?.mayEnter(mode) ?? ok(undefined)
+      const opened = may.ok || may.error.code !== 'LOCKED' || !guard ? may : guard.unlock(this.#cluster.name)
       if (!opened.ok) return opened
     }
     const chosen = monitor.setController(controller)
-    const set = chosen.ok ? monitor.setMode(mode) : chosen
+    if (!chosen.ok) return chosen
+    const set = mode === 'enforce' ? await enterEnforce(console, takeOver === true) : monitor.setMode(mode)
     if (!set.ok) return set
+    this.#stopNumber ??= monitor.stops.last()?.number ?? 0
     this.#off = monitor.onChange(() => this.#onSample(monitor))
     return ok(undefined)
   }
 
-  #look(): void {
+  /** A stop while it was not connected; undefined where it has not enforced before. */
+  #stoppedSince(monitor: ClusterMonitor): Failure | undefined {
+    const last = monitor.stops.last()
+    if (this.#stopNumber === undefined || last === undefined || last.number <= this.#stopNumber) return undefined
+    return {
+      code: 'STOPPED',
+      what: 'The controller left enforce',
+      why: stopText(last),
+      unaffected: 'It is watched no more.',
+    }
+  }
+
+  async #look(): Promise<void> {
     if (isHopeless(this.#cluster)) this.#end(undefined)
-    if (this.#cluster.console.monitor === this.#monitor) return
-    const entered = this.#enter()
+    if (this.#cluster.console.monitor === this.#monitor || this.#isEntering) return
+    this.#isEntering = true
+    const entered = await this.#enter()
+    this.#isEntering = false
     if (!entered.ok) this.#end(entered.error)
   }
 
@@ -97,13 +129,32 @@ class Run {
     if (this.#options.mode === 'enforce' && mode !== 'enforce') {
       const may = this.#cluster.console.guard?.mayEnter('enforce')
       const why = may && !may.ok ? may.error.why : monitor.jobIds.ended?.why
-      this.#end({ code: 'LOCKED', what: 'The controller left enforce', why, unaffected: 'Its rules are taken away.' })
+      const { leftWhy } = monitor.loop
+      const locked = {
+        code: 'LOCKED',
+        what: 'The controller left enforce',
+        why,
+        unaffected: 'Its rules are taken away.',
+      }
+      this.#end(leftWhy ?? locked)
     }
     this.#noteWritten(monitor)
     if (monitor.sample === this.#sample) return
     this.#sample = monitor.sample
     const missing = this.#cluster.missing()
     line(this.#options.json ? jsonText(periodLine(monitor, missing)) : periodText(monitor, missing))
+  }
+
+  /** What the servers came to on which rules were to stand: a controller that could not write on them has not done its work. */
+  codeOfServers(): ExitCode {
+    const { monitor } = this.#cluster.console
+    if (this.#options.mode !== 'enforce') return EXIT.done
+    const failures = monitor.servers.map((host) => monitor.loop.failureOf(host)?.code)
+    const failed = failures.filter((code) => code !== undefined && NOT_WRITTEN.has(code))
+    if (failed.length === 0)
+      return monitor.metadata.failures.some((f) => NOT_WRITTEN.has(f.code)) ? EXIT.partial : EXIT.done
+    if (failed.includes('LEASE_UNKNOWN')) return EXIT.unknown
+    return failed.length < failures.length ? EXIT.partial : EXIT.failed
   }
 
   /** Takes its rules away, and waits until they are seen to be gone. */
@@ -133,13 +184,13 @@ class Run {
   }
 
   #noteWritten(monitor: ClusterMonitor): void {
-    for (const host of monitor.servers) if (monitor.loop.lease(host)?.state) this.#written.add(host)
+    for (const host of monitor.servers) if (monitor.loop.lease(host)?.isOpen) this.#written.add(host)
   }
 }
 
 /** Whether a server that answers shows no rule of a controller, and keeps no lease of this one. */
 function isGone(monitor: ClusterMonitor, host: string): boolean {
-  if (monitor.missing.has(host) || monitor.loop.lease(host)?.state) return false
+  if (monitor.missing.has(host) || monitor.loop.lease(host)?.isOpen) return false
   return !(monitor.serviceReading(host, 'ost_io')?.rules ?? []).some((r) => isOurs(r.name))
 }
 
@@ -159,9 +210,10 @@ export async function control(name: string, options: ControlOptions, command: Co
   const cluster = opened.value
   const run = new Run(cluster, options)
   const why = await run.run()
+  const code = run.codeOfServers()
   const left = await run.withdraw()
   if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
   if (why && json) line(jsonText({ error: { code: why.code, message: formatFailure(why) } }))
-  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : worstOf(cluster)
+  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : code !== EXIT.done ? code : worstOf(cluster)
   await cluster.close()
 }

@@ -13,6 +13,7 @@ export function controlCommand(): Command {
     .addOption(new Option('--controller <name>', 'what decides').choices(CONTROLLER_NAMES).default('adaptbf'))
     .addOption(new Option('--mode <mode>', 'enforce writes rules').choices(MODES).default('observe'))
     .option('--target <name>', 'with enforce: the name of the cluster')
+    .option('--take-over', 'with enforce: another console that enforces leaves it; both put that on record')
     .option('--for <s>', 'end after so many seconds', seconds)
     .option('--json', 'one JSON line a period')
     .action(async (...args: Parameters<Action>) => (await import('./control-run.ts')).control(...args))

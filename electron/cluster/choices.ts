@@ -130,6 +130,19 @@ export class Choices {
     return chosen
   }
 
+  /** The controllers left enforce by themselves: that is on record, and told. */
+  left(why: Failure): void {
+    const { source, audit, events } = this.#parts
+    const atMs = source.toUnixMs(source.nowNs())
+    const text = `mode observe: ${why.why ?? why.what}`
+    try {
+      audit.write(atMs, source.cluster, 'mode', text)
+    } catch {
+      // It writes less from now on; that holds whatever can be recorded.
+    }
+    events.add({ atMs, kind: 'mode', level: 'bad', subject: 'Mode', text, where: source.cluster })
+  }
+
   /** Puts a choice on record, and shows it. */
   record(text: string): Result<undefined> {
     const { source, audit, events } = this.#parts

@@ -102,6 +102,8 @@ describe('a server that is OSS and MDS', () => {
     )
     const stopped = await stopEverything({
       ...{ cluster: 'one', nodes: c.source.nodes, store: undefined, audit: c.audit, nowMs: () => c.monitor.nowMs() },
+      session: c.monitor.session,
+      settleMs: 0,
       stopControllers: () => void c.monitor.setMode('observe'),
     })
     expect(stopped.nodes.map((n) => `${n.host} ${n.state}`)).toEqual([`${HOST} done`, 'oss02 done'])

@@ -8,7 +8,7 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { withDeadband } from '#core/adaptbf/rule-changes.ts'
-import { InvariantError, type Failure } from '#core/base/result.ts'
+import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ControllerName, Decision, Mode } from '#core/control/controller.ts'
 import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
@@ -17,13 +17,15 @@ import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan, type Applied } from '../enforce/executor.ts'
-import { Lease, type LeaseKeeper } from '../enforce/lease.ts'
+import { Lease, type LeaseKeeper, type LeaseState } from '../enforce/lease.ts'
+import { stopsInMemory, WritePermit, type StopRecords } from '../enforce/store-stops.ts'
 import type { NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { JobIdWatch } from './job-id-watch.ts'
 import type { JobRegistry } from './job-registry.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { KeptRecords } from './kept-records.ts'
+import { UnderWay } from './under-way.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** The newest plan of a server that had anything to do, and what came of it. */
@@ -62,6 +64,14 @@ export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesT
   ...{ host, service: 'ost_io', rules, rulesText },
   ...{ decisions: [], reports: new Map(), allocateMs: 0, applyMs: 0 },
 })
+
+/** One period of one server, begun. */
+export interface BegunPeriod {
+  /** With the rules as they were read. */
+  readonly period: ServerPeriod
+  /** The same when its rules were written and read back; undefined where nothing is written. */
+  readonly written: Promise<ServerPeriod> | undefined
+}
 
 /** Jobs without the rule that the controller wants for them, on one server. */
 export interface LeftOut {
@@ -117,7 +127,15 @@ export class ControlLoop {
   readonly #fences: Fences
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #watchdog: Watchdog
+  readonly #permit: WritePermit
+  readonly #underWay = new UnderWay()
+  /** Rates of our rules as they were left, by server and name. */
+  readonly #leftAs = new Map<string, ReadonlyMap<string, number>>()
   #mode: Mode
+  /** Why it left enforce by itself; until somebody chooses a mode. */
+  #leftWhy: Failure | undefined
+  /** Told when it leaves enforce by itself. */
+  onLeave: (why: Failure) => void = () => undefined
   /** Until then plans are shown and not written: a controller is looked at before it acts. */
   #shadowNs: number
   /** Since when plans have been shown. */
@@ -138,11 +156,14 @@ export class ControlLoop {
       readonly leases?: LeaseKeeper | undefined
       /** Which jobs are never limited. */
       readonly jobIds: Pick<JobIdWatch, 'isSystem'>
+      /** Stops of the cluster, by whichever process; of this one alone without. */
+      readonly stops?: StopRecords | undefined
     },
     kept?: KeptRecords,
   ) {
     this.#source = source
     this.#jobIds = start.jobIds
+    this.#permit = new WritePermit(source.cluster, start.stops ?? stopsInMemory())
     this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
     this.#watchdog = new Watchdog(this.#fences.holdNs)
     const nowNs = source.nowNs()
@@ -152,7 +173,8 @@ export class ControlLoop {
     this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
     for (const n of source.nodes) {
-      if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, undefined, start.leases))
+      const options = { keeper: start.leases, may: this.may }
+      if (n.roles.includes('oss')) this.#leases.set(n.host, new Lease(n, session, audit, options))
     }
   }
 
@@ -166,7 +188,46 @@ export class ControlLoop {
 
   /** What keeps rules from being written, one a server at most; and records that could not be restored. */
   get failures(): readonly Failure[] {
-    return [...this.#failures.values(), ...this.controllers.failures]
+    return [...(this.#leftWhy ? [this.#leftWhy] : []), ...this.#failures.values(), ...this.controllers.failures]
+  }
+
+  /** What keeps rules from being written on a server. */
+  failureOf(host: string): Failure | undefined {
+    return this.#failures.get(host)
+  }
+
+  /** Why it left enforce by itself; undefined where somebody chose the mode. */
+  get leftWhy(): Failure | undefined {
+    return this.#leftWhy
+  }
+
+  /** Servers on which a command is under way. */
+  get busy(): ReadonlySet<string> {
+    return this.#underWay.hosts
+  }
+
+  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  over(ms: number): Promise<ReadonlySet<string>> {
+    return this.#underWay.over(ms)
+  }
+
+  /** Why nothing may be made or tightened on a server now; undefined while it may. A stop by whichever process ends enforce. */
+  readonly may = (): string | undefined => {
+    if (this.#mode === 'enforce') {
+      const refused = this.#permit.refusal()
+      if (refused?.code === 'STOPPED') this.leave(refused)
+      if (refused) return refused.why ?? refused.what
+      return undefined
+    }
+    return this.#leftWhy?.why ?? `the mode is ${this.#mode}`
+  }
+
+  /** Leaves enforce by itself: its rules go. */
+  leave(why: Failure): void {
+    if (this.#mode !== 'enforce') return
+    this.setMode('observe')
+    this.#leftWhy = why
+    this.onLeave(why)
   }
 
   outcome(host: string): PlanOutcome | undefined {
@@ -207,7 +268,10 @@ export class ControlLoop {
     // Time in which its plans were shown already counts.
     if (mode === 'enforce') this.#shadowNs = (this.#shownSinceNs ?? nowNs) + this.#fences.shadowNs
     if (mode === 'observe') this.#shownSinceNs = undefined
+    if (mode === 'enforce') this.#permit.renew()
     this.#mode = mode
+    this.#leftWhy = undefined
+    this.#leftAs.clear()
     this.#failures.clear()
     this.#retries.clear()
     this.#left.clear()
@@ -222,29 +286,68 @@ export class ControlLoop {
     this.#shadowNs = nowNs + this.#fences.shadowNs
   }
 
-  /** Evaluates one period of one server. What keeps rules from being written is a failure to show. */
+  /** Evaluates one period of one server, with what is written in it. */
   async step(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): Promise<ServerPeriod> {
+    const { period, written } = this.begin(node, reading, jobs, nowNs)
+    return (await written) ?? period
+  }
+
+  /**
+   * Begins one period of one server: it is decided at once, and written beside those of others. What keeps rules from being written is a
+   * failure to show. A server on which the last period is still being written is held.
+   */
+  begin(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): BegunPeriod {
     const began = performance.now()
+    const { host } = node
+    if (this.#underWay.has(host)) {
+      return { period: this.#period(host, this.#hold(reading.targets, nowNs), reading), written: undefined }
+    }
     // After a gap the first reading is a base only; the rules are held until there is something to judge by. The rules of
     // a server are sums over its targets, so one target without a measure holds all of them, and after a while removes them.
-    const seen = this.#watchdog.look(node.host, reading.targets, nowNs)
+    const seen = this.#watchdog.look(host, reading.targets, nowNs)
     const decides = this.#mode !== 'observe' && seen === 'act'
     const decisions = decides ? this.#decide(reading, jobs, nowNs) : this.#hold(reading.targets, nowNs)
     const desired = decides ? this.#desired(reading, decisions, jobs) : []
-    const asRead = this.#period(node.host, decisions, reading)
+    const asRead = this.#period(host, decisions, reading)
     const decided = performance.now()
-    let after = asRead
-    try {
-      if (this.#mode === 'enforce' && seen === 'relax') after = await this.#relax(node, reading, asRead)
-      else if (this.#mode === 'enforce' && this.shadowLeftNs === 0) {
-        if (seen === 'act') after = await this.#keep(node, reading, desired, asRead, nowNs)
-      } else if (this.#written.has(node.host)) after = await this.#withdraw(node, reading, asRead)
-      else if (decides) this.#show(this.#planFor(node.host, reading, desired))
-    } catch (e) {
-      if (e instanceof InvariantError) throw e
-      this.#failures.set(node.host, notOnRecord(node.host, e))
+    const period = { ...asRead, allocateMs: decided - began }
+    const work = this.#workOn(node, reading, desired, { seen, asRead, nowNs })
+    if (!work) {
+      if (decides) this.#show(this.#planFor(host, reading, desired))
+      return { period, written: undefined }
     }
-    return { ...after, allocateMs: decided - began, applyMs: performance.now() - decided }
+    const written = work.then((after) => ({
+      ...{ ...after, allocateMs: period.allocateMs },
+      applyMs: performance.now() - decided,
+    }))
+    this.#underWay.add(host, written)
+    return { period, written }
+  }
+
+  /** What is written to a server in one period; undefined where nothing is. */
+  #workOn(
+    node: NodeConnection,
+    reading: NodeReading,
+    desired: readonly DesiredRule[],
+    { seen, asRead, nowNs }: { seen: 'act' | 'hold' | 'relax'; asRead: ServerPeriod; nowNs: number },
+  ): Promise<ServerPeriod> | undefined {
+    const { host } = node
+    const isEnforcing = this.#mode === 'enforce'
+    const guarded = async (act: () => Promise<ServerPeriod>): Promise<ServerPeriod> => {
+      try {
+        return await act()
+      } catch (e) {
+        if (e instanceof InvariantError) throw e
+        this.#failures.set(host, notOnRecord(host, e))
+        return asRead
+      }
+    }
+    if (isEnforcing && seen === 'relax') return guarded(() => this.#relax(node, reading, asRead))
+    if (isEnforcing && this.shadowLeftNs === 0) {
+      return seen === 'act' ? guarded(() => this.#keep(node, reading, desired, asRead, nowNs)) : undefined
+    }
+    const isLeft = this.#written.has(host) || (!isEnforcing && this.#leases.get(host)?.isOpen === true)
+    return isLeft ? guarded(() => this.#withdraw(node, reading, asRead)) : undefined
   }
 
   /** A period of a server that did not answer: its targets keep their records, its rules are left alone. */
@@ -322,17 +425,34 @@ export class ControlLoop {
     if (nowNs < (this.#retries.get(node.host)?.atNs ?? -Infinity)) return asRead
     const plan = this.#planFor(node.host, reading, desired)
     const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
-    const lease = this.#leases.get(node.host)
     const next = [...plan.expected.keys()]
-    const covered = await lease?.cover([...ours, ...next], nowNs, this.#nowMs(), { there: ours, next })
+    const isChanged = this.#isChanged(node.host, reading.rules)
+    const seen = { there: ours, next, isChanged }
+    const covered = await this.#leases.get(node.host)?.cover([...ours, ...next], nowNs, this.#nowMs(), seen)
     if (covered && !covered.ok) {
-      this.#failures.set(node.host, covered.error)
+      this.#notCovered(node.host, covered)
       return asRead
     }
     this.#written.add(node.host)
     const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead)
-    this.#judge(node.host, plan, nowNs)
+    this.#leftAs.set(node.host, ratesOf(after.rules))
+    // Left meanwhile: what was not sent is no fault.
+    if (this.#mode === 'enforce') this.#judge(node.host, plan, nowNs)
     return after
+  }
+
+  /** Whether rules of ours have other rates than they were left with, or there are others. */
+  #isChanged(host: string, present: readonly RuleLine[]): boolean {
+    const left = this.#leftAs.get(host)
+    return left !== undefined && [...ratesOf(present)].some(([name, rate]) => left.get(name) !== rate)
+  }
+
+  #notCovered(host: string, { error }: Extract<Result<LeaseState | undefined>, { ok: false }>): void {
+    // Whoever took it keeps the rules, and removes them.
+    if (error.code === 'LEASE_TAKEN') {
+      this.#written.delete(host)
+      this.leave(error)
+    } else if (this.#mode === 'enforce') this.#failures.set(host, error)
   }
 
   /** A server without TBF gets no rules. */
@@ -377,10 +497,16 @@ export class ControlLoop {
    * their names are the same.
    */
   async #withdraw(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
-    const plan = planRemoval(node.host, reading.rules)
+    const lease = this.#leases.get(node.host)
+    const isAny = planRemoval(node.host, reading.rules).commands.length > 0
+    const others = new Set((isAny ? await lease?.takenOver() : undefined)?.map((s) => s.name))
+    const plan = planRemoval(
+      node.host,
+      reading.rules.filter((r) => !others.has(r.name)),
+    )
     const after = plan.commands.length > 0 ? await this.#enforce(node, plan, asRead) : asRead
-    if (after.rules.some((r) => isOurs(r.name))) return after
-    await this.#leases.get(node.host)?.end(this.#nowMs())
+    if (after.rules.some((r) => isOurs(r.name) && !others.has(r.name))) return after
+    await lease?.end(this.#nowMs())
     this.#written.delete(node.host)
     this.#failures.delete(node.host)
     return after
@@ -396,7 +522,8 @@ export class ControlLoop {
 
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
-    const applied: Applied = await applyPlan(node, plan, this.#audit, atMs)
+    const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, { may: this.may })
+    if (applied.late) this.#underWay.add(node.host, applied.late)
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
     return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
   }
@@ -405,3 +532,7 @@ export class ControlLoop {
     return this.#source.toUnixMs(this.#source.nowNs())
   }
 }
+
+/** Rates of our rules by name. */
+const ratesOf = (rules: readonly RuleLine[]): Map<string, number> =>
+  new Map(rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name)).map((r) => [r.name, r.rate]))

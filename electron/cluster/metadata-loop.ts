@@ -19,7 +19,7 @@ import type { PolicyInForce } from '#core/padll/mds/shares.ts'
 import type { ServiceReading } from '#core/padll/mds/service-rules.ts'
 import type { MdsServer } from '#core/padll/mds/spots.ts'
 import type { Audit } from '../enforce/audit.ts'
-import type { Lease, LeaseKeeper } from '../enforce/lease.ts'
+import type { Lease } from '../enforce/lease.ts'
 import { serviceReading, type NodeReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { PlanOutcome, ServerPeriod } from './control-loop.ts'
@@ -33,7 +33,7 @@ import { changedSettings, limitMap, type KeptMetadataSettings } from './metadata
 import type { MetadataChange, MetadataPreview, MetadataSettings, MetadataState } from './metadata-state.ts'
 import { type LastServer, metadataState } from './metadata-view.ts'
 import { countsOf, MetadataWindow } from './metadata-window.ts'
-import { MetadataWriter, type DesiredServices, type WrittenServer } from './metadata-writer.ts'
+import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './metadata-writer.ts'
 import { SERVICES } from './service.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -89,13 +89,11 @@ export class MetadataLoop {
     start: {
       readonly mode: Mode
       readonly settings: MetadataSettings
-      /** Where leases are noted for other processes. */
-      readonly leases?: LeaseKeeper | undefined
       /** @default by the kind of the source: narrower on real servers */
       readonly fences?: Fences | undefined
       /** Which jobs are never limited. */
       readonly jobIds: Pick<JobIdWatch, 'isSystem'>
-    },
+    } & WriterOptions,
     kept?: KeptMetadataSettings,
   ) {
     this.#source = source
@@ -106,7 +104,7 @@ export class MetadataLoop {
       this.#settings = { ...this.#settings, startedMs: this.#nowMs() }
     }
     this.#policies = new MetadataPolicies(this.#settings.policies)
-    this.#writer = new MetadataWriter(source, audit, session, start.leases)
+    this.#writer = new MetadataWriter(source, audit, session, start)
     this.#jobIds = start.jobIds
     this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
     this.#controller = new MetadataController(controlOf(this.#settings), this.#fences)
@@ -140,6 +138,16 @@ export class MetadataLoop {
 
   lease(host: string): Lease | undefined {
     return this.#writer.lease(host)
+  }
+
+  /** Servers on which a command is under way. */
+  get busy(): ReadonlySet<string> {
+    return this.#writer.busy
+  }
+
+  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  over(ms: number): Promise<ReadonlySet<string>> {
+    return this.#writer.over(ms)
   }
 
   /** Checks a change; `apply` puts it in force. Failures: those of `changedSettings`. */
@@ -314,10 +322,11 @@ export class MetadataLoop {
         if (seen === 'relax') relaxed.add(reading.host)
         return seen !== 'relax' && this.#window.has(reading.host) && reading.version !== undefined
       })
-      for (const { written, reading } of answering) {
-        const isOn = relaxed.has(reading.host) && this.#writer.isWritten(reading.host)
-        if (isOn) await this.#writer.withdraw(written)
-      }
+      await Promise.all(
+        answering
+          .filter(({ reading }) => relaxed.has(reading.host) && this.#writer.isWritten(reading.host))
+          .map(({ written }) => this.#writer.withdraw(written)),
+      )
       const rules = this.#decision?.rules ?? []
       await this.#writer.keep(
         measured.map(({ written, reading }) => ({ server: written, desired: desiredOf(rules, reading.host) })),
@@ -325,14 +334,16 @@ export class MetadataLoop {
       )
       return
     }
-    for (const { written, reading } of answering) {
-      if (this.#writer.isWritten(reading.host)) await this.#writer.withdraw(written)
-      else if (this.#mode !== 'observe' && isDue) {
-        const leftS = Math.ceil(shadowLeftNs / NS_PER_S)
-        const detail = this.#mode === 'enforce' ? `shown first, written in ${leftS} s` : 'advise: not written'
+    const isLeft = (x: LastServer): boolean => this.#writer.isWritten(x.reading.host)
+    const left = answering.filter(isLeft)
+    if (this.#mode !== 'observe' && isDue) {
+      const leftS = Math.ceil(shadowLeftNs / NS_PER_S)
+      const detail = this.#mode === 'enforce' ? `shown first, written in ${leftS} s` : 'advise: not written'
+      for (const { written, reading } of answering.filter((x) => !isLeft(x))) {
         this.#writer.show(written, desiredOf(this.#decision?.rules ?? [], reading.host), detail)
       }
     }
+    await Promise.all(left.map(({ written }) => this.#writer.withdraw(written)))
   }
 
   #period(reading: NodeReading): ServerPeriod {

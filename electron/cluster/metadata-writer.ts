@@ -8,17 +8,19 @@
 import { InvariantError, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
-import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
+import { planRules, type Plan } from '#core/control/plan.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { MDS_SERVICES, type MdsService } from '#core/padll/mds/operations.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { applyPlan } from '../enforce/executor.ts'
 import type { TimerStop } from '../enforce/expiry-spec.ts'
-import { Lease, type LeaseKeeper } from '../enforce/lease.ts'
+import { Lease, type LeaseOptions } from '../enforce/lease.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
+import { endsWithin } from './deadline.ts'
 import type { PlanOutcome } from './control-loop.ts'
 import { placeOf, SERVICES } from './service.ts'
+import { UnderWay } from './under-way.ts'
 
 export interface ServiceState {
   readonly rules: readonly RuleLine[]
@@ -46,15 +48,43 @@ function stopOf(key: string): TimerStop {
 const ours = (rules: readonly RuleLine[]): RuleLine[] =>
   rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
 
+const conditionsOf = ({ conditions }: RuleLine): string =>
+  conditions.startsWith('{') ? `jobid=${conditions}` : conditions
+
 /** The part of a plan that only lowers: rules that are wanted with less than they have. */
 function lowering(host: string, present: readonly RuleLine[], plan: Plan): Plan {
   const kept = ours(present).map((r) => {
-    const conditions = r.conditions.startsWith('{') ? `jobid=${r.conditions}` : r.conditions
+    const conditions = conditionsOf(r)
     const want = plan.expected.get(r.name)
     const rate = want?.conditions === conditions ? Math.min(want.rate, r.rate) : r.rate
     return { name: r.name, conditions, rate }
   })
   return planRules(host, present, kept)
+}
+
+/** Plans that remove our rules but for those that are to stay. */
+function keeping(
+  { node, services }: WrittenServer,
+  stays: (service: MdsService, r: RuleLine) => boolean,
+): Work['plans'] {
+  const of = (s: MdsService): Plan => {
+    const { rules } = services[s]
+    const kept = ours(rules).filter((r) => stays(s, r))
+    return planRules(
+      node.host,
+      rules,
+      kept.map((r) => ({ name: r.name, conditions: conditionsOf(r), rate: r.rate })),
+    )
+  }
+  return { mdt: of('mdt'), mdt_readpage: of('mdt_readpage') }
+}
+
+/** How a writer stands to other writers of the cluster. */
+export interface WriterOptions extends Pick<LeaseOptions, 'keeper' | 'may'> {
+  /** Another console took a lease away. */
+  readonly onTaken?: ((why: Failure) => void) | undefined
+  /** Longest wait for the servers in one step of writing, wall ms; one that takes longer is left out of the next steps. */
+  readonly waitMs: () => number
 }
 
 interface Work {
@@ -72,12 +102,28 @@ export class MetadataWriter {
   readonly #failures = new Map<string, Failure>()
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
 
-  constructor(source: ClusterSource, audit: Audit, session: string, leases?: LeaseKeeper) {
+  readonly #underWay = new UnderWay()
+  readonly #options: WriterOptions
+
+  constructor(source: ClusterSource, audit: Audit, session: string, options: WriterOptions) {
     this.#source = source
     this.#audit = audit
+    this.#options = options
+    const { keeper, may } = options
     for (const n of source.nodes) {
-      if (n.roles.includes('mds')) this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, stopOf, leases))
+      if (n.roles.includes('mds'))
+        this.#leases.set(n.host, new Lease(n, `${session}-md`, audit, { stop: stopOf, keeper, may }))
     }
+  }
+
+  /** Servers on which a command is under way. */
+  get busy(): ReadonlySet<string> {
+    return this.#underWay.hosts
+  }
+
+  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  over(ms: number): Promise<ReadonlySet<string>> {
+    return this.#underWay.over(ms)
   }
 
   get failures(): readonly Failure[] {
@@ -92,8 +138,9 @@ export class MetadataWriter {
     return this.#leases.get(host)
   }
 
+  /** Whether rules or a timer of this session may be on a server. */
   isWritten(host: string): boolean {
-    return this.#written.has(host)
+    return this.#written.has(host) || this.#leases.get(host)?.isOpen === true
   }
 
   /** For a new mode: what failed under the old one says nothing any more. */
@@ -127,27 +174,48 @@ export class MetadataWriter {
     servers: readonly { readonly server: WrittenServer; readonly desired: DesiredServices }[],
     nowNs: number,
   ): Promise<void> {
-    const works: Work[] = []
+    const planned: Work[] = []
     for (const { server, desired } of servers) {
       const { host } = server.node
       const retry = this.#retries.get(host)
-      if (retry && nowNs < retry.atNs) continue
+      if ((retry && nowNs < retry.atNs) || this.#underWay.has(host)) continue
       const plan = (s: MdsService): Plan => planRules(host, server.services[s].rules, desired[s])
-      const work = { server, plans: { mdt: plan('mdt'), mdt_readpage: plan('mdt_readpage') } }
-      if (await this.#guard(host, () => this.#cover(work, nowNs))) works.push(work)
+      planned.push({ server, plans: { mdt: plan('mdt'), mdt_readpage: plan('mdt_readpage') } })
     }
+    // A server that is still being written to may have more than it is to have.
+    const isFree = this.#underWay.hosts.size === 0
+    const covered = await this.#onEach(planned, (work) =>
+      this.#guard(work.server.node.host, () => this.#cover(work, nowNs)),
+    )
+    const works = planned.filter((w) => covered.get(w) === true)
     const isMoving = works.some(({ plans }) => MDS_SERVICES.some((s) => plans[s].commands.length > 0))
     if (!isMoving) {
       for (const work of works) await this.#settle(work, nowNs, true)
       return
     }
     // Two steps only where something is lowered and something else is raised.
-    let isLow = true
-    for (const work of works) isLow = (await this.#apply(work, lowering)) && isLow
-    for (const work of works) {
-      const isDone = isLow && (await this.#apply(work, (_host, _present, plan) => plan))
-      await this.#settle(work, nowNs, isDone)
-    }
+    const lowered = await this.#onEach(works, (work) => this.#apply(work, lowering))
+    const isLow = isFree && works.every((w) => lowered.get(w) === true)
+    await this.#onEach(
+      works.filter((w) => lowered.has(w)),
+      async (work) => {
+        const isDone = isLow && (await this.#apply(work, (_host, _present, plan) => plan))
+        await this.#settle(work, nowNs, isDone)
+        return isDone
+      },
+    )
+  }
+
+  /** Does something on each server, beside each other. @returns what came of it where it ended in time. */
+  async #onEach(works: readonly Work[], act: (work: Work) => Promise<boolean>): Promise<ReadonlyMap<Work, boolean>> {
+    const ended = new Map<Work, boolean>()
+    const all = works.map(async (work) => {
+      const acting = act(work)
+      this.#underWay.add(work.server.node.host, acting)
+      ended.set(work, await acting)
+    })
+    await endsWithin(Promise.all(all), this.#options.waitMs())
+    return new Map(ended)
   }
 
   /**
@@ -156,11 +224,22 @@ export class MetadataWriter {
    * @returns  whether none is left.
    */
   async withdraw(server: WrittenServer): Promise<boolean> {
+    if (this.#underWay.has(server.node.host)) return false
+    const work = { server, plans: keeping(server, () => false) }
+    const ended = await this.#onEach([work], () => this.#withdraw(server))
+    return ended.get(work) === true
+  }
+
+  async #withdraw(server: WrittenServer): Promise<boolean> {
     const { host } = server.node
-    const removal = (s: MdsService): Plan => planRemoval(host, server.services[s].rules)
-    const work = { server, plans: { mdt: removal('mdt'), mdt_readpage: removal('mdt_readpage') } }
-    await this.#guard(host, () => this.#apply(work, (_host, _present, plan) => plan))
-    if (MDS_SERVICES.some((s) => ours(server.services[s].rules).length > 0)) return false
+    const isAny = MDS_SERVICES.some((s) => ours(server.services[s].rules).length > 0)
+    // Rules under the lease of another console are its own, although their names are the same.
+    const others = (isAny ? await this.#leases.get(host)?.takenOver() : undefined) ?? []
+    const isOthers = (service: MdsService, r: RuleLine): boolean =>
+      others.some((o) => o.parameter === SERVICES[service].rules && o.name === r.name)
+    const plans = keeping(server, isOthers)
+    await this.#guard(host, () => this.#apply({ server, plans }, (_host, _present, plan) => plan))
+    if (MDS_SERVICES.some((s) => ours(server.services[s].rules).some((r) => !isOthers(s, r)))) return false
     await this.#guard(host, () => this.#end(host))
     return true
   }
@@ -183,7 +262,10 @@ export class MetadataWriter {
       if (names.length > 0) this.#written.add(host)
       return true
     }
-    this.#failures.set(host, covered.error)
+    if (covered.error.code === 'LEASE_TAKEN') {
+      this.#written.delete(host)
+      this.#options.onTaken?.(covered.error)
+    } else if (covered.error.code !== 'LEASE_REFUSED') this.#failures.set(host, covered.error)
     return false
   }
 
@@ -201,7 +283,9 @@ export class MetadataWriter {
       if (left.commands.length === 0) continue
       const atMs = this.#nowMs()
       const done = await this.#guard(node.host, async () => {
-        const applied = await applyPlan(node, left, this.#audit, atMs, SERVICES[service].rules)
+        const { may } = this.#options
+        const applied = await applyPlan(node, left, this.#audit, atMs, { parameter: SERVICES[service].rules, may })
+        if (applied.late) this.#underWay.add(node.host, applied.late)
         const { state, detail } = applied
         this.#outcomes.set(placeOf(node.host, service), { plan: plans[service], atMs, state, detail })
         if (applied.rules) services[service] = { rules: applied.rules, rulesText: applied.rulesText }

@@ -4,6 +4,7 @@ import type { ControllerName, Mode } from '#core/control/controller.ts'
 import type { Fences } from '#core/control/fences.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { LeaseKeeper } from '../enforce/lease.ts'
+import type { StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'
 import type { ClusterSource } from './connection.ts'
 import type { MetadataSettings } from './metadata-state.ts'
@@ -23,6 +24,8 @@ export interface MonitorOptions {
   readonly fences?: Fences | undefined
   /** Where leases are noted for other processes that use the same data folder. */
   readonly leases?: LeaseKeeper | undefined
+  /** Stops of this cluster, by whichever process; of this one alone without. */
+  readonly stops?: StopRecords | undefined
   /** Settings of metadata control; off by default. */
   readonly metadata?: MetadataSettings | undefined
   /** Probes that are off from the start, and what they may cost. */

@@ -311,16 +311,16 @@ describe('the ledger', () => {
 
   it('of each target sums to zero in every decision', async () => {
     const c = emulatedCluster(demo())
-    const step = c.monitor.loop.step.bind(c.monitor.loop)
+    const begin = c.monitor.loop.begin.bind(c.monitor.loop)
     let decisions = 0
-    c.monitor.loop.step = async (...args) => {
-      const period = await step(...args)
-      for (const d of period.decisions) {
+    c.monitor.loop.begin = (...args) => {
+      const begun = begin(...args)
+      for (const d of begun.period.decisions) {
         decisions++
         expect([...d.records.values()].reduce((s, r) => s + r, 0)).toBe(0)
         expect(d.allocations.reduce((s, a) => s + a.recordDelta, 0)).toBe(0)
       }
-      return period
+      return begun
     }
     await c.run(5)
     expect(decisions).toBe(49 * 4)

@@ -9,13 +9,15 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import type { Audit } from '../enforce/audit.ts'
+import { stopsInMemory, type StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'
 import { BatchQueue, type Unmapped } from './batch/batch-queue.ts'
 import { Choices } from './choices.ts'
-import { ClusterReader, type Silence, type TargetNow } from './cluster-reader.ts'
+import { ClusterReader, type Round, type Silence, type TargetNow } from './cluster-reader.ts'
 import { serviceReading, type NodeReading, type ServiceReading } from './collector.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import { CostMeter, type Cost } from './cost-meter.ts'
+import { endsWithin } from './deadline.ts'
 import { ControlLoop, type ServerPeriod } from './control-loop.ts'
 import { UNMET_MS, type Expected } from './coverage.ts'
 import { keepCycle } from './cycle.ts'
@@ -65,6 +67,10 @@ export class ClusterMonitor {
   readonly metadata: MetadataLoop
   readonly history: History
   readonly audit: Audit
+  /** Tells the timers of this start from those of other consoles. */
+  readonly session: string
+  /** Stops of this cluster, by whichever process. */
+  readonly stops: StopRecords
   /** The global controller of PADLL's stages; undefined where the source has none. */
   readonly padll: PadllReader | undefined
   /** Counters of the lock manager of Lustre's servers. */
@@ -94,11 +100,18 @@ export class ClusterMonitor {
   /** When rates were read for the last time. */
   #ratesNs = 0
   #answered = 0
+  /** Longest wait of a sample for what is written to servers, wall ms. */
+  /** How long a sample waits for the steps of servers, wall ms. */
+  readonly #stepMs: () => number
+  /** What went wrong in a step that a sample did not wait for. */
+  #lateFault: Error | undefined
   readonly #listeners = new Set<() => void>()
 
   constructor(options: MonitorOptions) {
     const { source } = options
     this.source = source
+    this.session = options.session
+    this.stops = options.stops ?? stopsInMemory()
     this.recent = new Recent(source.periodNs, options.recentMs)
     this.history = options.history
     this.audit = options.audit
@@ -111,16 +124,26 @@ export class ClusterMonitor {
       options: options.options ?? DEFAULT_LOOP_OPTIONS,
       fences: options.fences,
       leases: options.leases,
+      stops: this.stops,
       jobIds,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
-    const settings = options.metadata ?? DEFAULT_METADATA_SETTINGS
-    const metadata = { mode: options.mode, settings, leases: options.leases, fences: options.fences, jobIds }
+    const patience = (): Patience => options.patience ?? patienceOf(source)
+    this.#stepMs = () => patience().waitMs
+    const metadata = {
+      mode: options.mode,
+      settings: options.metadata ?? DEFAULT_METADATA_SETTINGS,
+      keeper: options.leases,
+      waitMs: this.#stepMs,
+      fences: options.fences,
+      jobIds,
+      may: this.loop.may,
+      onTaken: (why: Failure) => this.loop.leave(why),
+    }
     const keptSettings = new KeptMetadataSettings(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
-    const patience = (): Patience => options.patience ?? patienceOf(source)
     this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
     this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
@@ -155,6 +178,7 @@ export class ClusterMonitor {
     const parts = { source, audit: this.audit, events: this.events, loop: this.loop, metadata: this.metadata, jobIds }
     this.#choices = new Choices({ ...parts, journal: this.journal, board, sample: () => this.sample })
     this.events.onEvent((m) => this.history.recordEvent(m))
+    this.loop.onLeave = (why) => this.#choices.left(why)
   }
 
   /** Number of the newest sample; 0 before the first. */
@@ -335,6 +359,17 @@ export class ClusterMonitor {
     return this.#reader.ageMs(host, this.source.nowNs())
   }
 
+  /** Servers on which a command of a controller is under way. */
+  get busy(): ReadonlySet<string> {
+    return new Set([...this.loop.busy, ...this.metadata.busy])
+  }
+
+  /** Resolves when no command of a controller is under way, or after so many ms of wall time; @returns servers on which one still is. */
+  async over(ms: number): Promise<ReadonlySet<string>> {
+    const [data, metadata] = await Promise.all([this.loop.over(ms), this.metadata.over(ms)])
+    return new Set([...data, ...metadata])
+  }
+
   /** Hands over what the history is to keep of the ledger; for when the cluster is closed. */
   close(): void {
     this.#ledger.handOver()
@@ -387,6 +422,13 @@ export class ClusterMonitor {
     this.#meeting.inStages(this.padll?.jobsNow ?? [], atMs)
     const isNewSecond = Math.floor(atMs / 1000) !== this.#lastSecond
     if (isNewSecond) for (const id of this.#forgetting.look(sample, atMs)) this.#keeper.forget(id)
+    if (this.#lateFault !== undefined) {
+      const fault = this.#lateFault
+      this.#lateFault = undefined
+      throw fault
+    }
+    // A stop by another process ends enforce also where nothing is due.
+    this.loop.may()
     await this.jobIds.refresh(
       read.map(({ node }) => node),
       atNs,
@@ -400,12 +442,11 @@ export class ClusterMonitor {
       isLate: late.some((n) => n.roles.includes('mds')),
       silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
     })
-    const periods: ServerPeriod[] = []
-    for (const { node, reading } of read) {
-      const onData = reading.service.name === 'ost_io'
-      const metadata = onData ? undefined : onMds.get(node.host)
-      periods.push(metadata ?? (await this.loop.step(node, reading, this.jobs, atNs)))
-    }
+    const onData = await this.#control(
+      read.filter(({ reading }) => reading.service.name === 'ost_io'),
+      atNs,
+    )
+    const periods = read.flatMap(({ node, reading }) => onData.get(reading) ?? onMds.get(node.host) ?? [])
     const taken = read.map((r) => r.reading)
     keepCycle(this.recent, taken, periods, collected - began)
     this.#meeting.inRecords(this.loop.controllers.takeRestored(), atMs)
@@ -449,6 +490,23 @@ export class ClusterMonitor {
       late: new Set(hosts.flatMap((host) => this.#reader.targetsOf(host, 'ost_io'))),
       hasUnmet: this.servers.some(isUnmet),
     }
+  }
+
+  /**
+   * One period of each server, beside each other. A server that takes long holds up none of the others: its rules are those that were
+   * read then, and what came of writing shows in a later reading.
+   */
+  async #control(read: Round['read'], atNs: number): Promise<ReadonlyMap<NodeReading, ServerPeriod>> {
+    const periods = new Map<NodeReading, ServerPeriod>()
+    const writing = read.flatMap(({ node, reading }) => {
+      const { period, written } = this.loop.begin(node, reading, this.jobs, atNs)
+      periods.set(reading, period)
+      return written ? [written.then((after) => periods.set(reading, after))] : []
+    })
+    const all = Promise.all(writing)
+    if (!(await endsWithin(all, this.#stepMs())))
+      all.catch((e: unknown) => (this.#lateFault ??= e instanceof Error ? e : new Error(String(e))))
+    return new Map(periods)
   }
 
   #remember(...sample: Parameters<SampleKeeper['remember']>): void {

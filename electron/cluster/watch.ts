@@ -11,6 +11,8 @@ export class Watch {
   readonly #events: EventLog
   #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
   readonly #failed = new Map<string, string>()
+  /** What kept rules from being written on a server, as last told. */
+  readonly #kept = new Map<string, string>()
   /** Why the last period of a target was not evaluated, other than that it was not observed, which is told elsewhere. */
   readonly #held = new Map<string, string>()
 
@@ -62,6 +64,14 @@ export class Watch {
 
   #plans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
     for (const { host } of periods) {
+      // What is said of a plan is said below.
+      const kept = loop.failureOf(host)
+      const code = kept && kept.code !== 'RULES_NOT_APPLIED' ? kept.code : ''
+      if (kept && code !== '' && code !== this.#kept.get(host)) {
+        const text = `${kept.what}: ${kept.why ?? ''}`
+        this.#events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: host })
+      }
+      this.#kept.set(host, code)
       const o = loop.outcome(host)
       const problem = o && (o.state === 'failed' || o.state === 'unknown') ? `${o.state}: ${o.detail}` : ''
       if (problem !== '' && problem !== this.#failed.get(host)) {

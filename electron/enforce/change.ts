@@ -45,6 +45,8 @@ export interface CommitParts {
   readonly nowMs: () => number
   /** Why nothing more may be sent; undefined while it may: the operator may leave enforce while a change is sent. */
   readonly stop: () => string | undefined
+  /** Whether everything was stopped: a roll-back then removes and starts nothing. */
+  readonly removesOnly?: (() => boolean) | undefined
   /** Begins the watch over the first server, before anything is sent to it; undefined where nothing is watched. */
   readonly guard?: ((host: string) => GuardWatch | undefined) | undefined
   /** @default CANARY_S */
@@ -108,6 +110,7 @@ class Commit {
       node,
       record: (commands) => this.#write(host, 'intent', commands.join('\n')),
       stop: () => this.#stop(),
+      removesOnly: () => this.#parts.removesOnly?.() ?? false,
       step: (step, done, detail) => this.#say(task, step, done, detail),
       answerMs: this.#parts.answerMs ?? ANSWER_MS,
       pausesMs: this.#parts.pausesMs ?? PAUSES_MS,

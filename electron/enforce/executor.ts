@@ -7,8 +7,10 @@ import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { compareReadBack, type Plan } from '#core/control/plan.ts'
 import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
-import { SERVICES } from '../cluster/service.ts'
+import { within } from '../cluster/deadline.ts'
 import { detach } from '../cluster/detach.ts'
+import { SERVICES } from '../cluster/service.ts'
+import { ask } from './ask.ts'
 import type { Audit } from './audit.ts'
 
 export interface Applied {
@@ -19,44 +21,64 @@ export interface Applied {
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
+  /** Resolves when commands have ended that were not answered in time and may act until then. */
+  readonly late?: Promise<unknown> | undefined
+}
+
+/** Time that one command has, wall ms. */
+const ANSWER_MS = 10_000
+
+export interface ApplyOptions {
+  /** Parameter that the rules are written to. @default that of data RPCs */
+  readonly parameter?: string
+  /** Why nothing may be made or tightened now; asked before each such command. Rules are stopped whatever it says. */
+  readonly may?: (() => string | undefined) | undefined
+  readonly answerMs?: number
 }
 
 const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?? ''
 
-async function attempt(node: NodeConnection, command: string): Promise<ExecResult | undefined> {
-  return node.exec(command).catch(() => undefined)
-}
-
 /**
- * Sends the plan's commands in order and reads the rules back.
+ * Sends the plan's commands in order and reads the rules back. A server that does not answer one of them gets no more.
  *
- * @param nowMs      instant for the audit, Unix ms on the source's clock.
- * @param parameter  that the rules are written to.
- * @throws           when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
- *                   not on record, and the next reading tells what stands.
+ * @param nowMs  instant for the audit, Unix ms on the source's clock.
+ * @throws       when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
+ *               not on record, and the next reading tells what stands.
  */
 export async function applyPlan(
   node: NodeConnection,
   plan: Plan,
   audit: Audit,
   nowMs: number,
-  parameter = SERVICES.ost_io.rules,
+  { parameter = SERVICES.ost_io.rules, may, answerMs = ANSWER_MS }: ApplyOptions = {},
 ): Promise<Applied> {
   const complaints: string[] = []
+  let late: Promise<unknown> | undefined
   const commands = plan.commands.map((c) => setParamCommand(parameter, c.value))
   audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
   for (const [i, c] of plan.commands.entries()) {
-    const r = await attempt(node, commands[i] as string)
-    if (!r) complaints.push(`${c.rule}: the server did not answer`)
-    else if (r.code !== 0) complaints.push(`${c.rule}: ${lastLine(r)}`)
+    const refused = c.verb === 'stop' ? undefined : may?.()
+    if (refused !== undefined) {
+      complaints.push(`${c.rule}: not sent, ${refused}`)
+      continue
+    }
+    const answer = await ask(node, commands[i] as string, answerMs)
+    if (answer.kind === 'done') continue
+    complaints.push(`${c.rule}: ${answer.kind === 'lost' ? 'the server did not answer' : answer.why}`)
+    if (answer.kind === 'late') {
+      late = answer.pending
+      break
+    }
   }
-  const read = await attempt(node, getParamCommand(parameter))
-  const rulesText = read?.code === 0 ? detach(splitParams(read.stdout).get(parameter) ?? '') : ''
-  if (!read || read.code !== 0) {
-    const detail = read ? lastLine(read) : 'the read-back was not answered'
+  const unknown = (detail: string): Applied => {
     audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
-    return { state: 'unknown', detail, rules: undefined, rulesText: '' }
+    return { state: 'unknown', detail, rules: undefined, rulesText: '', late }
   }
+  // It may still act: what the rules are now says nothing of what they will be.
+  if (late) return unknown(complaints.join('; '))
+  const read = await within(node.exec(getParamCommand(parameter)), answerMs).catch(() => undefined)
+  if (!read || read.code !== 0) return unknown(read ? lastLine(read) : 'the read-back was not answered')
+  const rulesText = detach(splitParams(read.stdout).get(parameter) ?? '')
   const { rules } = parseNrsTbfRule(rulesText)
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'

@@ -168,18 +168,32 @@ export const ANSWER_MS = 30_000
 /** Longest list of timers that is looked at, bytes: a hundred timers of a thousand rules. */
 const LIST_MOST = 8 << 20
 
+/** What a server says of its timers. */
+export interface TimerList {
+  readonly timers: readonly FoundTimer[]
+  /** Time since the server started, s: a reboot takes its timers and its rules. */
+  readonly upS: number
+}
+
 /**
  * The timers of ours on a server. Failures: NO_TIMERS, TIMERS_UNREADABLE.
  *
  * An empty list is believed only when the answer has its end, the server's uptime.
  */
 export async function readTimers(node: NodeConnection, answerMs = ANSWER_MS): Promise<Result<FoundTimer[]>> {
+  const read = await readTimerList(node, answerMs)
+  return read.ok ? ok([...read.value.timers]) : read
+}
+
+/** The same with the server's uptime. */
+export async function readTimerList(node: NodeConnection, answerMs = ANSWER_MS): Promise<Result<TimerList>> {
   const kind = node.timers ?? 'systemd'
   const command = listTimersCommand(kind)
   if (!command.ok) return command
   const r = await within(node.exec(command.value), answerMs).catch(() => undefined)
   const isLong = r !== undefined && r.stdout.length > LIST_MOST
-  if (r?.code === 0 && !isLong && UPTIME.test(r.stdout)) return ok(parseTimers(kind, r.stdout))
+  const up = r?.code === 0 && !isLong ? UPTIME.exec(r.stdout)?.[1] : undefined
+  if (r && up !== undefined) return ok({ timers: parseTimers(kind, r.stdout), upS: Number(up) })
   const said = r?.stderr.trim().split('\n').at(-1) ?? ''
   return fail({
     code: 'TIMERS_UNREADABLE',

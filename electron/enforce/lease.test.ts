@@ -18,6 +18,8 @@ let lease: Lease
 let isLost: (command: string) => boolean
 let isDone: boolean
 let noted: string[]
+/** What the server says of its uptime, s; its own clock without. */
+let upS: number | undefined
 
 beforeEach(() => {
   source = new EmulatedSource(twoJobs())
@@ -28,6 +30,7 @@ beforeEach(() => {
   isLost = () => false
   isDone = true
   noted = []
+  upS = undefined
   const inner = source.nodes[0] as NodeConnection
   const node: NodeConnection = {
     ...inner,
@@ -38,14 +41,15 @@ beforeEach(() => {
         throw new Error('the connection was lost')
       }
       if (!command.includes('show')) log.push(command)
-      return inner.exec(command)
+      const r = await inner.exec(command)
+      return upS === undefined ? r : { ...r, stdout: r.stdout.replace(/^[\d.]+ [\d.]+$/m, `${upS} ${upS}`) }
     },
   }
   const keeper: LeaseKeeper = {
     keep: (l) => noted.push(`keep ${l.unit} ${l.rules}`),
     end: (host, unit) => noted.push(`end ${host} ${unit}`),
   }
-  lease = new Lease(node, 's1', new Audit((r) => records.push(r)), undefined, keeper)
+  lease = new Lease(node, 's1', new Audit((r) => records.push(r)), { keeper })
 })
 
 const at = (s: number): number => s * NS_PER_S
@@ -67,21 +71,67 @@ describe('the lease of a server', () => {
     expect(log).toEqual([])
   })
 
-  it('is looked for, and made anew, where somebody stopped its rules and its timer', async () => {
-    const period = (there: string[], next: string[], s: number) => lease.cover(next, at(s), s * 1000, { there, next })
-    await period([], ['ab_1', 'ab_2'], 0)
+  const period = (there: string[], next: string[], s: number) => lease.cover(next, at(s), s * 1000, { there, next })
+  const stopRule = (name: string): void =>
+    void oss.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg stop ${name}'`)
+  const endTimer = (unit: string): void => void expect(oss.exec(`systemctl stop ${unit}.timer`).code).toBe(0)
+
+  it('is taken away where somebody stopped its rules and its timer: nothing is written then', async () => {
+    to(100)
+    await period([], ['ab_1', 'ab_2'], 100)
     start('ab_1')
     start('ab_2')
-    await period(['ab_1', 'ab_2'], ['ab_1', 'ab_2'], 1)
+    await period(['ab_1', 'ab_2'], ['ab_1', 'ab_2'], 101)
     // A rule that the controller itself takes away is nobody else's doing: the server's list is not read.
-    await period(['ab_1', 'ab_2'], ['ab_2'], 2)
-    await period(['ab_2'], ['ab_2'], 3)
+    await period(['ab_1', 'ab_2'], ['ab_2'], 102)
+    await period(['ab_2'], ['ab_2'], 103)
     expect(lease.state?.unit).toBe('sluice-lease-s1-1')
     // As `sluice stop` from another machine does.
-    expect(oss.exec('systemctl stop sluice-lease-s1-1.timer').code).toBe(0)
-    oss.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg stop ab_2'")
-    expect(await period([], ['ab_2'], 4)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-2' } })
-    expect(oss.exec('systemctl list-units sluice-*.timer --all --no-legend --plain').stdout).toContain('s1-2')
+    endTimer('sluice-lease-s1-1')
+    stopRule('ab_2')
+    to(104)
+    expect(await period([], ['ab_2'], 104)).toMatchObject({
+      ok: false,
+      error: { code: 'LEASE_TAKEN', why: expect.stringContaining('another console removed the rules') as string },
+    })
+    expect([lease.isOpen, oss.timers.size]).toEqual([false, 0])
+  })
+
+  it('is made again where only a rule was stopped, where it ran out, and after a reboot', async () => {
+    to(100)
+    await period([], ['ab_1'], 100)
+    start('ab_1')
+    await period(['ab_1'], ['ab_1'], 101)
+    stopRule('ab_1')
+    expect(await period([], ['ab_1'], 102)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-1' } })
+    start('ab_1')
+    await period(['ab_1'], ['ab_1'], 103)
+    // Nothing renewed it for more than a minute: it took the rule.
+    to(170)
+    expect(names()).not.toContain('ab_1')
+    expect(await period([], ['ab_1'], 170)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-2' } })
+    start('ab_1')
+    await period(['ab_1'], ['ab_1'], 171)
+    // A reboot: rules and timers are gone, and the server is younger than the lease.
+    endTimer('sluice-lease-s1-2')
+    stopRule('ab_1')
+    upS = 3
+    expect(await period([], ['ab_1'], 180)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-3' } })
+  })
+
+  it('is taken over where another console has a lease in its place, and that one is named', async () => {
+    to(100)
+    await period([], ['ab_1'], 100)
+    start('ab_1')
+    await period(['ab_1'], ['ab_1'], 101)
+    endTimer('sluice-lease-s1-1')
+    const other = new Lease(source.nodes[0] as NodeConnection, 'eve--far-0000c3', new Audit(() => undefined))
+    expect((await other.cover(['ab_1'], at(101), 0)).ok).toBe(true)
+    const seen = { there: ['ab_1'], next: ['ab_1'], isChanged: true }
+    expect(await lease.cover(['ab_1'], at(102), 102_000, seen)).toMatchObject({
+      error: { code: 'LEASE_TAKEN', why: expect.stringContaining('eve@far took over') as string },
+    })
+    expect(await lease.takenOver()).toMatchObject([{ name: 'ab_1', queue: 'reg' }])
   })
 
   it('stops every rule it covers after a minute, and no other', async () => {
@@ -148,18 +198,19 @@ describe('the lease of a server', () => {
 })
 
 describe('a timer that cannot be made', () => {
-  it('is a failure in the words of the server until there is one, and the server is asked once a second', async () => {
+  it('is a failure in the words of the server until there is one, and the server is asked ever less often', async () => {
     let asked = 0
     refuses = (c) => c.startsWith('systemd-run') && ++asked > 0
-    for (const s of [0, 0.1, 0.9, 1]) {
+    for (const s of [0, 0.1, 0.9, 1, 2, 2.9, 3, 6.9, 7, 14.9, 15, 30, 31, 60, 61, 90, 91]) {
       expect(await cover(['ab_1'], s)).toMatchObject({
         ok: false,
         error: { code: 'LEASE_FAILED', why: 'Failed to start transient timer unit: no' },
       })
     }
-    expect(asked).toBe(2)
+    // At 0, 1, 3, 7, 15, 31, 61 and 91 s.
+    expect(asked).toBe(8)
     refuses = () => false
-    expect(await cover(['ab_1'], 2)).toMatchObject({ ok: true, value: { rules: 1 } })
+    expect(await cover(['ab_1'], 121)).toMatchObject({ ok: true, value: { rules: 1 } })
   })
 
   it('for one more rule leaves the old timer, and the new rule stays uncovered until there is one', async () => {
@@ -245,6 +296,33 @@ describe('a renewal that is not answered', () => {
       ok: false,
       error: { code: 'LEASE_FAILED', why: expect.stringContaining('not among') as string },
     })
+  })
+
+  it('and whose timer the server does not show is ended all the same: nothing is left behind', async () => {
+    const inner = source.nodes[0] as NodeConnection
+    // As a list that leaves out what waits.
+    const blind: NodeConnection = {
+      ...inner,
+      exec: async (c) => (c.includes('show') ? inner.exec('cat /proc/uptime') : inner.exec(c)),
+    }
+    const kept = new Lease(blind, 's4', new Audit(() => undefined))
+    for (const s of [0, 1, 2, 3, 8, 20]) {
+      expect(await kept.cover(['ab_1'], at(s), 0)).toMatchObject({ ok: false, error: { code: 'LEASE_FAILED' } })
+      expect(oss.timers.size).toBe(0)
+    }
+  })
+
+  it('is not made while nothing may be made, and ended all the same', async () => {
+    const why = 'ada@desk stopped it'
+    let isStopped = false
+    const inner = source.nodes[0] as NodeConnection
+    const may = (): string | undefined => (isStopped ? why : undefined)
+    const kept = new Lease(inner, 's5', new Audit(() => undefined), { may })
+    await kept.cover(['ab_1'], 0, 0)
+    isStopped = true
+    expect(await kept.cover(['ab_1', 'ab_2'], at(1), 0)).toMatchObject({ error: { code: 'LEASE_REFUSED', why } })
+    await kept.end(0)
+    expect(oss.timers.size).toBe(0)
   })
 
   it('covers nothing any more once somebody has ended the timer on the server', async () => {

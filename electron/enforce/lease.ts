@@ -13,7 +13,8 @@ import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
 import { ask, type Answer } from './ask.ts'
 import type { Audit } from './audit.ts'
-import { covers, endTimerCommand, makeTimerCommand, readTimers } from './expiry.ts'
+import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
+import { covers, endTimerCommand, makeTimerCommand, readTimerList, readTimers, type TimerList } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
 
 /** Controllers of data RPCs. */
@@ -22,8 +23,8 @@ const stopData = (name: string): TimerStop => ({ parameter: SERVICES.ost_io.rule
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
 const RENEW_NS = 30 * NS_PER_S
-/** A server that refused a timer is asked again after this. */
-const RETRY_NS = NS_PER_S
+/** A server that made no timer is asked again after this, and each time after twice as long. */
+const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 /** Deadline of one command, wall time: a renewal that takes two of them is still in time. */
 const ANSWER_MS = 10_000
 
@@ -47,12 +48,24 @@ export interface LeaseKeeper {
   end(host: string, unit: string): void
 }
 
+export interface LeaseOptions {
+  /** What the timer does for a rule of those that are covered. @default stops a rule of data RPCs */
+  readonly stop?: (name: string) => TimerStop
+  readonly keeper?: LeaseKeeper | undefined
+  /** Why no timer may be made now; undefined while one may. Ending one needs nothing. */
+  readonly may?: (() => string | undefined) | undefined
+  /** @default lease */
+  readonly purpose?: UnitPurpose
+}
+
 export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
   readonly #audit: Audit
   readonly #stop: (name: string) => TimerStop
   readonly #keeper: LeaseKeeper | undefined
+  readonly #may: () => string | undefined
+  readonly #purpose: UnitPurpose
   #number = 0
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
@@ -62,18 +75,29 @@ export class Lease {
   /** Timers that may be there although they are not the present one, with the rules each stops. */
   readonly #strays = new Map<string, LeaseState & { readonly names: ReadonlySet<string> }>()
   #unknown: Failure | undefined
-  #refused: { readonly untilNs: number; readonly failure: Failure } | undefined
+  #refused: { readonly untilNs: number; readonly waitNs: number; readonly failure: Failure } | undefined
 
   /**
    * @param session  tells the timers of one start of Sluice, and of one loop, from those of another.
-   * @param stop     what the timer does for a rule of those that are covered.
    */
-  constructor(node: NodeConnection, session: string, audit: Audit, stop = stopData, keeper?: LeaseKeeper) {
+  constructor(node: NodeConnection, session: string, audit: Audit, options: LeaseOptions = {}) {
     this.#node = node
     this.#session = session
     this.#audit = audit
-    this.#stop = stop
-    this.#keeper = keeper
+    this.#stop = options.stop ?? stopData
+    this.#keeper = options.keeper
+    this.#may = options.may ?? (() => undefined)
+    this.#purpose = options.purpose ?? 'lease'
+  }
+
+  /** Whether a timer of it is on the server, or may be. */
+  get isOpen(): boolean {
+    return this.#state !== undefined || this.#strays.size > 0
+  }
+
+  /** Timers of it that are on the server, or may be. */
+  get units(): readonly string[] {
+    return [...(this.#state ? [this.#state.unit] : []), ...this.#strays.keys()]
   }
 
   get state(): LeaseState | undefined {
@@ -97,25 +121,90 @@ export class Lease {
    * @param nowMs  the same instant for the audit, Unix ms.
    * @param seen   rules of ours that are on the server, and those that are to stand from now on: where one that was to stand is gone,
    *               somebody took it away, and maybe the timer with it.
-   * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer): no rule may be written then.
+   * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer), LEASE_TAKEN (another console took it
+   *               away), LEASE_REFUSED (`may` says why): no rule may be written then.
    * @throws       when the audit cannot be written; nothing was sent then.
    */
   async cover(
     names: Iterable<string>,
     nowNs: number,
     nowMs: number,
-    seen?: { readonly there: readonly string[]; readonly next: Iterable<string> },
+    seen?: {
+      readonly there: readonly string[]
+      readonly next: Iterable<string>
+      /** Rules of ours are not as they were left: another console may write them. */
+      readonly isChanged?: boolean
+    },
   ): Promise<Result<LeaseState | undefined>> {
     const wanted = new Set(names)
     if (this.#state && this.#state.expiresNs <= nowNs) this.#fired(this.#state)
     const isTaken = seen !== undefined && this.#standing.some((n) => !seen.there.includes(n))
     if (seen) this.#standing = [...seen.next]
-    if (isTaken && this.#state) this.#unknown ??= this.#notKnown('somebody took rules away that it covers')
+    if (this.#state && (isTaken || seen?.isChanged)) {
+      const taken = await this.#lookTaken(this.#state, isTaken, nowNs)
+      if (taken) return fail(taken)
+    }
     if (wanted.size === 0 || (!this.#unknown && this.#holds(wanted, nowNs))) return ok(this.#state)
     if (this.#refused && nowNs < this.#refused.untilNs) return fail(this.#refused.failure)
     const result = await this.#cover(wanted, nowNs, nowMs)
-    this.#refused = result.ok ? undefined : { untilNs: nowNs + RETRY_NS, failure: result.error }
+    const isRefusal = !result.ok && result.error.code === 'LEASE_FAILED'
+    const waitNs = isRefusal
+      ? Math.min(RETRY_NS.most, (this.#refused?.waitNs ?? RETRY_NS.least / 2) * 2)
+      : RETRY_NS.least
+    this.#refused = result.ok ? undefined : { untilNs: nowNs + waitNs, waitNs, failure: result.error }
     return result
+  }
+
+  /**
+   * What leases of other consoles stop on the server, where its own is not there: those rules are theirs, although the names may be the
+   * same. Nothing where that cannot be read.
+   */
+  async takenOver(): Promise<readonly TimerStop[]> {
+    const read = await readTimers(this.#node, ANSWER_MS)
+    if (!read.ok || read.value.some((t) => t.unit === this.#state?.unit)) return []
+    const others = new Set(this.#othersIn(read.value.map((t) => t.unit)))
+    return read.value.filter((t) => others.has(t.unit)).flatMap((t) => t.stops)
+  }
+
+  #othersIn(units: readonly string[]): string[] {
+    return units.filter((u) => consoleUnit(u) !== undefined && !isOfSession(u, this.#session.replace(/-md$/, '')))
+  }
+
+  /**
+   * Looks whether another console took the lease away: it is no longer in the server's list although it had not run out, and rules went
+   * with it or another console has a lease there. A reboot takes everything, and nobody did it.
+   */
+  async #lookTaken(state: LeaseState, isTaken: boolean, nowNs: number): Promise<Failure | undefined> {
+    const read = await readTimerList(this.#node, ANSWER_MS)
+    if (!read.ok) {
+      this.#unknown ??= this.#notKnown('somebody changed rules that it covers')
+      return undefined
+    }
+    const taken = this.#takenBy(state, read.value, isTaken, nowNs)
+    // Nothing covers the rules then.
+    if (!taken && !read.value.timers.some((t) => t.unit === state.unit)) this.#fired(state)
+    return taken
+  }
+
+  /** @param isGone  rules that it covers were taken away, too. */
+  #takenBy(state: LeaseState, { timers, upS }: TimerList, isGone: boolean, nowNs: number): Failure | undefined {
+    if (timers.some((t) => t.unit === state.unit) || state.expiresNs <= nowNs) return undefined
+    const [other] = this.#othersIn(timers.map((t) => t.unit))
+    const isRebooted = timers.length === 0 && upS < (nowNs - state.createdNs) / NS_PER_S
+    if (other === undefined && (!isGone || isRebooted)) return undefined
+    this.#forget(state.unit)
+    this.#state = undefined
+    this.#covered = new Set()
+    this.#standing = []
+    const who = other === undefined ? 'another console' : consoleName(other)
+    const did = other !== undefined && consoleUnit(other)?.purpose !== 'stop' ? 'took over' : 'removed the rules'
+    return {
+      code: 'LEASE_TAKEN',
+      what: 'The controller left enforce',
+      why: `${who} ${did}: the lease on ${this.#node.host} was ended there${other === undefined ? '' : ` (${other})`}`,
+      unaffected: 'It is read and shown.',
+      next: 'Ask who works on it. Choose Enforce again to take it back.',
+    }
   }
 
   async #cover(wanted: ReadonlySet<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
@@ -124,7 +213,9 @@ export class Lease {
       if (!settled.ok) return settled
       if (this.#holds(wanted, nowNs)) return ok(this.#state)
     }
-    const unit = `sluice-lease-${this.#session}-${++this.#number}`
+    const why = this.#may()
+    if (why !== undefined) return fail(this.#notAllowed(why))
+    const unit = `sluice-${this.#purpose}-${this.#session}-${++this.#number}`
     const command = makeTimerCommand(this.#kind, {
       unit,
       seconds: LEASE_SECONDS,
@@ -149,7 +240,10 @@ export class Lease {
     this.#unknown = this.#notKnown(answer.kind === 'done' ? 'its list of timers was not read' : answer.why)
     const settled = await this.#settle(wanted, nowNs)
     if (!settled.ok) return settled
-    if (!this.#holds(wanted, nowNs)) return fail(this.#failed(`${unit} is not among the timers of the server`))
+    if (!this.#holds(wanted, nowNs)) {
+      const left = await this.#discard(made, nowMs)
+      return fail(this.#failed(`${unit} is not among the timers of the server${left}`))
+    }
     await this.#endStrays(nowMs)
     return ok(this.#state)
   }
@@ -170,10 +264,12 @@ export class Lease {
 
   /** Reads the server's timers and takes the youngest of ours that covers what is wanted for the present one. */
   async #settle(wanted: ReadonlySet<string>, nowNs: number): Promise<Result<undefined>> {
-    const read = await readTimers(this.#node, ANSWER_MS)
+    const read = await readTimerList(this.#node, ANSWER_MS)
     if (!read.ok) return fail((this.#unknown = this.#notKnown(read.error.why ?? read.error.what)))
     this.#unknown = undefined
-    const there = new Map(read.value.filter((t) => t.isOwn).map((t) => [t.unit, t]))
+    const taken = this.#state && this.#takenBy(this.#state, read.value, false, nowNs)
+    if (taken) return fail(taken)
+    const there = new Map(read.value.timers.filter((t) => t.isOwn).map((t) => [t.unit, t]))
     const stops = [...wanted].map(this.#stop)
     for (const [unit, stray] of this.#strays) {
       const found = there.get(unit)
@@ -191,6 +287,13 @@ export class Lease {
     // Somebody has ended it: then nothing covers the rules.
     if (this.#state && !there.has(this.#state.unit)) this.#fired(this.#state)
     return ok(undefined)
+  }
+
+  /** Ends a timer that the server took and does not show: it may be there all the same. @returns what is not sure, for people. */
+  async #discard(made: LeaseState & { readonly names: ReadonlySet<string> }, nowMs: number): Promise<string> {
+    this.#strays.set(made.unit, made)
+    await this.#endStrays(nowMs)
+    return this.#strays.has(made.unit) ? ', and may be there all the same: it could not be ended' : '; it was ended'
   }
 
   async #endStrays(nowMs: number): Promise<void> {
@@ -229,6 +332,15 @@ export class Lease {
       why,
       unaffected: 'Rules that are there stay as they are; sampling goes on.',
       next: 'Check how the server keeps timers, or switch to advise.',
+    }
+  }
+
+  #notAllowed(why: string): Failure {
+    return {
+      code: 'LEASE_REFUSED',
+      what: `No expiry timer was made on ${this.#node.host}, so no rule was written there`,
+      why,
+      unaffected: 'Rules that are there can be removed.',
     }
   }
 

@@ -120,7 +120,7 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
     const names = left.map((r) => r.name).slice(0, 10)
     return end('failed', removed, [...complaints, `still there: ${names.join(', ')}`].join('; '))
   }
-  const pending = await endTimers(parts, there)
+  const pending = await endTimers(parts, (s) => spotsOf(host, s).some((spot) => there.has(spotKey(spot))))
   if (isOpen) return end('unknown', removed, `${complaints.join('; ')}; it may still act`)
   const more = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
   return end('done', removed, `${removed} ${removed === 1 ? 'rule' : 'rules'} removed, read back${more}`)
@@ -132,7 +132,10 @@ function endText(node: NodeConnection, unit: string): string[] {
 }
 
 /** Ends timers that stop nothing any more. @returns those that may still be there. */
-async function endTimers({ node, units, answerMs }: RemovalParts, there: ReadonlySet<string>): Promise<string[]> {
+async function endTimers(
+  { node, units, answerMs }: Pick<RemovalParts, 'node' | 'units' | 'answerMs'>,
+  isThere: (s: TimerStop) => boolean,
+): Promise<string[]> {
   if (units.length === 0) return []
   const listed = await readTimers(node, answerMs)
   const found = new Map((listed.ok ? listed.value : []).map((t): [string, FoundTimer] => [t.unit, t]))
@@ -140,10 +143,39 @@ async function endTimers({ node, units, answerMs }: RemovalParts, there: Readonl
   for (const unit of units) {
     const timer = found.get(unit)
     if (listed.ok && !timer) continue
-    const isNeeded = timer?.stops.some((s) => spotsOf(node.host, s).some((spot) => there.has(spotKey(spot))))
     const [command] = endText(node, unit)
-    if (!timer || isNeeded || command === undefined) pending.push(unit)
+    if (!timer || timer.stops.some(isThere) || command === undefined) pending.push(unit)
     else if ((await ask(node, command, answerMs)).kind !== 'done') pending.push(unit)
+  }
+  return pending
+}
+
+/**
+ * Ends timers alone, on record first. Never rejects.
+ *
+ * @param parts.evenNeeded  also those that still have a rule to stop: another timer covers it.
+ * @returns  timers that may still be there.
+ */
+export async function endUnits(
+  parts: Omit<RemovalParts, 'rules'> & { readonly evenNeeded?: boolean },
+): Promise<string[]> {
+  const { node, units, audit, nowMs, answerMs } = parts
+  if (units.length === 0) return []
+  try {
+    audit.write(nowMs(), node.host, 'intent', units.flatMap((u) => endText(node, u)).join('\n'))
+  } catch {
+    return [...units]
+  }
+  const standing = parts.evenNeeded ? [] : await readStanding(node, answerMs)
+  const there = new Set(standing?.map(spotKey))
+  const isThere = (s: TimerStop): boolean =>
+    standing === undefined || spotsOf(node.host, s).some((spot) => there.has(spotKey(spot)))
+  const pending = await endTimers(parts, isThere)
+  const said = pending.length === 0 ? 'done: timers ended' : `failed: still there: ${pending.join(', ')}`
+  try {
+    audit.write(nowMs(), node.host, 'outcome', said)
+  } catch {
+    // They are ended all the same.
   }
   return pending
 }

@@ -206,7 +206,10 @@ export class ServerCommit implements ServerSender {
     this.#readBackMs = undefined
     const now = await this.#read()
     if (!now) return end('unknown', `; the rules could not be read to roll back${this.#timersStay()}`)
-    const back = planBack(now, plan.before, plan.touched).commands.map((c) => c.value)
+    const isStopped = this.#parts.removesOnly()
+    const back = planBack(now, plan.before, plan.touched)
+      .commands.filter((c) => !isStopped || c.verb === 'stop')
+      .map((c) => c.value)
     const stops = unseenStops(this.change, this.#taken, now)
     const commands = [...back, ...stops].map((v) => setParamCommand(this.#service.rules, v))
     const units = this.#sent ? timers.map((t) => t.unit) : []

@@ -11,6 +11,8 @@ export interface SendingParts {
   readonly record: (commands: readonly string[]) => boolean
   /** Why nothing more may be sent; undefined while it may. */
   readonly stop: () => string | undefined
+  /** Whether everything was stopped: a roll-back then removes and starts nothing. */
+  readonly removesOnly: () => boolean
   readonly step: (step: ServerStep, done: number, detail?: string) => void
   /** Time that one command has, and pauses before a server that does not answer is asked again, wall ms. */
   readonly answerMs: number

@@ -58,7 +58,7 @@ beforeEach(() => {
 const audit = (): Audit => new Audit((r) => records.push(r))
 const parts = (): StopParts => ({
   ...{ cluster: 'demo', nodes: [node], store, audit: audit(), nowMs: () => 0, answerMs: 200 },
-  stopControllers: () => stopped++,
+  ...{ session: 'me--here-0000a1', settleMs: 0, stopControllers: () => stopped++ },
 })
 const put = (value: string): void => void expect(oss.exec(setParamCommand(OST, value)).code, value).toBe(0)
 const text = (): string => oss.exec(`lctl get_param -n ${OST}`).stdout
@@ -83,7 +83,7 @@ describe('the global stop', () => {
     timer('sluice-t1', [ours, 'hog'])
     const end = await stopEverything(parts())
     expect(end).toEqual({
-      removed: 4,
+      ...{ removed: 4, state: 'stopped', others: [] },
       nodes: [{ host: 'oss01', state: 'done', detail: '4 rules removed, read back' }],
     })
     expect(stopped).toBe(1)
@@ -92,8 +92,11 @@ describe('the global stop', () => {
     expect(oss.timers.size).toBe(0)
     expect(store.rules.of('demo')).toEqual([])
     // On record before it was sent, word for word.
-    expect(records.map((r) => r.kind)).toEqual(['intent', 'outcome'])
-    expect(records[0]?.text.split('\n')).toEqual(sent)
+    expect(records.map((r) => r.kind)).toEqual(['intent', 'outcome', 'intent', 'outcome'])
+    const intents = records.filter((r) => r.kind === 'intent').flatMap((r) => r.text.split('\n'))
+    expect(intents).toEqual(sent)
+    // Timers last.
+    expect(sent.at(-1)).toBe('systemctl stop sluice-t1.timer')
   })
 
   it('leaves the original list byte for byte, whatever it was', async () => {
@@ -407,7 +410,8 @@ describe('a read-only node', () => {
     expect(await refusedOf('observe')).toEqual([])
     const refused = await refusedOf('enforce')
     expect(refused.length).toBeGreaterThan(0)
-    expect(refused.every((r) => r.startsWith('systemd-run'))).toBe(true)
+    // The timer, and the way to be sure that it is not there.
+    expect(refused.every((r) => /^systemd-run |^systemctl stop sluice-lease-/.test(r))).toBe(true)
   })
 
   it('makes the global stop, clean-up and leases come to nothing sent', async () => {

@@ -1,19 +1,37 @@
 /**
- * The global stop: controllers end, then every rule of ours goes from every server that answers, a few servers at a time. Allowed
- * while the cluster is locked, since it ends limits and makes none; not in read-only, where nothing is ever written and a script says
- * what to type instead.
+ * The global stop: the stop record is written first, which every process of this data folder obeys before each command; what is under
+ * way in this one is awaited; then every rule of ours goes from every server that answers, a few servers at a time. The rules are read
+ * again later than a period, and timers and leases end only after that: what may still act is covered until then.
+ *
+ * Consoles of other data folders are known by their leases on the servers. A timer of this stop covers their rules while their leases
+ * and their rules are removed, so they find both gone, leave enforce, and no rule is without a timer meanwhile.
+ *
+ * Allowed while the cluster is locked, since it ends limits and makes none; not in read-only, where nothing is ever written and a script
+ * says what to type instead.
  */
-import type { NodeEnd } from '#core/api/rule-edits.ts'
+import type { NodeEnd, StopResult } from '#core/api/rule-edits.ts'
 import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
+import { SERVICES } from '../cluster/service.ts'
 import type { Audit } from './audit.ts'
-import { readTimers } from './expiry.ts'
-import { ownership } from './own-names.ts'
-import { readStanding, removeRules, type RemovalEnd } from './remove-rules.ts'
+import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
+import { lockCommits } from './commit-lock.ts'
+import { readTimers, type FoundTimer } from './expiry.ts'
+import type { TimerStop } from './expiry-spec.ts'
+import { Lease } from './lease.ts'
+import { ownership, type RuleSpot } from './own-names.ts'
+import { endUnits, readStanding, removeRules, type RemovalEnd, type StandingRule } from './remove-rules.ts'
+import { isOrphan, thisProcess, type OwnLease } from './store-leases.ts'
 import type { EnforcementStore } from './store.ts'
 
 const ANSWER_MS = 10_000
 /** Servers at once. */
 const AT_ONCE = 16
+/** Least time between the removal and the reading that the answer rests on, wall ms. */
+export const SETTLE_MS = 2_000
+/** Longest wait for what is under way: here, in a commit of another process, and until other processes have seen the stop, wall ms. */
+const UNDER_WAY_MS = 12_000
+/** Times that rules which come back are removed again. */
+const ROUNDS = 3
 
 export interface StopParts {
   readonly cluster: string
@@ -22,12 +40,21 @@ export interface StopParts {
   readonly silent?: readonly string[] | undefined
   readonly store: EnforcementStore | undefined
   readonly audit: Audit
+  /** Part of the names of this console's timers. */
+  readonly session: string
   /** Unix ms on the source's clock. */
   readonly nowMs: () => number
-  /** Ends whatever writes by itself. */
+  /** Puts the stop on record for all processes, and ends whatever writes by itself in this one. @throws when it cannot be put on record. */
   readonly stopControllers: () => void
+  /** Waits so many ms at most for what is under way in this process; @returns servers on which something may still act. */
+  readonly over?: ((ms: number) => Promise<ReadonlySet<string>>) | undefined
+  /** Between the removal and the reading that the answer rests on: longer than a period of any controller, wall ms. */
+  readonly settleMs?: number | undefined
   readonly answerMs?: number | undefined
+  readonly underWayMs?: number | undefined
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What will stop the rules of a server that does not answer, as far as it is on record. */
 function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string {
@@ -47,44 +74,241 @@ function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string
   ].join('; ')
 }
 
-async function stopOn(node: NodeConnection, parts: StopParts): Promise<RemovalEnd> {
-  const answerMs = parts.answerMs ?? ANSWER_MS
-  const isOwn = ownership(parts.cluster, parts.store)
-  const standing = await readStanding(node, answerMs)
-  if (!standing) {
-    const detail = `it does not answer; ${timersKnown(parts, node.host)}`
-    return { host: node.host, state: 'not sent', removed: 0, detail }
+/** Leases of other processes of this data folder that run. */
+export function leasesOfOthers(store: EnforcementStore | undefined, cluster: string, nowMs: number): OwnLease[] {
+  const me = thisProcess()
+  const isMine = (l: OwnLease): boolean => l.machine === me.machine && l.pid === me.pid && l.born === me.born
+  return (store?.leases.of(cluster) ?? []).filter((l) => !isMine(l) && !isOrphan(l, nowMs))
+}
+
+/** Timers of consoles of other data folders, on one server. */
+export function othersOn(
+  host: string,
+  timers: readonly FoundTimer[],
+  { cluster, store, session }: Pick<StopParts, 'cluster' | 'store' | 'session'>,
+): FoundTimer[] {
+  const kept = new Set((store?.leases.of(cluster) ?? []).filter((l) => l.host === host).map((l) => l.unit))
+  return timers.filter((t) => consoleUnit(t.unit) !== undefined && !isOfSession(t.unit, session) && !kept.has(t.unit))
+}
+
+const keyOf = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
+function stopOfKey(key: string): TimerStop {
+  const [parameter = '', queue = 'reg', name = ''] = key.split(' ')
+  return { parameter, queue: queue as TimerStop['queue'], name }
+}
+
+/**
+ * Takes away what consoles of other data folders have on a server: a timer of this console covers their rules meanwhile, then their
+ * leases end, so that they find both gone.
+ *
+ * @returns  the timer that covers; undefined where none could be made: then their leases stay until their rules are gone.
+ */
+export async function displace(
+  node: NodeConnection,
+  others: readonly FoundTimer[],
+  standing: readonly StandingRule[],
+  parts: Pick<StopParts, 'audit' | 'session' | 'nowMs' | 'answerMs'> & { readonly purpose: UnitPurpose },
+): Promise<Lease | undefined> {
+  const { audit, session, nowMs, purpose, answerMs = ANSWER_MS } = parts
+  const keys = standing.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
+  const stops = [...new Set([...keys, ...others.flatMap((t) => t.stops.map(keyOf))])]
+  const guard = new Lease(node, session, audit, { stop: stopOfKey, purpose })
+  try {
+    const covered = await guard.cover(stops, 0, nowMs())
+    if (!covered.ok) return undefined
+    await endUnits({
+      node,
+      units: others.filter((t) => t.isOwn).map((t) => t.unit),
+      audit,
+      nowMs,
+      answerMs,
+      evenNeeded: true,
+    })
+    return guard
+  } catch {
+    // What cannot be put on record is not sent.
+    return undefined
   }
-  const rules = standing.filter(isOwn)
-  const timers = await readTimers(node, answerMs)
-  const units = timers.ok ? timers.value.filter((t) => t.isOwn).map((t) => t.unit) : []
-  const { nowMs, audit } = parts
-  const end = await removeRules({ node, rules, units, audit, nowMs, answerMs })
-  if (end.state === 'done') {
-    for (const { host, service, queue, name } of rules) {
-      parts.store?.rules.forget({ cluster: parts.cluster, host, service, queue, name })
+}
+
+/** The stop on one server, over its rounds. */
+class ServerStop {
+  readonly node: NodeConnection
+  readonly #parts: StopParts
+  readonly #answerMs: number
+  /** Timers to end when nothing is left for them. */
+  readonly #units = new Set<string>()
+  readonly #others = new Map<string, StopResult['others'][number]>()
+  #guard: Lease | undefined
+  #end: RemovalEnd | undefined
+  #removed = 0
+
+  constructor(node: NodeConnection, parts: StopParts) {
+    this.node = node
+    this.#parts = parts
+    this.#answerMs = parts.answerMs ?? ANSWER_MS
+  }
+
+  get removed(): number {
+    return this.#removed
+  }
+
+  get others(): StopResult['others'] {
+    return [...this.#others.values()]
+  }
+
+  get isDone(): boolean {
+    return this.#end?.state === 'done'
+  }
+
+  /** Whether rules were read to be gone, so that a later reading can tell whether it stayed so. */
+  get isOpen(): boolean {
+    return this.#end !== undefined && this.#end.state !== 'not sent'
+  }
+
+  /** Removes what is there now. @returns whether rules came back that were gone. */
+  async remove(): Promise<boolean> {
+    const wasDone = this.isDone
+    const { node } = this
+    const { audit, nowMs, store, cluster } = this.#parts
+    const standing = await readStanding(node, this.#answerMs)
+    if (!standing) {
+      const state = this.#end === undefined ? 'not sent' : 'unknown'
+      this.#end = {
+        ...{ host: node.host, state, removed: 0 },
+        detail: `it does not answer; ${timersKnown(this.#parts, node.host)}`,
+      }
+      return false
     }
+    const timers = await readTimers(node, this.#answerMs)
+    const found = timers.ok ? timers.value.filter((t) => t.isOwn) : []
+    const isOwnName = ownership(cluster, store)
+    const others = othersOn(node.host, timers.ok ? timers.value : [], this.#parts)
+    const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
+    const rules = standing.filter((r) => isOwnName(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+    for (const t of others) {
+      this.#others.set(t.unit, { host: node.host, console: consoleName(t.unit), lease: t.unit })
+    }
+    if (others.length > 0 && !this.#guard) {
+      this.#guard = await displace(node, others, rules, { ...this.#parts, purpose: 'stop' })
+    }
+    const guards = this.#guard?.units ?? []
+    for (const t of found) if (!guards.includes(t.unit)) this.#units.add(t.unit)
+    // It is as it was read to be before.
+    if (wasDone && rules.length === 0) return false
+    const end = await removeRules({ node, rules, units: [], audit, nowMs, answerMs: this.#answerMs })
+    this.#removed += end.removed
+    if (end.state === 'done') this.#forget(rules)
+    this.#end = end
+    return wasDone
   }
-  return end
+
+  #forget(rules: readonly RuleSpot[]): void {
+    const { store, cluster } = this.#parts
+    for (const { host, service, queue, name } of rules) store?.rules.forget({ cluster, host, service, queue, name })
+  }
+
+  /** Something may still act on it: its timers stay. */
+  doubt(why: string): void {
+    const was = this.#end
+    if (!was || was.state === 'not sent') return
+    this.#end = { ...was, state: 'unknown', detail: `${was.detail}; ${why}` }
+  }
+
+  /** Ends timers that have nothing left to stop; those of a server that is not sure stay, and cover what may still come. */
+  async settle(): Promise<void> {
+    const { node } = this
+    const { audit, nowMs, store, cluster } = this.#parts
+    const units = [...this.#units]
+    if (this.#end?.state !== 'done') return
+    const pending = await endUnits({ node, units, audit, nowMs, answerMs: this.#answerMs })
+    try {
+      await this.#guard?.end(nowMs())
+    } catch {
+      // It fires within a minute and stops what is gone.
+    }
+    for (const unit of units) if (!pending.includes(unit)) store?.leases.end(cluster, node.host, unit)
+    const left = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
+    this.#end = { ...this.#end, detail: `${this.#end.detail}${left}` }
+  }
+
+  end(): NodeEnd {
+    const { state, detail } = this.#end ?? { state: 'not sent' as const, detail: 'it was not reached' }
+    return { host: this.node.host, state, detail }
+  }
+}
+
+/** Runs something on every server, a few at a time. */
+async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Promise<unknown>): Promise<void> {
+  const queue = [...stops]
+  const work = async (): Promise<void> => {
+    for (let s = queue.shift(); s; s = queue.shift()) await act(s)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, stops.length) }, work))
+}
+
+/** Waits until a commit of another process has ended, and keeps others from beginning. @returns how to give the lock back. */
+async function holdCommits(parts: StopParts, ms: number): Promise<(() => void) | undefined> {
+  const untilMs = performance.now() + ms
+  for (;;) {
+    const locked = lockCommits(parts.store, parts.cluster)
+    if (locked.ok) return locked.value
+    if (locked.error.code !== 'BUSY' || performance.now() >= untilMs) return undefined
+    await pause(100)
+  }
 }
 
 /** Stops everything of ours. Never rejects; one end a server, in the order of the source, silent ones last. */
-export async function stopEverything(parts: StopParts): Promise<{ removed: number; nodes: NodeEnd[] }> {
-  parts.stopControllers()
-  const nodes = parts.nodes.filter(isLustreServer)
-  const ends = new Map<NodeConnection, RemovalEnd>()
-  const queue = [...nodes]
-  const work = async (): Promise<void> => {
-    for (let node = queue.shift(); node; node = queue.shift()) ends.set(node, await stopOn(node, parts))
+export async function stopEverything(parts: StopParts): Promise<StopResult> {
+  const { cluster, store, nowMs, settleMs = SETTLE_MS, underWayMs = UNDER_WAY_MS } = parts
+  let unrecorded: string | undefined
+  try {
+    parts.stopControllers()
+  } catch (e) {
+    unrecorded = e instanceof Error ? e.message : String(e)
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, nodes.length) }, work))
-  const silent = (parts.silent ?? []).map((host) => ({
-    ...{ host, state: 'not sent' as const, removed: 0 },
+  const [open, release] = await Promise.all([parts.over?.(underWayMs), holdCommits(parts, underWayMs)])
+  const stops = parts.nodes.filter(isLustreServer).map((n) => new ServerStop(n, parts))
+  await onEach(stops, (s) => s.remove())
+  const back = new Set<ServerStop>()
+  for (let round = 0; round < ROUNDS; round++) {
+    const removedMs = performance.now()
+    // Other processes of this data folder obey the stop before their next command, and end their leases then.
+    while (leasesOfOthers(store, cluster, nowMs()).length > 0 && performance.now() - removedMs < underWayMs)
+      await pause(100)
+    await pause(Math.max(0, removedMs + settleMs - performance.now()))
+    back.clear()
+    await onEach(
+      stops.filter((s) => s.isOpen),
+      async (s) => {
+        if (await s.remove()) back.add(s)
+      },
+    )
+    if (back.size === 0) break
+  }
+  for (const s of back)
+    s.doubt('rules came back after they were removed, and were removed again: another console may write')
+  const still = (await parts.over?.(0)) ?? open ?? new Set<string>()
+  for (const s of stops) {
+    if (still.has(s.node.host)) s.doubt('a command is still under way there and may act later')
+    if (release === undefined) s.doubt('another process is sending a change, and did not end')
+    if (unrecorded !== undefined) s.doubt(`the stop could not be put on record for other processes: ${unrecorded}`)
+  }
+  for (const l of leasesOfOthers(store, cluster, nowMs())) {
+    const why = `process ${l.pid} on ${l.machine} (${l.owner}) still holds ${l.unit} and may write`
+    stops.find((s) => s.node.host === l.host)?.doubt(why)
+  }
+  await onEach(stops, (s) => s.settle())
+  release?.()
+  const silent = (parts.silent ?? []).map((host): NodeEnd => ({
+    ...{ host, state: 'not sent' },
     detail: `it is not connected; ${timersKnown(parts, host)}`,
   }))
-  const all = [...nodes.flatMap((n) => ends.get(n) ?? []), ...silent]
+  const nodes = [...stops.map((s) => s.end()), ...silent]
   return {
-    removed: all.reduce((n, e) => n + e.removed, 0),
-    nodes: all.map(({ host, state, detail }) => ({ host, state, detail })),
+    removed: stops.reduce((n, s) => n + s.removed, 0),
+    nodes,
+    state: nodes.every((n) => n.state === 'done') ? 'stopped' : 'uncertain',
+    others: stops.flatMap((s) => s.others),
   }
 }

@@ -39,6 +39,13 @@ const MIGRATIONS: readonly string[] = [
     expires_ms INTEGER NOT NULL, PRIMARY KEY (cluster, host, unit)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- the newest stop of each cluster, which every process obeys before each command
+  CREATE TABLE stop (
+    cluster TEXT PRIMARY KEY, number INTEGER NOT NULL, kind TEXT NOT NULL, at_ms INTEGER NOT NULL, who TEXT NOT NULL,
+    machine TEXT NOT NULL, pid INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

@@ -16,6 +16,7 @@ import { Documents } from './store-documents.ts'
 import { OwnLeases } from './store-leases.ts'
 import { headPath, openStoreFile, openStoreForReading } from './store-open.ts'
 import { OwnRules } from './store-rules.ts'
+import { OwnStops } from './store-stops.ts'
 
 /** Records at the end of the audit that are verified when it is opened; `sluice audit verify` follows all of them. */
 const VERIFIED_AT_OPEN = 1_000
@@ -37,6 +38,7 @@ export class EnforcementStore implements SharedChain {
   readonly file: string
   readonly rules: OwnRules
   readonly leases: OwnLeases
+  readonly stops: OwnStops
   readonly plans: Documents
   readonly changes: Documents
   readonly chain: AuditChain
@@ -47,6 +49,7 @@ export class EnforcementStore implements SharedChain {
     this.file = file
     this.rules = new OwnRules(db)
     this.leases = new OwnLeases(db)
+    this.stops = new OwnStops(db)
     this.plans = new Documents(db, 'plan')
     this.changes = new Documents(db, 'change')
     const head = file === ':memory:' ? headInMemory() : headFile(headPath(file))

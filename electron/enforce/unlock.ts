@@ -145,7 +145,11 @@ export class Unlock {
     if (wasOpen) this.#parts.onLock(why)
   }
 
-  /** Compares the clocks; to be called at every sample, so that a sleep is noticed before the next write. */
+  /**
+   * Compares the clocks; to be called at every sample, so that a sleep is noticed before the next write. The steady clock is
+   * `performance.now()`, which on Linux stands still while the machine is suspended; where it does not, whoever samples notices that
+   * nothing ran (SleepWatch). Waiting for a server moves both alike.
+   */
   look(): void {
     const now = { nowMs: this.#nowMs(), steadyMs: this.#steadyMs() }
     const jumpMs = now.nowMs - this.#last.nowMs - (now.steadyMs - this.#last.steadyMs)

@@ -10,6 +10,7 @@ import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
 import type { SandboxDesk } from './sandbox/desk.ts'
 import type { ShellDesk } from './shell/desk.ts'
+import { enterEnforce } from './clusters/other-consoles.ts'
 import { stopAll, stopScript } from './clusters/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { implementation, refusal } from './implementation.ts'
@@ -93,11 +94,11 @@ export function makeRouter(parts: RouterParts) {
         setSpeed(input.speed)
         monitor.changed()
       }),
-      setMode: os.source.setMode.handler(({ input, errors }) => {
-        const { guard, monitor } = onScreen.console
-        const may = guard?.mayEnter(input.mode)
-        if (may && !may.ok) throw errors.REFUSED(refusal(may.error))
-        const chosen = monitor.setMode(input.mode)
+      setMode: os.source.setMode.handler(async ({ input, errors }) => {
+        const { console } = onScreen
+        const { monitor } = console
+        const chosen =
+          input.mode === 'enforce' ? await enterEnforce(console, input.takeOver) : monitor.setMode(input.mode)
         monitor.changed()
         if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
       }),

@@ -189,6 +189,21 @@ describe('stopping everything', () => {
     expect(has('stop-all')).toBe(false)
   })
 
+  it('says whether it is certain, and names consoles elsewhere that may write again', async () => {
+    const others = [{ host: 'oss01', console: `ada@login03${HOSTILE}`, lease: 'sluice-lease-ada--login03-0000a1-3' }]
+    await show(StopDialog, status(), {
+      ends: [{ host: 'oss01', state: 'unknown', detail: '' }],
+      stop: { state: 'uncertain', others },
+    })
+    await useEnforcementStore().openStop()
+    await flushPromises()
+    await click(find('stop-all'))
+    await click(find('stop-all'))
+    expect(find('stop-result').textContent).toContain('Not certain')
+    expect(find('stop-other').textContent).toContain('ada@login03')
+    expect(document.body.textContent).not.toContain('\u202E')
+  })
+
   it('forgets the first press after five seconds', async () => {
     vi.useFakeTimers()
     await show(StopDialog)

@@ -8,6 +8,8 @@ import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
+import type { LeaseKeeper } from '#electron/enforce/lease.ts'
+import type { StopRecords } from '#electron/enforce/store-stops.ts'
 import { History } from '#electron/history/history.ts'
 import { demoScenario, readScenario } from '#electron/host/scenario-file.ts'
 
@@ -78,6 +80,9 @@ export interface Setup {
   /** Put between the console and every node: to fail, or to do something first. */
   readonly around?: (node: NodeConnection, nowNs: () => number) => NodeConnection
   readonly history?: History
+  /** Stops and leases as a data folder has them. */
+  readonly stops?: StopRecords | undefined
+  readonly leases?: LeaseKeeper | undefined
   /** Called before a record is kept; may throw. */
   readonly onAudit?: (record: AuditRecord) => void
 }
@@ -128,6 +133,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     options: loopOptionsOf(scenario),
     fences: setup.fences ?? MODEL_FENCES,
     metadata: metadataSettingsOf(scenario),
+    ...{ stops: setup.stops, leases: setup.leases },
   })
   return {
     source,

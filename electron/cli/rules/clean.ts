@@ -30,12 +30,15 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
   const { console, name } = cluster
   const stopped = await stopAll(console)
   if (!stopped.ok) return stopJson(stopped.error, json, EXIT.failed)
-  const { removed, nodes } = stopped.value
-  for (const l of console.store?.leases.of(name) ?? []) {
-    if (nodes.some((n) => n.host === l.host && n.state === 'done')) console.store?.leases.end(name, l.host, l.unit)
+  const { removed, nodes, state, others } = stopped.value
+  if (json) line(jsonText({ cluster: name, removed, state, nodes, others }))
+  else {
+    const ends = nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`)
+    const elsewhere = others.map(
+      (o) => `${o.host}: ${o.console} had ${o.lease} there; it may write again if it is told to`,
+    )
+    line([...ends, ...elsewhere, `${removed} removed, ${state}`].map(plain).join('\n'))
   }
-  if (json) line(jsonText({ cluster: name, removed, nodes }))
-  else line([...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`), `${removed} removed`].map(plain).join('\n'))
   return codeOf(nodes)
 }
 

@@ -17,7 +17,6 @@ export function commandDesk({ console }: OpenCluster, store: EnforcementStore, o
   const { guard, monitor } = console
   const desk = new RuleDesk(monitor, {
     ...options,
-    alone: true,
     mayWrite: () => {
       const may = guard?.mayEnter('enforce')
       return may && !may.ok ? may.error : undefined

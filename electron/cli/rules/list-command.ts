@@ -6,7 +6,7 @@ import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening } from '../live.ts'
 import { EXIT, jsonText, line, must, plain } from '../output.ts'
 import { commandDesk, openStore } from './command-desk.ts'
-import { listedNodes, listTable } from './list.ts'
+import { listedNodes, listTable, timersOf } from './list.ts'
 
 export interface ListOptions {
   readonly json?: true
@@ -23,7 +23,8 @@ export async function list(name: string, { json, service }: ListOptions, command
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service)
+  const timers = await timersOf(cluster, service)
+  const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service, timers)
   const of = new Set(cluster.console.monitor.serversOf(service))
   const missing = cluster.missing().filter((m) => !of.has(m.host) || !nodes.some((n) => n.host === m.host))
   if (json) line(jsonText({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))

@@ -2,12 +2,17 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { DEFAULT_RULE, writtenRules } from '#core/control/server-rules.ts'
+import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { covers, readTimers, type FoundTimer } from '../../enforce/expiry.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import type { OwnRule } from '../../enforce/store-rules.ts'
 import { presentServers } from '../../host/rules/servers.ts'
 import type { OpenCluster } from '../live.ts'
 import { plain } from '../output.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
+
+const ANSWER_MS = 10_000
 
 /** sluice: started by an operator from this data folder. controller: of a controller, whoever runs it. other: somebody else's. */
 type Owner = 'sluice' | 'controller' | 'built-in' | 'other'
@@ -40,11 +45,39 @@ const ownerOf = (name: string, own: OwnRule | undefined): Owner =>
 
 const policy = (arg: string | undefined): string | null => (arg === undefined ? null : `tbf ${arg}`.trim())
 
+/** Seconds until the first timer of the server stops the rule, whoever made it; undefined where none is known. */
+function leftOf(timers: readonly FoundTimer[] = [], service: ServiceName, r: RuleLine): number | undefined {
+  const stop = { parameter: SERVICES[service].rules, queue: r.queue, name: r.name }
+  const left = timers.filter((t) => covers(t, [stop])).flatMap((t) => t.leftS ?? [])
+  return left.length === 0 ? undefined : Math.min(...left)
+}
+
+function expiryOf(own: OwnRule | undefined, leftS: number | undefined, nowMs: number): { expires?: string } {
+  const atMs = own?.expiresMs ?? (leftS === undefined ? undefined : nowMs + leftS * 1000)
+  return atMs === undefined ? {} : { expires: new Date(atMs).toISOString() }
+}
+
+/** Timers of ours on the servers of a service, whichever console made them; none of a server that does not tell. */
+export async function timersOf(
+  { console: { monitor } }: OpenCluster,
+  service: ServiceName,
+): Promise<Map<string, FoundTimer[]>> {
+  const found = await Promise.all(
+    monitor.serversOf(service).map(async (host): Promise<[string, FoundTimer[]]> => {
+      const node = monitor.missing.has(host) ? undefined : monitor.node(host)
+      const read = node && (await readTimers(node, ANSWER_MS))
+      return [host, read?.ok ? read.value : []]
+    }),
+  )
+  return new Map(found)
+}
+
 export function listedNodes(
   { name, console }: OpenCluster,
   desk: RuleDesk,
   store: EnforcementStore,
   service: ServiceName,
+  timers: ReadonlyMap<string, readonly FoundTimer[]> = new Map(),
 ): ListedNode[] {
   const { monitor } = console
   return presentServers(monitor, service, desk.rules).map((server) => {
@@ -58,7 +91,7 @@ export function listedNodes(
         ...{ queue: r.queue, cpt: r.cpt, rank, name: r.name, match: r.conditions, rate: r.rate, classes: r.ref },
         owner: ownerOf(r.name, own),
         ...(own ? { reason: own.reason, by: own.owner, change: own.change } : {}),
-        ...(own && own.expiresMs !== null ? { expires: new Date(own.expiresMs).toISOString() } : {}),
+        ...expiryOf(own, leftOf(timers.get(server.server), service, r), monitor.nowMs()),
       }
     })
     const version = monitor.reading(server.server)?.version?.text ?? ''

@@ -3,6 +3,7 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
+import { otherConsoles, othersText } from '../../host/clusters/other-consoles.ts'
 import { changeDocumentOf } from '../../host/rules/desk-record.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
@@ -75,6 +76,10 @@ export async function sendStaged(
 ): Promise<Result<Sent>> {
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
+  const others = await otherConsoles(cluster.console)
+  if (others.length > 0) {
+    process.stderr.write(`sluice: a controller of another console runs on it: ${plain(othersText(others))}\n`)
+  }
   const plan = desk.plan(service)
   const sentId = desk.policies.plan(service)?.planId ?? plan.planId
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)

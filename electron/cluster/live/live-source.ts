@@ -2,9 +2,7 @@
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ClusterSource, NodeConnection } from '../connection.ts'
 import type { JobIdSettings } from '../job-id-watch.ts'
-
-/** Longest step of the clock between two looks that is not taken for a sleep of this machine, ms. */
-const SLEPT_MS = 30_000
+import { SleepWatch } from './sleep-watch.ts'
 
 export class LiveSource implements ClusterSource {
   readonly kind = 'LIVE'
@@ -21,6 +19,7 @@ export class LiveSource implements ClusterSource {
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
   #isStopped = false
+  #sleep: SleepWatch | undefined
 
   /** @param startMs  Unix ms that ns are counted from. */
   constructor(
@@ -67,12 +66,10 @@ export class LiveSource implements ClusterSource {
    */
   start(onTick: (atNs: number) => Promise<void>, onSlept: (ms: number) => void = () => undefined): void {
     let dueMs = performance.now()
-    let lastWallMs = Date.now()
+    const sleep = (this.#sleep = new SleepWatch(onSlept))
+    sleep.start()
     const turn = async (): Promise<void> => {
-      const wallMs = Date.now()
-      const periodMs = this.#periodNs / NS_PER_MS
-      if (wallMs - lastWallMs > SLEPT_MS + periodMs) onSlept(wallMs - lastWallMs)
-      lastWallMs = wallMs
+      sleep.look()
       await onTick(this.nowNs())
       if (this.#isStopped) return
       dueMs = Math.max(dueMs + this.#periodNs / NS_PER_MS, performance.now())
@@ -88,6 +85,7 @@ export class LiveSource implements ClusterSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    this.#sleep?.stop()
     await this.#turn
   }
 }

@@ -1,9 +1,9 @@
 /** Begins to sample a live cluster: its part of the history, its audit, its monitor and its console. */
-import { randomBytes } from 'node:crypto'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit } from '../../enforce/audit.ts'
+import { newSession } from '../../enforce/console-name.ts'
 import { leaseKeeper } from '../../enforce/store-leases.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
@@ -28,12 +28,13 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
   const hosts = cluster.servers.map((s) => s.host).join(' ')
   history.beginSource('LIVE', source.cluster, hosts.slice(0, 500), sinceMs)
   const monitor = new ClusterMonitor({
-    ...{ source, history, session: randomBytes(3).toString('hex') },
+    ...{ source, history, session: newSession(thisUser()) },
     audit: auditOf(live, store),
     mode: 'observe',
     controller: 'adaptbf',
     probes: { off: cluster.input.off },
     leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
+    stops: store.ok ? store.value.stops.of(cluster.name) : undefined,
   })
   const guard = new Unlock({
     cluster: cluster.name,

@@ -1,27 +1,43 @@
 /** The global stop of the source on screen: every rule of ours goes, on every server that answers. */
-import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import type { ServiceName, StopResult } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { within } from '../../cluster/deadline.ts'
 import { servicesOf } from '../../cluster/service.ts'
 import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
 import { stopScriptText } from '../../enforce/stop-script.ts'
+import { thisUser } from '../../enforce/store.ts'
 import type { Console } from '../console.ts'
+import { settleMsOf } from './other-consoles.ts'
 
 /** Failures: READ_ONLY, and those of the record of what is enforced. */
-export async function stopAll(console: Console): Promise<Result<{ removed: number; nodes: NodeEnd[] }>> {
-  const { monitor, guard, facts, store } = console
+export async function stopAll(console: Console): Promise<Result<StopResult>> {
+  const { monitor, desk, guard, facts, store } = console
   const refused = guard?.mayRemove()
   if (refused) return fail(refused)
   const silent = new Set(facts.silent?.() ?? [])
   const stopped = await stopEverything({
     cluster: monitor.source.cluster,
     nodes: monitor.source.nodes.filter((n) => !silent.has(n.host)),
-    ...{ silent: [...silent], store, audit: monitor.audit },
+    ...{ silent: [...silent], store, audit: monitor.audit, session: monitor.session },
     nowMs: () => monitor.nowMs(),
-    stopControllers: () => void monitor.setMode('observe'),
+    // In an emulated world time stands still while it is looked at.
+    settleMs: monitor.source.kind === 'LIVE' ? settleMsOf(console) : 0,
+    stopControllers: () => {
+      try {
+        monitor.stops.record('stop', thisUser(), Date.now())
+      } finally {
+        monitor.setMode('observe')
+        desk.cancel()
+        // Whoever stops everything does not go on writing in passing.
+        guard?.lock('everything was stopped')
+      }
+    },
+    over: async (ms) => {
+      const [busy] = await Promise.all([monitor.over(ms), within(desk.over(), ms).catch(() => undefined)])
+      return desk.isSending ? new Set(monitor.allServers) : busy
+    },
   })
-  // Whoever stops everything does not go on writing in passing.
-  guard?.lock('everything was stopped')
   return ok(stopped)
 }
 

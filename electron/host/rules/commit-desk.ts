@@ -23,7 +23,10 @@ import { silentText } from './servers.ts'
 const CHANGES_KEPT = 20
 
 /** The desk whose staged changes are committed. */
-export interface StagingDesk extends Pick<DeskCore, 'monitor' | 'staged' | 'rules' | 'pending' | 'guard' | 'readNow'> {
+export interface StagingDesk extends Pick<
+  DeskCore,
+  'monitor' | 'staged' | 'rules' | 'pending' | 'guard' | 'stopped' | 'readNow'
+> {
   readonly options: DeskOptions
   readonly policies: PolicyDesk
   plan(service: ServiceName): DeskPlan
@@ -132,7 +135,8 @@ export class CommitDesk {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
-      stop: () => this.#desk.guard()?.why,
+      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why,
+      removesOnly: () => this.#desk.stopped() !== undefined,
       canaryS,
       ...options.sending,
       ...(run && {

@@ -22,8 +22,6 @@ export interface DeskOptions {
   readonly sending?: Pick<CommitParts, 'answerMs' | 'pausesMs'> | undefined
   /** Where rules of ours and the undo list are kept over a restart, and shared with commands; memory only without. */
   readonly store?: EnforcementStore | undefined
-  /** For a command that commits and ends: the mode of the controllers, which stay as they are, has no part in it. */
-  readonly alone?: boolean | undefined
 }
 
 export interface DeskCore {
@@ -37,6 +35,7 @@ export interface DeskCore {
   servers(service: ServiceName): ServerRules[]
   serverFacts(host: string): DeskServer
   guard(): Failure | undefined
+  stopped(): Failure | undefined
   busy(): Failure | undefined
   readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): Promise<ServersNow>
   sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts

@@ -87,6 +87,24 @@ describe('a change from draft to servers and back', () => {
   })
 })
 
+describe('a change that is committed by hand', () => {
+  it.each(['observe', 'advise'] as const)(
+    'needs no controller to enforce: in %s it is sent, and none is started',
+    async (mode) => {
+      const { c, desk: d } = await desk({ mode, controller: 'adaptbf' })
+      stage(d, 'start a jobid={1.hog.u1} rate=5')
+      expect(review(d)?.refused).toBeNull()
+      expect(await commit(d)).toMatchObject({ ok: true, value: { nodes: [{ state: 'done' }, { state: 'done' }] } })
+      await c.run(6)
+      expect(c.monitor.loop.mode).toBe(mode)
+      expect(c.writes().map((w) => /nrs_tbf_rule='?(?:reg )?(\w+) (\w+)/.exec(w.command)?.slice(1))).toEqual([
+        ['start', 'a'],
+        ['start', 'a'],
+      ])
+    },
+  )
+})
+
 describe('what is not sent', () => {
   it('anything before a commit, whatever was checked and staged', async () => {
     const { c, desk: d } = await desk()
@@ -102,6 +120,16 @@ describe('what is not sent', () => {
     stage(d, 'start a jobid={1.hog.u1} rate=5')
     expect(review(d)?.refused).toBeNull()
     expect(await commit(d)).toMatchObject({ ok: true })
+  })
+
+  it('a change while the cluster is locked', async () => {
+    const { c } = await desk({ mode: 'observe' })
+    const locked = { code: 'LOCKED', what: 'small is locked', why: 'its safe mode asks for an unlock' }
+    const d = new RuleDesk(c.monitor, { ...QUICK, mayWrite: () => locked })
+    stage(d, 'start a jobid={1.hog.u1} rate=5')
+    expect(review(d)?.refused?.code).toBe('LOCKED')
+    expect(await commit(d)).toMatchObject({ ok: false, error: { code: 'LOCKED' } })
+    expect(c.writes()).toEqual([])
   })
 
   it('a change whose target was typed wrongly', async () => {

@@ -10,6 +10,7 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { CommitParts } from '../../enforce/change.ts'
+import { WritePermit } from '../../enforce/store-stops.ts'
 import { CommitDesk, type Committed } from './commit-desk.ts'
 import type { CommitRun } from './commit-run.ts'
 import { planStaged, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
@@ -45,6 +46,7 @@ export class RuleDesk implements DeskCore {
   readonly #kept = new KeptPlans()
   readonly #upkeep: Upkeep
   readonly #commits: CommitDesk
+  readonly #permit: WritePermit
   /** Staged changes of policy. */
   readonly policies: PolicyDesk
   readonly #plans: Readonly<Record<ServiceName, Paced<DeskPlan>>> = {
@@ -56,6 +58,7 @@ export class RuleDesk implements DeskCore {
   constructor(monitor: ClusterMonitor, options: DeskOptions = {}) {
     this.monitor = monitor
     this.options = options
+    this.#permit = new WritePermit(monitor.source.cluster, monitor.stops)
     const record = options.store && new DeskRecord(options.store, monitor.source.cluster)
     this.rules = new OperatorRules(record)
     record?.refresh(this.rules)
@@ -70,6 +73,16 @@ export class RuleDesk implements DeskCore {
     this.cancel()
     await this.#commits.over()
     await this.#upkeep.stopBound(Infinity)
+  }
+
+  /** Resolves when nothing is being sent. */
+  async over(): Promise<void> {
+    await Promise.all([this.#commits.over(), this.#upkeep.over()])
+  }
+
+  /** Whether something is being sent. */
+  get isSending(): boolean {
+    return this.isCommitting || this.#upkeep.isSending
   }
 
   get changes(): readonly PastChange[] {
@@ -201,9 +214,14 @@ export class RuleDesk implements DeskCore {
     return longest > LONG_S ? `${target} for ${Math.ceil(longest / 3600)} h` : target
   }
 
-  /** What stands against any write now. */
+  /** What stands against any write now: a lock or read-only. The mode of the controllers has no part in what is committed by hand. */
   guard(): Failure | undefined {
     return this.options.mayWrite?.()
+  }
+
+  /** Why nothing more of what was committed may be sent: everything was stopped after it. */
+  stopped(): Failure | undefined {
+    return this.#permit.refusal()
   }
 
   /** Why a plan cannot be committed now; undefined when it can. */
@@ -219,6 +237,7 @@ export class RuleDesk implements DeskCore {
 
   /** Sends the reviewed plan; see `CommitDesk.commit`. */
   commit(service: ServiceName, planId: string, typed: string, canaryS?: number): Promise<Committed> {
+    if (!this.isCommitting) this.#permit.renew()
     return this.#commits.commit(service, planId, typed, canaryS)
   }
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Failure } from '#core/base/result.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
 import {
   byOthers,
   commit,
   ends,
-  LOCKED,
   QUICK,
-  quiet,
   review,
   ruleDesk,
   send,
@@ -16,7 +15,6 @@ import {
 } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { RuleDesk } from './desk.ts'
-import { liveJobs } from './servers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
@@ -42,24 +40,6 @@ const undo = (d: RuleDesk): void => {
 }
 const changes = (d: RuleDesk) => stagedFrame(d, { service: 'ost_io' }, 1).changes
 
-describe('a plan that was shown before a server fell silent', () => {
-  it('says that it does not answer and how old its last reading is, and still hits the jobs that it is about', async () => {
-    const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleDesk({ around })
-    stage(d, CAP, 600)
-    const { planId } = d.plan('ost_io')
-    const hit = (): string[] => liveJobs(c.monitor, 'ost_io').map((j) => j.jobId)
-    expect(hit()).toContain('1.hog.u1')
-    line.isCut = true
-    await c.run(8)
-    expect(d.since('ost_io', planId)).toEqual([
-      expect.stringMatching(/^oss02 does not answer: its last reading is \d s old$/),
-    ])
-    expect(review(d)?.refused?.why).toMatch(/^oss02 does not answer: its last reading is \d s old$/)
-    expect(hit()).toContain('1.hog.u1')
-  })
-})
-
 describe('undoing with a server that does not answer', () => {
   it('goes to the others at once, is shown as pending, and is sent when it answers again', async () => {
     const { line, around } = cutOff('oss02')
@@ -84,7 +64,9 @@ describe('undoing with a server that does not answer', () => {
   it('waits and says why while nothing may be written', async () => {
     const { line, around } = cutOff('oss02')
     let isLocked = false
-    const { c, desk: d } = await ruleDesk({ around }, quiet(), { mayWrite: () => (isLocked ? LOCKED : undefined) })
+    const mayWrite = (): Failure | undefined =>
+      isLocked ? { code: 'LOCKED', what: 'it', why: 'it is locked' } : undefined
+    const { c, desk: d } = await ruleDesk({ around }, undefined, { mayWrite })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
@@ -94,10 +76,26 @@ describe('undoing with a server that does not answer', () => {
     line.isCut = false
     await c.run(8)
     expect(standing(c, 'oss02')[0]).toBe('cap jobid={1.hog.u1} 20')
-    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; it was locked' }])
+    expect(changes(d)[1]?.pending).toEqual([{ host: 'oss02', why: 'it answers again; it is locked' }])
     isLocked = false
     await c.run(10)
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
+  })
+
+  it('is not sent by itself after everything was stopped', async () => {
+    const { line, around } = cutOff('oss02')
+    const { c, desk: d } = await ruleDesk({ around })
+    await send(d, [CAP, 600])
+    line.isCut = true
+    await c.run(5)
+    undo(d)
+    await commit(d)
+    c.monitor.stops.record('stop', 'ada@desk', 0)
+    line.isCut = false
+    const from = c.writes().length
+    await c.run(10)
+    expect(c.writes().slice(from)).toEqual([])
+    expect(changes(d)[1]?.pending).toMatchObject([{ why: expect.stringContaining('ada@desk stopped it') as string }])
   })
 
   it('of something else than a committed change is refused as before', async () => {

@@ -28,6 +28,7 @@ export class Upkeep {
   #lookedMs = 0
   #refreshedMs = 0
   #isSending = false
+  #sending: Promise<void> = Promise.resolve()
 
   constructor(desk: DeskCore) {
     this.#desk = desk
@@ -36,6 +37,11 @@ export class Upkeep {
   /** Whether something is being sent to a server. */
   get isSending(): boolean {
     return this.#isSending
+  }
+
+  /** Resolves when nothing is being sent. */
+  over(): Promise<void> {
+    return this.#sending
   }
 
   look(): void {
@@ -53,7 +59,7 @@ export class Upkeep {
     const isDue = this.#desk.rules.due(nowMs).length > 0
     if (!isDue && this.#desk.pending.all.length === 0) return
     this.#isSending = true
-    void this.#send(nowMs).finally(() => {
+    this.#sending = this.#send(nowMs).finally(() => {
       this.#isSending = false
       this.#desk.monitor.changed()
     })
@@ -132,7 +138,7 @@ export class Upkeep {
       pending.why = 'the server does not answer'
       return
     }
-    const guard = this.#desk.guard()
+    const guard = this.#desk.guard() ?? this.#desk.stopped()
     if (guard) {
       pending.why = `it answers again; ${guard.why ?? guard.what}`
       return

@@ -224,7 +224,7 @@ export interface SampleHost {
 /** Opens the connection to a host of its own. */
 export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost {
   const host: SampleHost = {
-    ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [] },
+    ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [], others: [] },
     check: () => [
       { kind: 'steps', host: 'cetus-mgs', steps: stepsTo('end') },
       { kind: 'end', ok: true },
@@ -275,7 +275,13 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
       setMode: note('setMode', () => undefined),
       lock: note('lock', () => undefined),
       unlock: note('unlock', () => ({ untilMs: Date.now() + 900_000 })),
-      stopAll: note('stopAll', () => ({ removed: 4, nodes: host.ends, ...host.stop })),
+      stopAll: note('stopAll', () => ({
+        removed: 4,
+        nodes: host.ends,
+        state: host.ends.every((n) => n.state === 'done') ? 'stopped' : 'uncertain',
+        others: [],
+        ...host.stop,
+      })),
       stopScript: note('stopScript', () => host.script),
     },
     clusters: {

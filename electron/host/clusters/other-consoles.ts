@@ -1,0 +1,147 @@
+/**
+ * Consoles that enforce on the same cluster: those of this data folder by the leases in the enforcement store, others by their leases on
+ * the servers. Enforce is entered beside none of them; taking over is asked for, on record, and they are seen to have left.
+ */
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { isLustreServer, type NodeConnection } from '../../cluster/connection.ts'
+import { SERVICES } from '../../cluster/service.ts'
+import { consoleName } from '../../enforce/console-name.ts'
+import { readTimers, type FoundTimer } from '../../enforce/expiry.ts'
+import type { Lease } from '../../enforce/lease.ts'
+import { readStanding, removeRules, type StandingRule } from '../../enforce/remove-rules.ts'
+import { displace, leasesOfOthers, othersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
+import { thisUser } from '../../enforce/store.ts'
+import type { Console } from '../console.ts'
+
+const ANSWER_MS = 10_000
+/** Longest wait until other processes of this data folder have left enforce, wall ms. */
+const LEAVE_MS = 12_000
+
+/** A live lease of another console. */
+export interface OtherLease {
+  readonly host: string
+  readonly console: string
+  readonly lease: string
+  /** Until its timer fires; null: not known. */
+  readonly leftS: number | null
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Servers that can be asked now. */
+function nodesOf({ monitor, facts }: Console): NodeConnection[] {
+  const silent = new Set(facts.silent?.() ?? [])
+  return monitor.source.nodes.filter((n) => isLustreServer(n) && !silent.has(n.host))
+}
+
+/** A period of any controller and the answer to a command fit between. */
+export const settleMsOf = ({ monitor }: Console): number =>
+  Math.max(SETTLE_MS, monitor.intervalNs / 1e6 + SETTLE_MS / 2)
+
+async function foundOn(node: NodeConnection, { monitor, store }: Console): Promise<FoundTimer[]> {
+  const timers = await readTimers(node, ANSWER_MS)
+  if (!timers.ok) return []
+  return othersOn(node.host, timers.value, { cluster: monitor.source.cluster, store, session: monitor.session })
+}
+
+/** Live leases of other consoles on the servers that answer; the emulator is nobody else's. */
+export async function otherConsoles(console: Console): Promise<OtherLease[]> {
+  const { monitor, store } = console
+  if (monitor.source.kind !== 'LIVE') return []
+  const now = monitor.nowMs()
+  const known = leasesOfOthers(store, monitor.source.cluster, now).map((l): OtherLease => ({
+    ...{ host: l.host, console: `${l.owner} (process ${l.pid})`, lease: l.unit },
+    leftS: Math.max(0, (l.expiresMs - now) / 1000),
+  }))
+  const found = await Promise.all(
+    nodesOf(console).map(async (node) => {
+      const timers = await foundOn(node, console)
+      return timers.map((t): OtherLease => ({
+        ...{ host: node.host, console: consoleName(t.unit), lease: t.unit, leftS: t.leftS ?? null },
+      }))
+    }),
+  )
+  return [...known, ...found.flat()]
+}
+
+/** Who enforces there, for people. */
+export function othersText(others: readonly OtherLease[]): string {
+  const [first] = others
+  if (!first) return ''
+  const left = first.leftS === null ? '' : `, ${Math.ceil(first.leftS)} s left`
+  const hosts = new Set(others.map((o) => o.host))
+  const more = hosts.size > 1 ? `, and ${hosts.size - 1} servers more` : ''
+  return `${first.console} holds a lease on ${first.host} (${first.lease}${left})${more}`
+}
+
+/**
+ * Enters enforce. Failures: those of the guard and of the mode; OTHER_CONSOLE (one enforces there, and it was not asked to take over);
+ * TAKE_OVER_FAILED (it did not leave).
+ */
+export async function enterEnforce(console: Console, takeOver: boolean): Promise<Result<undefined>> {
+  const { monitor, guard } = console
+  const may = guard?.mayEnter('enforce') ?? ok(undefined)
+  if (!may.ok || monitor.loop.mode === 'enforce') return may
+  const others = await otherConsoles(console)
+  if (others.length > 0) {
+    const taken = takeOver
+      ? await takeOverFrom(console, others)
+      : fail({
+          code: 'OTHER_CONSOLE',
+          what: `Another console enforces on ${monitor.source.cluster}`,
+          why: othersText(others),
+          unaffected: 'It goes on as it was; this one can watch.',
+          next: 'Watch, or take over: the other console then leaves enforce (--take-over).',
+        })
+    if (!taken.ok) return taken
+    // It took seconds: whoever locked it meanwhile meant it.
+    const still = guard?.mayEnter('enforce')
+    if (still && !still.ok) return still
+  }
+  return monitor.setMode('enforce')
+}
+
+async function takeOverFrom(console: Console, others: readonly OtherLease[]): Promise<Result<undefined>> {
+  const { monitor, store } = console
+  const { cluster } = monitor.source
+  const failed = (code: string, why: string, next: string): Result<undefined> =>
+    fail({ code, what: `${cluster} was not taken over`, why, unaffected: 'This console writes nothing.', next })
+  const names = [...new Set(others.map((o) => o.console))].join(', ')
+  const text = `take over from ${names}: ${others.map((o) => `${o.lease} on ${o.host}`).join(', ')}`
+  const atMs = monitor.nowMs()
+  try {
+    monitor.audit.write(atMs, cluster, 'mode', text)
+    monitor.stops.record('take-over', thisUser(), Date.now())
+  } catch (e) {
+    return failed('NOT_ON_RECORD', e instanceof Error ? e.message : String(e), 'Free space in the data folder.')
+  }
+  monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Mode', text, where: cluster })
+  const guards = await Promise.all(nodesOf(console).map((node) => removeOthers(node, console)))
+  const untilMs = performance.now() + LEAVE_MS
+  while (leasesOfOthers(store, cluster, monitor.nowMs()).length > 0 && performance.now() < untilMs) await pause(100)
+  await pause(settleMsOf(console))
+  const left = await otherConsoles(console)
+  for (const guard of guards) {
+    try {
+      await guard?.end(monitor.nowMs())
+    } catch {
+      // It fires within a minute and stops what is gone.
+    }
+  }
+  if (left.length === 0) return ok(undefined)
+  return failed('TAKE_OVER_FAILED', `it did not leave: ${othersText(left)}`, 'Ask whoever works there, or try again.')
+}
+
+/** Takes the leases of other consoles away, and the rules under them. @returns the timer that covers these meanwhile. */
+async function removeOthers(node: NodeConnection, console: Console): Promise<Lease | undefined> {
+  const { audit, session } = console.monitor
+  const others = await foundOn(node, console)
+  if (others.length === 0) return undefined
+  const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
+  const standing = (await readStanding(node, ANSWER_MS)) ?? []
+  const rules = standing.filter((r: StandingRule) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+  const nowMs = (): number => console.monitor.nowMs()
+  const guard = await displace(node, others, rules, { audit, session, nowMs, answerMs: ANSWER_MS, purpose: 'take' })
+  if (guard) await removeRules({ node, rules, units: [], audit, nowMs, answerMs: ANSWER_MS })
+  return guard
+}
