@@ -43,7 +43,7 @@ export function labFiles(folder: string, { cluster, nodes, identity, jump, setti
   }))
   writeFileSync(
     files.clusterFile,
-    stringify({ clusters: [{ name: cluster, env: 'DEV', ...settings, nodes: entries }] }),
+    stringify({ clusters: [{ name: cluster, env: 'DEV', core_share: 1, ...settings, nodes: entries }] }),
   )
   writeFileSync(files.knownHosts, nodes.map((n) => n.known).join('') + (jump?.knownLines() ?? ''))
   const aliases = nodes.map(({ name, port }) =>
