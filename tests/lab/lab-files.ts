@@ -46,7 +46,9 @@ export function labFiles(folder: string, { cluster, nodes, user, identity, jump,
   writeFileSync(
     files.clusterFile,
     // The accounts of a lab are its tests' own, and root may write there unless a test says otherwise.
-    stringify({ clusters: [{ name: cluster, env: 'DEV', allow_root: true, ...settings, nodes: entries }] }),
+    stringify({
+      clusters: [{ name: cluster, env: 'DEV', allow_root: true, core_share: 1, ...settings, nodes: entries }],
+    }),
   )
   writeFileSync(files.knownHosts, nodes.map((n) => n.known).join('') + (jump?.knownLines() ?? ''))
   const aliases = nodes.map(({ name, port }) =>

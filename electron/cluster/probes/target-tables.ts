@@ -17,7 +17,7 @@ const WORTH = 0.7
 /** Whole readings at least this often, and for this long where cutting down is of no use, s. */
 const WHOLE_EVERY_S = 60
 /** How long readings are whole after awk did not answer, s: twice as long each time. */
-const NO_AWK_S = { least: 30, most: 600 } as const
+const NO_AWK_S = { least: 60, most: 600 } as const
 /** Cut-down readings in a row that did not add up. */
 const FAILS_MOST = 3
 
@@ -122,7 +122,8 @@ export class TargetTables {
 
   #failed(answered: boolean): false {
     this.#fails++
-    if (this.#fails < FAILS_MOST) return false
+    // Once it is known to fail, one more failure is enough.
+    if (this.#fails < FAILS_MOST && this.#withoutAwk === 0) return false
     this.#fails = 0
     this.#withoutAwk = answered ? 0 : this.#withoutAwk + 1
     const pauseS = this.#pauseS

@@ -40,6 +40,22 @@ const undo = (d: RuleDesk): void => {
 }
 const changes = (d: RuleDesk) => stagedFrame(d, { service: 'ost_io' }, 1).changes
 
+describe('a plan that was shown before a server fell silent', () => {
+  it('says that it does not answer and how old its last reading is, and still hits the jobs that it is about', async () => {
+    const { line, around } = cutOff('oss02')
+    const { c, desk: d } = await ruleDesk({ around })
+    stage(d, CAP, 600)
+    const shown = review(d)
+    const hit = (): string[] => liveJobs(c.monitor, 'ost_io').map((j) => j.jobId)
+    expect(hit()).toContain('1.hog.u1')
+    line.isCut = true
+    await c.run(8)
+    const sent = await d.commit('ost_io', shown?.planId ?? '', shown?.typed ?? '')
+    expect(sent.ok ? '' : sent.error.why).toMatch(/^oss02 does not answer: its last reading is \d s old$/)
+    expect(hit()).toContain('1.hog.u1')
+  })
+})
+
 describe('undoing with a server that does not answer', () => {
   it('goes to the others at once, is shown as pending, and is sent when it answers again', async () => {
     const { line, around } = cutOff('oss02')
