@@ -104,12 +104,29 @@ describe.skipIf(noSshd !== '')('sluice probe', () => {
     expect(ended.stdout).toMatch(/reading +oss: \d+ bytes, [\d.]+ ms, [\d.]+ ms CPU/)
   })
 
+  it('says of a service that runs fifo that it has no rules, not that they cannot be read', async () => {
+    const fifo = {
+      ...params,
+      'ost.OSS.ost_io.nrs_policies': params['ost.OSS.ost_io.nrs_policies'].split('\n  - name: tbf')[0]!,
+    }
+    const { 'ost.OSS.ost_io.nrs_tbf_rule': _, ...others } = fifo
+    const plain = await startStandIn({ params: others, devices })
+    try {
+      const flags = ['-u', me, '-i', plain.key, '--trust', fingerprint(plain.sshd.hostKeys[0] as string), '--no-cost']
+      const ended = await sluice(`127.0.0.1:${plain.sshd.port}`, ...flags)
+      expect(ended.stdout).toMatch(/ost_io +fifo; no rules: tbf does not run\n/)
+    } finally {
+      plain.sshd.stop()
+    }
+  })
+
   it('ends with 3 and the fingerprint at an unknown host key, before any authentication', async () => {
     const ended = await sluice(...at, '--json')
     const shown = fingerprint(server.sshd.hostKeys[0] as string)
     expect(ended.code).toBe(3)
     expect(ended.stderr).toContain(shown)
     expect(JSON.parse(ended.stdout)).toMatchObject({ ok: false, error: { code: 'SSH_HOST_KEY_UNKNOWN' } })
+    expect(ended.stderr).toMatch(/FAILED host key /)
     const before = server.sshd.log().split('Accepted publickey').length
     expect((await sluice(...at, '--trust', shown, '--no-cost', '--json')).code).toBe(0)
     expect(server.sshd.log().split('Accepted publickey').length).toBe(before + 1)

@@ -97,9 +97,14 @@ describe('a server that is OSS and MDS', () => {
     expect(recent.rulesAt(HOST, sample)?.text).toContain(data[0])
     expect(recent.rulesAt(HOST, sample)?.text).not.toContain(metadata[0])
     expect(recent.rulesAt(`${HOST}/mdt`, sample)?.text).toContain(metadata[0])
-    expect(new Set(c.history.reader().rulesAt(c.monitor.nowMs()).map((r) => r.server))).toEqual(
-      new Set([HOST, 'oss02', `${HOST}/mdt`, `${HOST}/mdt_readpage`]),
-    )
+    expect(
+      new Set(
+        c.history
+          .reader()
+          .rulesAt(c.monitor.nowMs())
+          .map((r) => r.server),
+      ),
+    ).toEqual(new Set([HOST, 'oss02', `${HOST}/mdt`, `${HOST}/mdt_readpage`]))
     const stopped = await stopEverything({
       ...{ cluster: 'one', nodes: c.source.nodes, store: undefined, audit: c.audit, nowMs: () => c.monitor.nowMs() },
       session: c.monitor.session,

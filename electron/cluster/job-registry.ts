@@ -6,12 +6,15 @@ import type { JobDelta } from '#core/lustre/job-deltas.ts'
 interface SecondOfJob {
   readonly ops: Map<string, number>
   dataRpcs: number
+  dataBytes: number
   serviceUsecs: number
 }
 
-const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, serviceUsecs: 0 })
+const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, dataBytes: 0, serviceUsecs: 0 })
 
 const COLOURS = 7
+/** Part of the reads and writes of late that still counts a second later: those of the last half minute weigh most. */
+const KEPT = 0.9
 
 export class Job {
   readonly jobId: string
@@ -25,6 +28,8 @@ export class Job {
   lastActiveMs: number
   /** Index of its categorical ink, 0 = other. */
   colour = 0
+  /** Reads and writes of late, each second weighing less as it ages; as long as the job is idle they stay in proportion. */
+  #recentData = { rpcs: 0, bytes: 0 }
   #second = newSecond()
   #lastSecond = newSecond()
   /** Targets on which it was seen. */
@@ -36,6 +41,10 @@ export class Job {
     this.lastActiveMs = firstSeenMs
   }
 
+  get recentData(): { readonly rpcs: number; readonly bytes: number } {
+    return this.#recentData
+  }
+
   get lastSecond(): Readonly<SecondOfJob> {
     return this.#lastSecond
   }
@@ -44,10 +53,16 @@ export class Job {
   count(d: JobDelta, scale = 1): void {
     for (const [op, n] of d.ops) this.#second.ops.set(op, (this.#second.ops.get(op) ?? 0) + n * scale)
     this.#second.dataRpcs += d.dataRpcs * scale
+    this.#second.dataBytes += (d.readBytes + d.writeBytes) * scale
     this.#second.serviceUsecs += d.serviceUsecs * scale
   }
 
   endSecond(): void {
+    const { dataRpcs, dataBytes } = this.#second
+    if (dataRpcs > 0) {
+      const { rpcs, bytes } = this.#recentData
+      this.#recentData = { rpcs: KEPT * rpcs + dataRpcs, bytes: KEPT * bytes + dataBytes }
+    }
     this.#lastSecond = this.#second
     this.#second = newSecond()
   }

@@ -211,6 +211,18 @@ shift 2; exec ${bin} "$@"`
     expect(none.step('lctl')).toMatchObject({ state: 'bad', detail: 'there is no lctl on it' })
   })
 
+  it('that sudo would let lctl run on, and that has none, lacks lctl, not a line of sudoers', async () => {
+    const sudo = `[ "$2" = -l ] && { cat <<'END'\n${LISTED}END\nexit 0; }\necho "sudo: $2: command not found" >&2; exit 1`
+    await start({ uid: 1000, sudo, programs: { lctl: null } })
+    const { found, step } = await look(server)
+    expect(found).toMatchObject({
+      ok: false,
+      error: { code: 'NO_LCTL', next: expect.stringMatching(/Lustre server packages/) as string },
+    })
+    expect(step('lctl')).toMatchObject({ state: 'bad', detail: 'there is no lctl on it' })
+    expect(step('lctl').fix).not.toMatch(/NOPASSWD/)
+  })
+
   it('with the modules not loaded says so, with the version of the tool', async () => {
     await start({})
     const { found, step } = await look(server)

@@ -217,7 +217,7 @@ class Discovery {
     }
     const tool = readVersion((await this.#ask('lctl', 'lctl --version')).stdout.replace(/^lctl /m, ''))
     this.#note({ versionText: tool.versionText })
-    const next = 'Load Lustre on it (modprobe lustre) or mount its targets, then connect again.'
+    const next = 'Load Lustre on it (modprobe lustre) or mount its targets; it is tried again by itself.'
     const why = `lctl ${tool.versionText} is there, the modules are not loaded: ${saidBy(read)}`
     this.#list.end('lctl', 'bad', why, next)
     return this.#refuse('LUSTRE_NOT_LOADED', 'Lustre is not loaded', why, next)

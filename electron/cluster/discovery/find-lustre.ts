@@ -91,7 +91,7 @@ export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> 
     return end(
       'watch',
       'nothing is set up: no target is mounted',
-      'Mount its targets; they are found at the next connect.',
+      'Mount its targets; they are then found by themselves.',
     )
   }
   if (roles.length === 0)
@@ -99,7 +99,7 @@ export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> 
   if (ill.length > 0)
     return end('watch', `${what}; ${some(ill)}`, 'See dmesg on the server: a target that is not UP serves nobody.')
   if (targets.length === 0 && !roles.includes('mgs')) {
-    return end('watch', what, 'Mount its targets; they are found at the next connect.')
+    return end('watch', what, 'Mount its targets; they are then found by themselves.')
   }
   if (roles.length === 1 && targets.length === 0) {
     return end('ok', `mgs alone: no target to sample, ${count(expected.length, 'target')} on its books`)

@@ -52,8 +52,14 @@ export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
   rpcsAfter: r.rpcsAfter ?? null,
 })
 
-/** Mean size of a job's RPCs: exact sums where they are printed, else the bins. */
+/**
+ * Mean size of a job's RPCs: of those of late where bytes are counted; of all since its entries began before that, exact sums where they
+ * are printed, else the bins.
+ */
 export function rpcSizeOf(desk: RuleDesk, jobId: string): RpcSize | undefined {
+  const recent = desk.monitor.jobs.find(jobId)?.recentData
+  const now = recent && sizeOfMean(recent.bytes, recent.rpcs)
+  if (now) return now
   let bytes = 0
   let samples = 0
   const hist = new Map<number, number>()
