@@ -1,8 +1,8 @@
 /** How a cluster is reached, and whose clock its samples carry. */
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
+import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { TargetInside } from './inside.ts'
-import type { JobIdSettings } from './job-id-watch.ts'
 
 /**
  * A node is a shell. Nothing above this interface knows whether an SSH session or an emulated node answers.
@@ -42,6 +42,9 @@ export const isLustreServer = ({ roles }: Pick<NodeConnection, 'roles'>): boolea
 /** Commands as they are sent to a node. */
 export const literals = (node: NodeConnection | undefined, commands: readonly string[]): string[] =>
   commands.map((c) => node?.literal?.(c) ?? c)
+
+/** How job ids are made, by server; undefined: the server does not tell. */
+export type JobIdSettings = ReadonlyMap<string, JobIdSetting | undefined>
 
 /** Where samples come from, and whose clock they carry. */
 export interface ClusterSource {

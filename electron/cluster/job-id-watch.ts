@@ -8,14 +8,17 @@ import { jobOwners, MODEL_JOB_OWNERS, type JobIdSetting, type JobOwners } from '
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
-import { isLustreServer, type ClusterSource, type ExecResult, type NodeConnection } from './connection.ts'
+import {
+  isLustreServer,
+  type ClusterSource,
+  type ExecResult,
+  type JobIdSettings,
+  type NodeConnection,
+} from './connection.ts'
 
 /** Settings are read again after this in enforce, ns. */
 const AGAIN_NS = 10 * NS_PER_S
 const READ = getParamCommand('jobid_var', 'jobid_name')
-
-/** Settings by server; undefined: the server does not tell. */
-export type JobIdSettings = ReadonlyMap<string, JobIdSetting | undefined>
 
 const textOf = ({ variable, name }: JobIdSetting): string => `jobid_var=${variable} jobid_name=${name}`
 
