@@ -8,7 +8,6 @@ import type {
   ServerInput,
   ShownKey,
 } from '#core/api/clusters.ts'
-import type { OtherLease } from '#core/api/parts.ts'
 import type { Client } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 
@@ -217,14 +216,13 @@ export interface SampleHost {
   acks: number
   script: { text: string; rules: number }
   ends: { host: string; state: 'done' | 'failed' | 'rolled back' | 'unknown' | 'not sent'; detail: string }[]
-  /** More of the answer to a stop. */
-  stop?: { state: 'stopped' | 'uncertain'; others: OtherLease[] }
+  others: { host: string; console: string; lease: string }[]
 }
 
 /** Opens the connection to a host of its own. */
 export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost {
   const host: SampleHost = {
-    ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [] },
+    ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [], others: [] },
     check: () => [
       { kind: 'steps', host: 'cetus-mgs', steps: stepsTo('end') },
       { kind: 'end', ok: true },
@@ -264,7 +262,12 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
       setMode: note('setMode', () => undefined),
       lock: note('lock', () => undefined),
       unlock: note('unlock', () => ({ untilMs: Date.now() + 900_000 })),
-      stopAll: note('stopAll', () => ({ removed: 4, nodes: host.ends, ...host.stop })),
+      stopAll: note('stopAll', () => ({
+        removed: 4,
+        nodes: host.ends,
+        state: host.ends.every((n) => n.state === 'done') ? 'stopped' : 'uncertain',
+        others: host.others,
+      })),
       stopScript: note('stopScript', () => host.script),
     },
     clusters: {
