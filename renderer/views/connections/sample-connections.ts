@@ -8,7 +8,6 @@ import type {
   ServerInput,
   ShownKey,
 } from '#core/api/clusters.ts'
-import type { OtherLease } from '#core/api/parts.ts'
 import type { Client } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 
@@ -217,8 +216,7 @@ export interface SampleHost {
   acks: number
   script: { text: string; rules: number }
   ends: { host: string; state: 'done' | 'failed' | 'rolled back' | 'unknown' | 'not sent'; detail: string }[]
-  /** More of the answer to a stop. */
-  stop?: { state: 'stopped' | 'uncertain'; others: OtherLease[] }
+  others: { host: string; console: string; lease: string }[]
 }
 
 /** Opens the connection to a host of its own. */
@@ -279,8 +277,7 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
         removed: 4,
         nodes: host.ends,
         state: host.ends.every((n) => n.state === 'done') ? 'stopped' : 'uncertain',
-        others: [],
-        ...host.stop,
+        others: host.others,
       })),
       stopScript: note('stopScript', () => host.script),
     },
