@@ -42,6 +42,7 @@ import { metadataFrame, padllChange, padllPlane, policiesCheck, policiesInput } 
 import { errors } from './parts.ts'
 import { papersEvent, papersList, papersRunInput } from './papers.ts'
 import { changeTerms, checkInput, nodeEnd, ruleCheck, ruleForm, service, stagedFrame } from './rule-edits.ts'
+import { serverFrame, serverPlace } from './server-frame.ts'
 import { sandboxVerbs } from './sandbox-verbs.ts'
 import { searchVerbs } from './search.ts'
 import { shellVerbs } from './shell.ts'
@@ -133,6 +134,7 @@ export const contract = {
     job: oc
       .input(stream.extend({ windowMs, againstMs, target, jobId: z.string().min(1).max(128) }))
       .output(eventIterator(jobFrame)),
+    server: oc.input(stream.extend(serverPlace.shape)).output(eventIterator(serverFrame)),
     rules: oc
       .input(
         stream.extend({
