@@ -51,6 +51,7 @@ import {
   stagedFrame,
   stopResult,
 } from './rule-edits.ts'
+import { serverFrame, serverPlace } from './server-frame.ts'
 import { sandboxVerbs } from './sandbox-verbs.ts'
 import { searchVerbs } from './search.ts'
 import { shellVerbs } from './shell.ts'
@@ -148,6 +149,7 @@ export const contract = {
     job: oc
       .input(stream.extend({ windowMs, againstMs, target, jobId: z.string().min(1).max(128) }))
       .output(eventIterator(jobFrame)),
+    server: oc.input(stream.extend(serverPlace.shape)).output(eventIterator(serverFrame)),
     rules: oc
       .input(
         stream.extend({

@@ -168,7 +168,7 @@ export type HistoryFrame = z.infer<typeof historyFrame>
 export const csvQuery = z.object({
   fromMs: ms,
   toMs: ms,
-  what: z.enum(['jobs', 'targets', 'cluster', 'events', 'rules']),
+  what: z.enum(['jobs', 'targets', 'cluster', 'events', 'rules', 'disk', 'timeouts']),
   /** null: the finest that reaches back so far. */
   tier: tierId.nullable().default(null),
   by: groupBy.default('job'),

@@ -5,6 +5,7 @@
  */
 import type { CsvQuery, GroupBy, TierId } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { BRW_KEPT, type BrwKept } from '#core/lustre/brw-stats.ts'
 import { recordAt } from './one-series.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, type Block, type HistoryReader, type KeptJob } from './reader.ts'
 import { sevenDigits } from './seven-digits.ts'
@@ -160,6 +161,29 @@ function* ruleRows(reader: HistoryReader, q: CsvQuery): Rows {
   }
 }
 
+/** A row a bin; of bins that held nothing there is none. */
+function* diskRows(reader: HistoryReader, q: CsvQuery): Rows {
+  for (const { atMs, target, seconds, bins } of reader.brwBetween(q.fromMs, q.toMs - 1)) {
+    for (const quantity of BRW_KEPT) {
+      for (const [upper, reads, writes] of bins[quantity] ?? []) {
+        yield [isoOf(atMs), target, seconds, DISK_QUANTITIES[quantity], upper, reads, writes]
+      }
+    }
+  }
+}
+const DISK_QUANTITIES: Readonly<Record<BrwKept, string>> = {
+  sizeBytes: 'size_bytes',
+  timeMs: 'time_ms',
+  inFlight: 'in_flight',
+  fragments: 'fragments',
+}
+
+function* timeoutRows(reader: HistoryReader, q: CsvQuery): Rows {
+  for (const r of reader.timeoutsBetween(q.fromMs, q.toMs - 1)) {
+    yield [isoOf(r.atMs), r.node, r.service, r.cpt, r.current, r.worst, isoOf(r.worstAtS * 1000)]
+  }
+}
+
 function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly string[]; readonly rows: Rows } {
   const tier = q.tier ?? reader.tierFor(q.fromMs, q.toMs - 1, Infinity)
   switch (q.what) {
@@ -181,6 +205,16 @@ function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly 
       }
       return { head: ['time', ...CLUSTER_COLUMNS.map((c) => heads[c])], rows: clusterRows(reader, tier, q) }
     }
+    case 'disk':
+      return {
+        head: ['time', 'target', 'seconds', 'quantity', 'up_to', 'reads', 'writes'],
+        rows: diskRows(reader, q),
+      }
+    case 'timeouts':
+      return {
+        head: ['time', 'node', 'service', 'cpt', 'estimate_s', 'worst_s', 'worst_at'],
+        rows: timeoutRows(reader, q),
+      }
     case 'events':
       return { head: ['time', 'kind', 'level', 'subject', 'where', 'text'], rows: eventRows(reader, q) }
     case 'rules':
@@ -231,7 +265,7 @@ export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvP
 /** The same for a stream: others have their turn between two parts. Failures: CSV_EMPTY where nothing is kept of the span. */
 export function csvParts(reader: HistoryReader, query: CsvQuery): Result<AsyncGenerator<CsvPart, void, void>> {
   const kept = reader.kept()
-  const hasRows = query.what === 'events' || query.what === 'rules'
+  const hasRows = query.what !== 'jobs' && query.what !== 'targets' && query.what !== 'cluster'
   if (!hasRows && (!kept || kept.toMs < query.fromMs || kept.fromMs >= query.toMs)) {
     return fail({
       code: 'CSV_EMPTY',

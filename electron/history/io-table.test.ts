@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
+import { csvText } from './csv.ts'
 import { History } from './history.ts'
 import type { BrwRecord, TimeoutRecord } from './io-table.ts'
 import type { JobFacts } from './records.ts'
@@ -59,6 +60,27 @@ describe('disk I/O and service estimates in the history', () => {
     ])
     expect([...reader.timeoutsBetween(NOW, NOW + 1)]).toHaveLength(2)
     again.close()
+  })
+
+  it('are written as CSV, a row a bin and a row a CPT', () => {
+    const history = open()
+    history.beginSource('LIVE', 'prod', '', NOW)
+    history.recordBrw(NOW, 'oss01', [brw({ target: '=1+1' })])
+    history.recordTimeouts(NOW, 'oss01', [timeout()])
+    history.flush()
+    const text = (what: 'disk' | 'timeouts'): string =>
+      [...csvText(history.reader(), { fromMs: NOW, toMs: NOW + 1, what, tier: null, by: 'job' })]
+        .map((p) => p.text)
+        .join('')
+    expect(text('disk')).toBe(
+      "time,target,seconds,quantity,up_to,reads,writes\r\n2026-01-02T00:00:00.000Z,'=1+1,60,size_bytes,4096,1,2\r\n" +
+        "2026-01-02T00:00:00.000Z,'=1+1,60,time_ms,8,3,0\r\n",
+    )
+    expect(text('timeouts')).toBe(
+      'time,node,service,cpt,estimate_s,worst_s,worst_at\r\n' +
+        '2026-01-02T00:00:00.000Z,oss01,ost_io,0,5,31,2025-12-29T09:20:00.000Z\r\n',
+    )
+    history.close()
   })
 
   it('are kept for a day', () => {

@@ -43,7 +43,7 @@ const binsOf = z.object({
 export function readBins(text: string): BrwBins | undefined {
   try {
     const read = binsOf.safeParse(JSON.parse(text)).data
-    return read && (Object.fromEntries(Object.entries(read).filter(([, rows]) => rows !== undefined)) as BrwBins)
+    return read && Object.fromEntries(Object.entries(read).filter(([, rows]) => rows !== undefined))
   } catch {
     return undefined
   }

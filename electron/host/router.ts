@@ -149,6 +149,7 @@ export function makeRouter(parts: RouterParts) {
       overview: os.views.overview.handler((call) => stream(call, (input, seq) => onScreen.views.overview(input, seq))),
       jobs: os.views.jobs.handler((call) => stream(call, (input, seq) => onScreen.views.jobs(input, seq))),
       job: os.views.job.handler((call) => stream(call, (input, seq) => onScreen.views.job(input, seq))),
+      server: os.views.server.handler((call) => stream(call, (input, seq) => onScreen.views.server(input, seq))),
       linked: os.views.linked.handler((call) => stream(call, (input, seq) => onScreen.views.linked(input, seq))),
       metadata: os.views.metadata.handler((call) => stream(call, (input, seq) => onScreen.views.metadata(input, seq))),
       locks: os.views.locks.handler((call) => stream(call, (input, seq) => onScreen.views.locks(input, seq))),

@@ -3,6 +3,7 @@ import type { StatusFrame, StripFrame, OverviewFrame, JobsFrame, JobFrame, Rules
 import type { LinkedFrame } from '#core/api/linked.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
+import type { ServerFrame } from '#core/api/server-frame.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { jobFrame } from './views/job.ts'
@@ -15,6 +16,7 @@ import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
 import { overviewFrame } from './views/overview.ts'
 import { rulesFrame } from './views/rules.ts'
+import { liveReadings, serverFrame } from './views/server.ts'
 import { stagedFrame } from './views/staged.ts'
 import { statusFrame } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
@@ -32,6 +34,7 @@ export interface ViewSet {
   readonly overview: Frame<Parameters<typeof overviewFrame>[1], OverviewFrame>
   readonly jobs: Frame<Parameters<typeof jobsFrame>[1], JobsFrame>
   readonly job: Frame<Parameters<typeof jobFrame>[1], JobFrame>
+  readonly server: Frame<Parameters<typeof serverFrame>[2], ServerFrame>
   readonly linked: Frame<Parameters<typeof linkedFrame>[1], LinkedFrame>
   readonly rules: Frame<Parameters<typeof rulesFrame>[1], RulesFrame>
   readonly metadata: Frame<Parameters<typeof metadataFrame>[1], MetadataFrame>
@@ -47,12 +50,14 @@ export function viewsOf(console: Console): ViewSet {
   const { monitor, desk } = console
   const viewed = new LongView(monitor)
   const find = findIn(viewed)
+  const readings = liveReadings(monitor)
   return {
     status: (q, seq) => statusFrame(console, q, seq),
     strip: (q, seq) => stripFrame(viewed, q, seq),
     overview: (q, seq) => overviewFrame(viewed, q, seq, find),
     jobs: (q, seq) => jobsFrame(viewed, q, seq, find),
     job: (q, seq) => jobFrame(viewed, q, seq, find),
+    server: (q, seq) => serverFrame(viewed, readings, q, seq),
     linked: (q, seq) => linkedFrame(viewed, q, seq),
     rules: (q, seq) => rulesFrame(desk, q, seq, find),
     metadata: (q, seq) => metadataFrame(monitor, q, seq),

@@ -6,6 +6,7 @@ import type { IncidentsFrame } from '#core/api/incidents.ts'
 import type { LinkedFrame } from '#core/api/linked.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
+import type { ServerFrame } from '#core/api/server-frame.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
 import type { Client } from '../stores/client.ts'
@@ -27,6 +28,7 @@ export interface Queries {
   overview: Input<Views['overview']>
   jobs: Input<Views['jobs']>
   job: Input<Views['job']>
+  server: Input<Views['server']>
   linked: Input<Views['linked']>
   rules: Input<Views['rules']>
   staged: Input<Views['staged']>
@@ -44,6 +46,7 @@ export interface Frames {
   overview: OverviewFrame
   jobs: JobsFrame
   job: JobFrame
+  server: ServerFrame
   linked: LinkedFrame
   rules: RulesFrame
   staged: StagedFrame
@@ -69,6 +72,7 @@ export const openers: { readonly [N in StreamName]: Open<N> } = {
   overview: (client, input, options) => client.views.overview(input, options),
   jobs: (client, input, options) => client.views.jobs(input, options),
   job: (client, input, options) => client.views.job(input, options),
+  server: (client, input, options) => client.views.server(input, options),
   linked: (client, input, options) => client.views.linked(input, options),
   rules: (client, input, options) => client.views.rules(input, options),
   staged: (client, input, options) => client.views.staged(input, options),

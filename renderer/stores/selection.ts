@@ -5,6 +5,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { LinkedFrame, LinkedKind } from '#core/api/linked.ts'
+import type { ServerPlace } from '#core/api/server-frame.ts'
 
 export interface Selected {
   readonly kind: LinkedKind
@@ -31,6 +32,11 @@ export const useSelectionStore = defineStore('selection', () => {
       if (id !== null) choose('job', id)
       else if (selected.value?.kind === 'job') selected.value = null
     },
+  })
+  /** The selected target or server; null while nothing, or something else, is selected. */
+  const place = computed((): ServerPlace | null => {
+    const { kind, id } = selected.value ?? {}
+    return (kind === 'target' || kind === 'node') && id !== undefined && id.length <= ID_MAX ? { kind, name: id } : null
   })
   /** What the host says of this selection; that of the one before says nothing of it. */
   const linked = computed(() =>
@@ -65,7 +71,7 @@ export const useSelectionStore = defineStore('selection', () => {
   function choose(kind: LinkedKind, id: string, name = id): void {
     if (id === '') return
     if (selected.value?.kind !== kind || selected.value.id !== id) selected.value = { kind, id, name }
-    // The inspector is of a job: it would stand empty beside anything else.
+    // What was inspected is not selected any more.
     if (kind !== 'job') inspectorOpen.value = false
   }
   function select(id: string, options: { inspect?: boolean } = {}): void {
@@ -80,5 +86,5 @@ export const useSelectionStore = defineStore('selection', () => {
   const apply = (next: LinkedFrame): void => {
     frame.value = next
   }
-  return { selected, jobId, jobs, linked, query, inspectorOpen, of, tied, choose, select, clear, apply }
+  return { selected, place, jobId, jobs, linked, query, inspectorOpen, of, tied, choose, select, clear, apply }
 })

@@ -14,6 +14,7 @@ import { linkedFrame } from '../views/linked.ts'
 import { overviewFrame } from '../views/overview.ts'
 import { stand } from '../views/position.ts'
 import { recordedRulesFrame } from '../views/rules-recorded.ts'
+import { keptReadings, serverFrame } from '../views/server.ts'
 import { stripFrame } from '../views/strip.ts'
 import type { PlayedBundle } from './played-bundle.ts'
 import { keptLinks, recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
@@ -77,6 +78,7 @@ export class Playback implements OnPlayback {
       // What a job did on one target is not kept: all of it is shown.
       jobs: (q, seq) => jobsFrame(viewed, { ...q, target: '' }, seq, find),
       job: (q, seq) => jobFrame(viewed, { ...q, target: '' }, seq, find),
+      server: (q, seq) => serverFrame(viewed, keptReadings(reader), q, seq),
       linked: (q, seq) => linkedFrame(viewed, q, seq, keptLinks(reader, head(q, seq))),
       rules: (q, seq) => recordedRulesFrame(viewed, q, seq, find),
       locks: (q, seq) => recordedLocks(reader, head(q, seq), q.windowMs),

@@ -136,4 +136,25 @@ export const overviewMeanings = [
     source: 'transient systemd timer, or a waiting process of the server\u2019s shell',
     caveat: 'When the clocks of the laptop and the server differ, the display is wrong, the timer is not.',
   },
+  {
+    id: 'overview.disk',
+    title: 'Disk I/O',
+    unit: 'count of disk I/O, by size, time, number in flight or fragments',
+    means:
+      'Reads and writes that the disk of a target, or of all targets of a server, began between two readings of its histograms.',
+    formula: '\u0394 of each bin between two readings, by default 60 s apart',
+    source: 'brw_stats of osd-* (older releases: of obdfilter)',
+    caveat:
+      'wbcfs has no such statistics, ZFS prints fewer of them. Unknown over a remount or when the counters were cleared.',
+  },
+  {
+    id: 'overview.estimate',
+    title: 'Service estimate',
+    unit: 's',
+    means:
+      'How long the service tells its clients that an RPC may take, on each CPT, and the longest since it started.',
+    formula: '',
+    source: 'ost.OSS.ost_io.timeouts, mds.MDS.mdt.timeouts',
+    caveat: 'Whole seconds. Adaptive timeouts follow it: when it grows, clients wait longer before they reconnect.',
+  },
 ] as const satisfies readonly Meaning[]

@@ -8,6 +8,8 @@ export const csvWhats: readonly { readonly value: CsvQuery['what']; readonly lab
     { value: 'targets', label: 'Targets', note: 'a row a target and sample' },
     { value: 'events', label: 'Events', note: 'rules, decisions, notes' },
     { value: 'rules', label: 'Rules', note: 'each with its time' },
+    { value: 'disk', label: 'Disk I/O', note: 'bins of brw_stats' },
+    { value: 'timeouts', label: 'Timeouts', note: 'service estimates' },
   ]
 
 /** Instants without colons, which not every file system takes. */
