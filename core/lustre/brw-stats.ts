@@ -97,7 +97,8 @@ export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): stri
   return out
 }
 
-const HEAD = /^(\S.*?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
+// The title is bounded: a long line of blanks would be gone through once for each of them.
+const HEAD = /^(\S.{0,63}?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
 
 /** Reads brw_stats of any release and OSD; unreadable lines are named and skipped. */
 export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: readonly SkippedLine[] } {

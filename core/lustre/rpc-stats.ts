@@ -115,7 +115,8 @@ const GAUGE =
   /^(read RPCs in flight|write RPCs in flight|DIO RPCs in flight|pending write pages|pending read pages): +(\d+)$/
 const MODIFY = /^modify_RPCs_in_flight: +(\d+)$/
 const SINGLE_HEAD = /^rpcs in flight +rpcs +%%? cum %%?$/
-const HEAD = /^(\S.*?) +(rpcs|count) +%%? cum %%? \| +\2 +%%? cum %%?$/
+// The title is bounded: a long line of blanks would be gone through once for each of them.
+const HEAD = /^(\S.{0,63}?) +(rpcs|count) +%%? cum %%? \| +\2 +%%? cum %%?$/
 
 /** Reads rpc_stats of an osc or mdc of any release; unreadable lines are named and skipped. */
 export function parseRpcStats(text: ByteText): RpcStats & { readonly skipped: readonly SkippedLine[] } {
