@@ -147,7 +147,8 @@ async function run(hosts: readonly string[], _options: unknown, command: Command
 /** The failure as the last step: one line for people and logs, the fingerprint of an unknown key among it. */
 const lastStep = ({ server, failure }: Probed): CheckStep => ({
   // A step of the checklist itself says that it failed; the way there is known by its code.
-  id: server.steps.find((s) => s.state === 'bad' || s.state === 'you')?.id ?? (failure ? failedStep(failure) : 'config'),
+  id:
+    server.steps.find((s) => s.state === 'bad' || s.state === 'you')?.id ?? (failure ? failedStep(failure) : 'config'),
   ...{ state: 'bad', command: '', tookMs: null, fix: failure?.next?.split('\n')[0] ?? '' },
   detail: `${failure?.code ?? ''}: ${failure?.what ?? ''}${failure?.why === undefined ? '' : `: ${failure.why}`}`,
 })

@@ -5,6 +5,7 @@ import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, type Emulated } from '../../tests/node/emulated-cluster.ts'
 import { stopEverything } from '../enforce/stop-all.ts'
+import { RecordedRules } from '../recorded/recorded-rules.ts'
 import { serversOf } from '../host/sandbox/fork-facts.ts'
 import { SERVICES } from './service.ts'
 
@@ -113,5 +114,16 @@ describe('a server that is OSS and MDS', () => {
     })
     expect(stopped.nodes.map((n) => `${n.host} ${n.state}`)).toEqual([`${HOST} done`, 'oss02 done'])
     expect([...ownRules(c, 'ost_io'), ...ownRules(c, 'mdt'), ...ownRules(c, 'mdt_readpage')]).toEqual([])
+  })
+
+  it('and an MDS of an older file, which is named alone, have their rules at one kind of place', async () => {
+    const c = emulatedCluster(scenario(), { mode: 'observe' })
+    await c.run(3)
+    const atMs = c.monitor.nowMs()
+    const { rules } = parseNrsTbfRule('regular_requests:\nCPT 0:\nold {a.*} 50, ref 1\ndefault {*} 10000, ref 1\n')
+    c.history.recordRules(atMs, 'mds09', rules)
+    c.history.flush()
+    const places = [...new RecordedRules(c.history.reader()).at(atMs + 1).keys()].toSorted()
+    expect(places).toEqual([HOST, `${HOST}/mdt`, `${HOST}/mdt_readpage`, 'mds09/mdt', 'oss02'].toSorted())
   })
 })

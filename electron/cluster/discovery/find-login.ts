@@ -18,7 +18,7 @@ export function parseLogin(text: string): Login | undefined {
     .split('\n')
     .map((l) => l.trim())
   for (let i = lines.length - 1; i >= 0; i--) {
-    const [uid = '', user = '', hostname = ''] = lines.slice(i)
+    const [uid = '', user = '', hostname = ''] = lines.slice(i, i + 3)
     if (!/^\d{1,10}$/.test(uid) || !/^[^\s:]{1,64}$/.test(user)) continue
     return { uid: Number(uid), user, hostname: /^[A-Za-z0-9._-]{1,253}$/.test(hostname) ? hostname : '' }
   }

@@ -48,7 +48,12 @@ export const READINGS: readonly (readonly string[])[] = [
   }),
   ['get_param', ...LDLM_PARAMETERS],
   ['get_param', ...BRW_PARAMETERS],
-  ['get_param', ...servicesOf(['oss', 'mds']).filter((s) => s.isFirst).map(timeoutsOf)],
+  [
+    'get_param',
+    ...servicesOf(['oss', 'mds'])
+      .filter((s) => s.isFirst)
+      .map(timeoutsOf),
+  ],
 ]
 
 /** Arguments as sudoers has them: its wildcards and separators are text here. */

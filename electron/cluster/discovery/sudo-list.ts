@@ -13,6 +13,8 @@ import { LCTL_PATH, noScope, type SudoGrant, type SudoScope } from './sudo-scope
 const TEXT_BYTES = 64 << 10
 const GRANTS = 256
 const ARGS = 1000
+/** A path: what is longer is no program. */
+const PROGRAM = 4096
 
 export interface SudoListing {
   /** What runs as root without a password, and what is denied, in order. */
@@ -40,7 +42,7 @@ const commandsOf = (text: string): readonly string[] => text.match(/(?:[^\\,]|\\
 function grantOf(command: string): SudoGrant | undefined {
   const isDenied = command.startsWith('!')
   const [, program = '', rest] = /^!?\s*((?:[^\\\s]|\\.)+)(?:\s+(.*))?$/.exec(command) ?? []
-  if (program === '' || (rest?.length ?? 0) > ARGS) return undefined
+  if (program === '' || program.length > PROGRAM || (rest?.length ?? 0) > ARGS) return undefined
   const args = rest === undefined ? undefined : rest === '""' ? '' : unescaped(rest)
   return { program: unescaped(program), args, isDenied }
 }

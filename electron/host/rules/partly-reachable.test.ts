@@ -15,6 +15,7 @@ import {
 } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { RuleDesk } from './desk.ts'
+import { liveJobs } from './servers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 

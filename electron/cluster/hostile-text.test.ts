@@ -1,0 +1,74 @@
+/** What a server prints may be made to keep the console busy: the time of every parser grows with the text, not with its square. */
+import { describe, expect, it } from 'vitest'
+import { parseBrwStats } from '#core/lustre/brw-stats.ts'
+import { parseCpuPartitions } from '#core/lustre/cpu-partitions.ts'
+import { parseDevices } from '#core/lustre/devices.ts'
+import { parseJobStats } from '#core/lustre/job-stats.ts'
+import { splitParams } from '#core/lustre/lctl.ts'
+import { parseLdlm } from '#core/lustre/ldlm-counters.ts'
+import { parseMgsLive } from '#core/lustre/mgs-live.ts'
+import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { parseRpcStats } from '#core/lustre/rpc-stats.ts'
+import { parseStatsTable } from '#core/lustre/stats-table.ts'
+import { parseVersion } from '#core/lustre/version.ts'
+import { parseLogin } from './discovery/find-login.ts'
+import { isLctlGone, isSudoRefusal, lctlPath, readVersion } from './discovery/find-lustre.ts'
+import { parseSudoList, scopeOf, scopeOfRefusal } from './discovery/sudo-list.ts'
+
+const refused = (t: string) => ({ stdout: t, stderr: t, code: 1 })
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  ...{ parseBrwStats, parseCpuPartitions, parseDevices, parseJobStats, parseLdlm, parseMgsLive, parseNrsPolicies },
+  ...{ parseNrsTbfRule, parseRpcStats, parseStatsTable, parseVersion, parseLogin, lctlPath, readVersion },
+  splitParams: (t) => [...splitParams(t)],
+  sudoRefusal: (t) => [isSudoRefusal(refused(t)), isLctlGone(refused(t)), scopeOfRefusal(t, t, 1)],
+  sudoScope: (t) => scopeOf(parseSudoList(t)),
+}
+
+/** Beginnings that a pattern takes, and what goes on and on behind them. */
+const HEADS = [
+  '',
+  'x',
+  '  0 UP ',
+  '0\t: ',
+  'a {',
+  '- job_id: ',
+  '  - name: ',
+  '    (root) NOPASSWD: ',
+  'sudo: ',
+  'read_bytes ',
+]
+const UNITS = [' ', '\t', 'a', '1', '1 ', ' 1', '{', '[', '\\', '/', '\n', '\n ', ', ', 'a,', 'a=', '*', '(', ': ']
+const SMALL = 8_000
+const LARGE = 128_000
+const GROWTH_MOST = 100
+/** Below this a time says more of the clock than of the parser, ms. */
+const LEAST_MS = 0.3
+/** A text is gone through again, to have the shortest of several times, until this, ms. */
+const ENOUGH_MS = 2_000
+
+function shortest(parse: (text: string) => unknown, text: string): number {
+  let least = Infinity
+  const firstMs = performance.now()
+  for (let i = 0; i < 8 && least > LEAST_MS && performance.now() - firstMs < ENOUGH_MS; i++) {
+    const began = performance.now()
+    parse(text)
+    least = Math.min(least, performance.now() - began)
+  }
+  return Math.max(LEAST_MS, least)
+}
+
+describe('a hostile answer of a server', () => {
+  it.each(Object.entries(PARSERS))('takes %s a time in proportion to its length', (_, parse) => {
+    const slow: string[] = []
+    for (const head of HEADS) {
+      for (const unit of UNITS) {
+        const of = (length: number): string => `${head}${unit.repeat(length / unit.length)}\u0001`
+        const large = shortest(parse, of(LARGE))
+        // Sixteen times as long; with its square it would be 256 times.
+        if (large > GROWTH_MOST * LEAST_MS && large > GROWTH_MOST * shortest(parse, of(SMALL))) slow.push(head + unit)
+      }
+    }
+    expect(slow).toEqual([])
+  })
+})
