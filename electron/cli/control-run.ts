@@ -3,6 +3,7 @@
  * being killed, it takes its rules away and looks whether they are gone; killed, the leases on the servers do.
  */
 import type { Command } from 'commander'
+import { NS_PER_MS } from '#core/base/units.ts'
 import type { ControllerName, Mode } from '#core/control/controller.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -165,7 +166,8 @@ class Run {
     monitor.setMode('observe')
     // One sample may be under way and still write; the next takes away, and the one after that shows it.
     const enough = monitor.sample + SEEN_AFTER
-    const untilMs = performance.now() + GONE_MS
+    // A cluster that is slow to read is sampled seldom.
+    const untilMs = performance.now() + Math.max(GONE_MS, (SEEN_AFTER + 2) * (monitor.source.periodNs / NS_PER_MS))
     const left = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
     await new Promise<void>((resolve) => {
       const look = setInterval(() => {

@@ -7,16 +7,12 @@ import type { Patience } from './patience.ts'
 import type { Reading } from './reading.ts'
 import type { ReadingTime } from './sampling-period.ts'
 
-/** Readings that tell whether a server answers within a sample: each change of step costs a sample its reading. */
-const REMEMBERED = 60
-
 export class Asked {
   readonly collector: NodeCollector
   #running: Promise<void> | undefined
   /** Wall ms of the question that runs. */
   #sinceMs = 0
-  /** How long the last readings took, wall ms. */
-  readonly #lastMs: number[] = []
+  #tookMs = 0
   /** Of readings that nobody has asked for yet. */
   #times: ReadingTime[] = []
   /** The sample that began it was given up on. */
@@ -41,14 +37,14 @@ export class Asked {
 
   /**
    * Asks, unless a question is under way or nothing is due. A server that answers within the sample is asked in step with it; one that
-   * was slower, once of late, is asked again at once when it has answered, so that every sample has a reading of it, a period old.
+   * was slower is asked again at once when it has answered, so that every sample has a reading of it, a period old.
    *
    * @returns  when it is answered; undefined where this sample need not wait for it.
    */
   ask(atNs: number, { waitMs }: Patience): Promise<void> | undefined {
     this.#ready = this.#arrived
     this.#arrived = undefined
-    const isInStep = this.#lastMs.every((ms) => ms <= waitMs)
+    const isInStep = this.#tookMs <= waitMs
     if (this.#running || (this.#ready && isInStep)) return undefined
     const reading = this.collector.begin(atNs)
     if (!reading) return undefined
@@ -59,10 +55,9 @@ export class Asked {
       .then((r) => {
         this.#running = undefined
         const tookMs = performance.now() - this.#sinceMs
-        this.#lastMs.push(tookMs)
+        this.#tookMs = tookMs
         // A server is read once, whatever its roles.
         if (r.ok) this.#times.push({ tookMs, cpuMs: r.readings[0]?.cpuMs ?? null })
-        if (this.#lastMs.length > REMEMBERED) this.#lastMs.shift()
         if (!this.#isGivenUp) this.#arrived = r
         // What it read is old by now.
         else this.collector.forgetBase()

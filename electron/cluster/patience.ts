@@ -4,8 +4,11 @@ import type { ClusterSource } from './connection.ts'
 
 /** A server that answers later than this is missing, wall ms. */
 const SILENT_MS = 10_000
-/** Part of a period that a sample of a live cluster waits; what comes later belongs to the next sample. */
-const PART = 0.4
+/**
+ * Part of a period that a sample of a live cluster waits; what comes later belongs to the next sample. The period that is run leaves the
+ * slowest server as much (sampling-period.ts).
+ */
+const PART = 0.8
 /** Periods without an answer, after which a server is missing. */
 const SILENT_PERIODS = 3
 
