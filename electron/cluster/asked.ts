@@ -57,7 +57,7 @@ export class Asked {
         const tookMs = performance.now() - this.#sinceMs
         this.#tookMs = tookMs
         // A server is read once, whatever its roles.
-        if (r.ok) this.#times.push({ tookMs, cpuMs: r.readings[0]?.cpuMs ?? null })
+        if (r.ok) this.#times.push({ tookMs, cpuMs: r.readings[0]?.cpuMs })
         if (!this.#isGivenUp) this.#arrived = r
         // What it read is old by now.
         else this.collector.forgetBase()

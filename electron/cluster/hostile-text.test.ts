@@ -9,7 +9,6 @@ import { parseLdlm } from '#core/lustre/ldlm-counters.ts'
 import { parseMgsLive } from '#core/lustre/mgs-live.ts'
 import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import { parseRpcStats } from '#core/lustre/rpc-stats.ts'
 import { parseStatsTable } from '#core/lustre/stats-table.ts'
 import { parseVersion } from '#core/lustre/version.ts'
 import { parseLogin } from './discovery/find-login.ts'
@@ -19,7 +18,7 @@ import { parseSudoList, scopeOf, scopeOfRefusal } from './discovery/sudo-list.ts
 const refused = (t: string) => ({ stdout: t, stderr: t, code: 1 })
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   ...{ parseBrwStats, parseCpuPartitions, parseDevices, parseJobStats, parseLdlm, parseMgsLive, parseNrsPolicies },
-  ...{ parseNrsTbfRule, parseRpcStats, parseStatsTable, parseVersion, parseLogin, lctlPath, readVersion },
+  ...{ parseNrsTbfRule, parseStatsTable, parseVersion, parseLogin, lctlPath, readVersion },
   splitParams: (t) => [...splitParams(t)],
   sudoRefusal: (t) => [isSudoRefusal(refused(t)), isLctlGone(refused(t)), scopeOfRefusal(t, t, 1)],
   sudoScope: (t) => scopeOf(parseSudoList(t)),

@@ -481,7 +481,7 @@ describe('hostile job ids', () => {
     expect(new Set(commands.filter((x) => x.includes('*')))).toEqual(
       new Set(
         commands.filter((x) =>
-          /^(?:lctl get_param (?:'obdfilter\.\*\.(?:job_stats|brw_stats)'|ldlm\.lock_granted_count)|systemctl show --property=\S+) /.test(
+          /^(?:lctl get_param (?:'obdfilter\.\*\.(?:job_stats|brw_stats)'|ldlm\.lock_granted_count)|systemctl show --all --property=\S+) /.test(
             x,
           ),
         ),
