@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '#core/base/result.ts'
 import { demo, emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 import {
   byOthers,
