@@ -24,7 +24,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   sudoScope: (t) => scopeOf(parseSudoList(t)),
 }
 
-/** Beginnings that a pattern takes, and what goes on and on behind them. */
+/** Beginnings of one line that a pattern takes, and what goes on and on behind them. */
 const HEADS = [
   '',
   'x',
@@ -37,7 +37,7 @@ const HEADS = [
   'sudo: ',
   'read_bytes ',
 ]
-const UNITS = [' ', '\t', 'a', '1', '1 ', ' 1', '{', '[', '\\', '/', '\n', '\n ', ', ', 'a,', 'a=', '*', '(', ': ']
+const UNITS = [' ', '\t', 'a', '1', '1 ', ' 1', '{', '[', '\\', '/', ', ', 'a,', 'a=', '*', '(', ': ']
 const SMALL = 8_000
 const LARGE = 128_000
 const GROWTH_MOST = 100
