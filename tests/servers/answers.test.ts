@@ -23,7 +23,6 @@ describe.skipIf(noServers !== '')('recorded answers', () => {
       const journal = await lab.exec('oss01', 'journalctl -o cat --no-pager _COMM=sudo')
       expect(journal.stdout).toContain(`${LOGIN} : `)
       expect(journal.stdout).toMatch(/COMMAND=\/usr\/local\/sbin\/sluice-rule expire 1800 sluice-rec-h /)
-      expect(journal.stdout).toMatch(/command not allowed|a password is required/)
     } finally {
       await lab.stop()
     }
