@@ -130,5 +130,5 @@ function restart(cluster: EmulatedCluster, host: string): void {
   const targets = [...cluster.osts, ...cluster.mds.flatMap((m) => m.mdts)].filter((t) => t.host === host)
   for (const t of targets) t.jobStats.clear()
   const node = cluster.node(host)
-  for (const unit of node?.timers.keys() ?? []) node?.exec(`systemctl stop ${unit}.timer`)
+  node?.reboot()
 }

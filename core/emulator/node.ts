@@ -39,13 +39,15 @@ export class EmulatedNode {
   readonly #options: NodeOptions
   readonly #sessions = new Map<string, UserSession>()
   #pid = 5000
+  /** When it booted, virtual ns. */
+  #bootNs = 0
 
   constructor(sim: Simulation, options: NodeOptions) {
     this.name = options.name
     this.roles = options.roles
     this.#options = options
     const epochNs = BigInt(options.epochSeconds ?? 0) * BigInt(NS_PER_S)
-    this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now }
+    this.#clock = { nowNs: () => sim.now, unixNs: () => epochNs + BigInt(sim.now), upNs: () => sim.now - this.#bootNs }
     this.#timers = new TransientTimers(
       sim,
       (words) => this.run(words),
@@ -53,6 +55,12 @@ export class EmulatedNode {
       options.systemd ?? 252,
     )
     this.#systemctl = new Systemctl(this.#timers, this.#clock, options.systemd ?? 252)
+  }
+
+  /** Boots now: its timers are gone, and its uptime begins again. What Lustre loses is its services' own affair. */
+  reboot(): void {
+    this.#bootNs = this.#clock.nowNs()
+    for (const unit of [...this.#timers.pending.keys()]) this.#timers.stop(unit)
   }
 
   /** Names and instants (virtual ns) of the pending timers. */
