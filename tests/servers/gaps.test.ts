@@ -8,7 +8,7 @@ import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
 import { ConsoleFolder } from './lab.ts'
 
-/** Ten minutes are asked for in docs/enforce-safely.md's promise; SLUICE_LAB_WATCH_S=600 for all of them. */
+/** Seconds that are watched. */
 const WATCH_S = Number(process.env.SLUICE_LAB_WATCH_S ?? 60)
 
 const SCENARIO = `title: Late

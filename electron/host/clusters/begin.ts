@@ -1,4 +1,5 @@
 /** Begins to sample a live cluster: its part of the history, its audit, its monitor and its console. */
+import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
@@ -12,7 +13,11 @@ import { consoleOf } from '../console.ts'
 import { keepFrames } from '../history/kept-frames.ts'
 import { RuleDesk } from '../rules/desk.ts'
 import type { BegunConsole, LiveConsole } from './live-console.ts'
+import { otherConsoles } from './other-consoles.ts'
 
+/** Between two looks for leases of other consoles on the servers, wall ms; the first is soon after the beginning. */
+const OTHERS_EVERY_MS = 30_000
+const OTHERS_FIRST_MS = 3_000
 /** Longest wait for rules of controllers to go. */
 const STAND_DOWN_MS = 5_000
 
@@ -53,6 +58,17 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
     },
   })
   keepFrames(monitor)
+  let others: readonly OtherLease[] = []
+  const lookForOthers = async (): Promise<void> => {
+    const now = monitor.nowMs()
+    others = (await otherConsoles(console)).map(({ leftS, ...lease }) => ({
+      ...lease,
+      expiresMs: leftS === null ? null : now + leftS * 1000,
+    }))
+    monitor.changed()
+  }
+  const first = setTimeout(() => void lookForOthers(), OTHERS_FIRST_MS).unref()
+  const again = setInterval(() => void lookForOthers(), OTHERS_EVERY_MS).unref()
   // Between two samples, too.
   monitor.onChange(() => guard.look())
   const console = consoleOf(monitor, {
@@ -63,6 +79,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       ...{ speed: () => 1, achieved: () => 1 },
       ...{ safeMode: () => cluster.input.safeMode, unlockedUntilMs: () => guard.untilMs },
       silent: () => cluster.servers.filter((s) => !s.isReady).map((s) => s.host),
+      otherLeases: () => others,
     },
     setSpeed: undefined,
   })
@@ -75,6 +92,8 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       await console.desk.close()
     },
     close: async () => {
+      clearTimeout(first)
+      clearInterval(again)
       const wasEnforcing = monitor.loop.mode === 'enforce'
       guard.lock('it was disconnected')
       if (wasEnforcing) {
