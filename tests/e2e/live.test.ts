@@ -103,6 +103,12 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('cluster-card').filter({ hasText: 'lab' }).getByTestId('card-menu').click()
     await by('safe-review+unlock').click()
     await expect.poll(() => running.host.clusters.find('lab')?.cluster.input.safeMode).toBe('review+unlock')
+    // The lab is logged into as root, which writes nothing until somebody allows it by its name.
+    await by('cluster-card').filter({ hasText: 'lab' }).getByTestId('card-menu').click()
+    await by('menu-root').click()
+    await by('root-typed').fill('lab')
+    await by('root-allow').click()
+    await expect.poll(() => running.host.clusters.find('lab')?.cluster.input.allowRoot).toBe(true)
     await by('cluster').click()
     await by('mode-enforce').click()
     await by('unlock-dialog').waitFor()

@@ -6,10 +6,10 @@ import * as z from 'zod'
 import { scratch } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
-import { ConsoleFolder } from './lab.ts'
+import { ConsoleFolder, isFull } from './lab.ts'
 
 /** Seconds that are watched. */
-const WATCH_S = Number(process.env.SLUICE_LAB_WATCH_S ?? 60)
+const WATCH_S = isFull ? 600 : 25
 
 const SCENARIO = `title: Late
 cluster: late

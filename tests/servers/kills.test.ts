@@ -2,7 +2,7 @@
  * Consoles that are killed with -9 at random instants of a commit and of a controller, on servers with a real systemd: at no time a rule
  * of Sluice without a timer, none past its expiry plus five seconds, and no timer left over.
  *
- * Each server is a cluster of its own, so that several consoles can be killed at once. SLUICE_LAB_KILLS=50 for as many of each kind.
+ * Each server is a cluster of its own, so that several consoles can be killed at once.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { stringify } from 'yaml'
 import { scratch } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
-import { ConsoleFolder, ownRulesOn, timersOn, timerUnitsOn, until } from './lab.ts'
+import { ConsoleFolder, isFull, ownRulesOn, timersOn, timerUnitsOn, until } from './lab.ts'
 
-const KILLS = Number(process.env.SLUICE_LAB_KILLS ?? 8)
+const KILLS = isFull ? 50 : 4
 const SERVERS = 4
 const LEASE_S = 60
 const GRACE_S = 5
@@ -55,113 +55,127 @@ async function faultsOn(lab: Lab, host: string, kind: 'systemd' | 'helper'): Pro
     })
 }
 
-describe.skipIf(noServers !== '').each([
+const LOGINS = [
   { as: 'root', login: 'root', kind: 'systemd' },
   { as: 'the login with the helper', login: 'ops', kind: 'helper' },
-] as const)('consoles that are killed, as $as', ({ login, kind }) => {
-  let lab: Lab
-  const faults: string[] = []
-  /** When the last rule that may be on a server must be gone, by server, in ms of this process. */
-  const ends = new Map<string, number>()
+] as const
 
-  beforeAll(async () => {
-    const scenario = join(scratch(), 'kills.yaml')
-    writeFileSync(scenario, SCENARIO)
-    lab = await startLab({ parts: 'nspawn', scenario, servers: HOSTS, login, sudo: 'write' })
-  })
-  afterAll(async () => lab?.stop())
+describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login === 'root'))(
+  'consoles that are killed, as $as',
+  ({ login, kind }) => {
+    let lab: Lab
+    const faults: string[] = []
+    /** When the last rule that may be on a server must be gone, by server, in ms of this process. */
+    const ends = new Map<string, number>()
 
-  /** A console that knows one of the servers, as a cluster of its own. */
-  const consoleOf = (host: string): ConsoleFolder => new ConsoleFolder(lab, host)
-  /** Nothing is due on a server that had its time. */
-  const pastEnd = async (host: string): Promise<void> => {
-    const end = ends.get(host) ?? Infinity
-    if (performance.now() < end + GRACE_S * 1000) return
-    const left = await ownRulesOn(lab, host)
-    if (left.length > 0) faults.push(`${host}: past its expiry: ${left.join(', ')}`)
-  }
-  const random = (): number => Math.random()
+    beforeAll(async () => {
+      const scenario = join(scratch(), 'kills.yaml')
+      writeFileSync(scenario, SCENARIO)
+      lab = await startLab({ parts: 'nspawn', scenario, servers: HOSTS, login, sudo: 'write' })
+    })
+    afterAll(async () => lab?.stop())
 
-  it('at random instants of a commit', async () => {
-    const each = Math.ceil(KILLS / SERVERS)
-    await Promise.all(
-      HOSTS.map(async (host) => {
-        const own = consoleOf(host)
-        // How long one takes that is let be.
-        const first = await own.plan([{ name: 'sl_first', match: 'jobid={1.hog.u1001}', rate: 50 }])
-        const began = performance.now()
-        const done = await own.apply(first, '20s').ended
-        const tookMs = performance.now() - began
-        expect(done.code, done.stderr).toBe(0)
-        for (let i = 0; i < each; i++) {
-          const id = await own.plan([{ name: `sl_kill${i}`, match: 'jobid={2.hog.u1002}', rate: 40 + i }])
-          const console = own.apply(id, '20s')
-          // The connection is most of the time, and nothing is written in it.
-          await new Promise((wait) => setTimeout(wait, tookMs * (0.3 + 0.7 * random())))
-          console.child.kill('SIGKILL')
-          await console.ended
-          ends.set(host, performance.now() + 20_000)
-          faults.push(...(await faultsOn(lab, host, kind)))
-        }
-      }),
-    )
-    for (const host of HOSTS) {
-      await until(
-        () => ownRulesOn(lab, host),
-        (rules) => rules.length === 0,
-        (20 + GRACE_S) * 1000,
-      )
-      await until(
-        () => timerUnitsOn(lab, host),
-        (units) => units.length === 0,
-        (20 + GRACE_S) * 1000,
-      )
+    /** A console that knows one of the servers, as a cluster of its own. */
+    const consoleOf = (host: string): ConsoleFolder => new ConsoleFolder(lab, host)
+    /** Nothing is due on a server that had its time. */
+    const pastEnd = async (host: string): Promise<void> => {
+      const end = ends.get(host) ?? Infinity
+      if (performance.now() < end + GRACE_S * 1000) return
+      const left = await ownRulesOn(lab, host)
+      if (left.length > 0) faults.push(`${host}: past its expiry: ${left.join(', ')}`)
     }
-    expect(faults).toEqual([])
-  })
+    const random = (): number => Math.random()
 
-  it('at random instants of a controller', async () => {
-    const each = Math.ceil(KILLS / SERVERS)
-    let wrote = 0
-    await Promise.all(
-      HOSTS.map(async (host) => {
-        const own = consoleOf(host)
-        for (let i = 0; i < each; i++) {
-          const words = ['control', own.cluster, '--controller', 'static', '--mode', 'enforce', '--target', own.cluster]
-          const console = own.start(...words, '--json')
-          // Its plans are shown for ten seconds before the first is written; some are killed before that.
-          const isWritten = async (): Promise<boolean> => (await timersOn(lab, host, kind)).length > 0
-          let ended = ''
-          void console.ended.then(({ code, stderr }) => (ended = `it ended with ${code}: ${stderr}`))
-          const look = async (): Promise<string> => ((await isWritten()) ? 'written' : ended)
-          if (random() < 0.8)
-            expect(await until(look, (found) => found !== '', 45_000).catch(() => console.stdout().slice(-3000))).toBe(
-              'written',
-            )
-          await new Promise((wait) => setTimeout(wait, 4000 * random()))
-          console.child.kill('SIGKILL')
-          await console.ended
-          ends.set(host, performance.now() + LEASE_S * 1000)
-          if ((await ownRulesOn(lab, host)).length > 0) wrote++
-          faults.push(...(await faultsOn(lab, host, kind)))
-          await pastEnd(host)
-        }
-      }),
-    )
-    // Otherwise nothing was looked at.
-    expect(wrote).toBeGreaterThan(0)
-    for (const host of HOSTS) {
-      await until(
-        () => ownRulesOn(lab, host),
-        (rules) => rules.length === 0,
-        (LEASE_S + GRACE_S) * 1000,
+    it('at random instants of a commit', async () => {
+      const each = Math.ceil(KILLS / SERVERS)
+      await Promise.all(
+        HOSTS.map(async (host) => {
+          const own = consoleOf(host)
+          // How long one takes that is let be.
+          const first = await own.plan([{ name: 'sl_first', match: 'jobid={1.hog.u1001}', rate: 50 }])
+          const began = performance.now()
+          const done = await own.apply(first, '20s').ended
+          const tookMs = performance.now() - began
+          expect(done.code, done.stderr).toBe(0)
+          for (let i = 0; i < each; i++) {
+            const id = await own.plan([{ name: `sl_kill${i}`, match: 'jobid={2.hog.u1002}', rate: 40 + i }])
+            const console = own.apply(id, '20s')
+            // The connection is most of the time, and nothing is written in it.
+            await new Promise((wait) => setTimeout(wait, tookMs * (0.3 + 0.7 * random())))
+            console.child.kill('SIGKILL')
+            await console.ended
+            ends.set(host, performance.now() + 20_000)
+            faults.push(...(await faultsOn(lab, host, kind)))
+          }
+        }),
       )
-      await until(
-        () => timerUnitsOn(lab, host),
-        (units) => units.length === 0,
-        (LEASE_S + GRACE_S) * 1000,
+      for (const host of HOSTS) {
+        await until(
+          () => ownRulesOn(lab, host),
+          (rules) => rules.length === 0,
+          (20 + GRACE_S) * 1000,
+        )
+        await until(
+          () => timerUnitsOn(lab, host),
+          (units) => units.length === 0,
+          (20 + GRACE_S) * 1000,
+        )
+      }
+      expect(faults).toEqual([])
+    })
+
+    it.runIf(isFull)('at random instants of a controller', async () => {
+      const each = Math.ceil(KILLS / SERVERS)
+      let wrote = 0
+      await Promise.all(
+        HOSTS.map(async (host) => {
+          const own = consoleOf(host)
+          for (let i = 0; i < each; i++) {
+            const words = [
+              'control',
+              own.cluster,
+              '--controller',
+              'static',
+              '--mode',
+              'enforce',
+              '--target',
+              own.cluster,
+            ]
+            const console = own.start(...words, '--json')
+            // Its plans are shown for ten seconds before the first is written; some are killed before that.
+            const isWritten = async (): Promise<boolean> => (await timersOn(lab, host, kind)).length > 0
+            let ended = ''
+            void console.ended.then(({ code, stderr }) => (ended = `it ended with ${code}: ${stderr}`))
+            const look = async (): Promise<string> => ((await isWritten()) ? 'written' : ended)
+            if (random() < 0.8)
+              expect(
+                await until(look, (found) => found !== '', 45_000).catch(() => console.stdout().slice(-3000)),
+              ).toBe('written')
+            await new Promise((wait) => setTimeout(wait, 4000 * random()))
+            console.child.kill('SIGKILL')
+            await console.ended
+            ends.set(host, performance.now() + LEASE_S * 1000)
+            if ((await ownRulesOn(lab, host)).length > 0) wrote++
+            faults.push(...(await faultsOn(lab, host, kind)))
+            await pastEnd(host)
+          }
+        }),
       )
-    }
-    expect(faults).toEqual([])
-  })
-})
+      // Otherwise nothing was looked at.
+      expect(wrote).toBeGreaterThan(0)
+      for (const host of HOSTS) {
+        await until(
+          () => ownRulesOn(lab, host),
+          (rules) => rules.length === 0,
+          (LEASE_S + GRACE_S) * 1000,
+        )
+        await until(
+          () => timerUnitsOn(lab, host),
+          (units) => units.length === 0,
+          (LEASE_S + GRACE_S) * 1000,
+        )
+      }
+      expect(faults).toEqual([])
+    })
+  },
+)

@@ -10,6 +10,12 @@ import type { TimerKind } from '#electron/cluster/connection.ts'
 import { scratch } from '#electron/ssh/testing/sshd.ts'
 import type { Lab } from '../lab/lab.ts'
 
+/**
+ * SLUICE_LAB=full: every release, login and length. Without, as much as a run of all tests has time for: each path once, with the
+ * helper's login beside root where they differ.
+ */
+export const isFull = process.env.SLUICE_LAB === 'full'
+
 const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
 
 export interface Ended {
