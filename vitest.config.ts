@@ -6,6 +6,9 @@ import { defineConfig } from 'vitest/config'
 /** Looks at all processes and files of the machine: another test beside it would be seen. */
 const ALONE = ['tests/node/live-expiry.test.ts']
 
+/** Tests of live clusters that run against servers with real parts as well. */
+const ALSO_REAL = ['tests/node/live-safe-mode.test.ts']
+
 /** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
 const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
 const POLLS = { poll: { timeout: 30_000 } }
@@ -72,8 +75,8 @@ export default defineConfig({
         test: {
           name: 'servers',
           environment: 'node',
-          env,
-          include: ['tests/servers/**/*.test.ts'],
+          env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
+          include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
           ...PATIENCE,
           expect: POLLS,
           fileParallelism: false,

@@ -21,7 +21,9 @@ import { LOGIN, startServer, type LoginShell, type Release, type Server } from '
 import { scriptFolder, standInFolder } from './stand-ins.ts'
 
 export interface LabOptions {
-  /** One sshd a server with stand-ins on its PATH, or containers with real parts; the first without. */
+  /**
+   * One sshd a server with stand-ins on its PATH, or containers with real parts; without, as SLUICE_LAB_PARTS says, or the first.
+   */
   readonly parts?: 'stand-ins' | 'nspawn'
   /** Of containers. */
   readonly release?: Release
@@ -133,7 +135,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
     args: o.sudo === undefined ? [] : ['--sudo', o.sudo],
   })
   const jump = o.jump ? await startSshd({ authorized }) : undefined
-  if (o.parts === 'nspawn') {
+  if (isReal(o)) {
     const servers = await startServers(o, emulator.nodes, emulator.socket, authorized)
     return labOf(o, { folder, identity, emulator, jump: undefined, running: servers, authorized })
   }
@@ -160,6 +162,8 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   return labOf(o, { folder, identity, emulator, jump, running, authorized })
 }
 
+const isReal = (o: LabOptions): boolean => (o.parts ?? process.env.SLUICE_LAB_PARTS) === 'nspawn'
+
 interface LabParts {
   readonly folder: string
   readonly identity: string
@@ -170,7 +174,7 @@ interface LabParts {
 }
 
 function labOf(o: LabOptions, { folder, identity, emulator, jump, running, authorized }: LabParts): Lab {
-  const user = o.parts === 'nspawn' ? (o.login === 'ops' ? LOGIN : 'root') : me
+  const user = isReal(o) ? (o.login === 'ops' ? LOGIN : 'root') : me
   const of = (name: string): Running => {
     const found = running.get(name)
     if (!found) throw new Error(`the lab has no node called ${name}`)
