@@ -141,9 +141,12 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
               '--target',
               own.cluster,
             ]
+            // The lease of the console before it may still be there.
+            const before = new Set((await timersOn(lab, host, kind)).map((t) => t.unit))
+            const isWritten = async (): Promise<boolean> =>
+              (await timersOn(lab, host, kind)).some((t) => !before.has(t.unit))
             const console = own.start(...words, '--json')
             // Its plans are shown for ten seconds before the first is written; some are killed before that.
-            const isWritten = async (): Promise<boolean> => (await timersOn(lab, host, kind)).length > 0
             let ended = ''
             void console.ended.then(({ code, stderr }) => (ended = `it ended with ${code}: ${stderr}`))
             const look = async (): Promise<string> => ((await isWritten()) ? 'written' : ended)
