@@ -138,7 +138,7 @@ export const nodeEnd = z.object({
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
 
-/** What the global stop came to. */
+/** Result of the global stop. */
 export const stopResult = z.object({
   removed: z.number().int(),
   nodes: z.array(nodeEnd),

@@ -33,7 +33,7 @@ export type SystemdVersion = 252 | 257
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["\\$`]/g, '\\$&')}"`
 
-/** What a unit is called that was given no description. */
+/** Description that systemd gives a unit without one. */
 const described = (argv: readonly string[], version: SystemdVersion): string =>
   version === 252 ? argv.join(' ') : `[systemd-run] ${argv.map(quoted).join(' ')}`
 

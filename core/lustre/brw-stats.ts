@@ -98,7 +98,7 @@ export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): stri
   return out
 }
 
-/** Longest line that a server prints, with room; longer ones are not looked at. */
+/** Longest line that is parsed, characters: about twice what servers print. */
 const LINE_MAX = 200
 const HEAD = /^(\S.*?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
 
@@ -131,7 +131,7 @@ export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: re
   return { times, sections, skipped }
 }
 
-/** What disks did between two readings of a target. */
+/** Disk I/O of a target between two readings. */
 export interface BrwDelta {
   /** Seconds between the readings, by the server's clock. */
   readonly seconds: number
@@ -140,7 +140,7 @@ export interface BrwDelta {
 }
 
 /**
- * What was counted between two readings; undefined where that is not known: the counters were cleared or are those of another mount, or
+ * Difference of two readings; undefined where that is not known: the counters were cleared or are those of another mount, or
  * the server printed no time.
  */
 export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined {

@@ -10,7 +10,7 @@ import { JOB_ID_MAX } from './job-id.ts'
 import { JOB_NAME_DIALECTS, parseJobName, type JobName, type NameCode, type NameField } from './job-name.ts'
 import type { ByteText } from './text.ts'
 
-/** How the clients of a cluster make job ids, as `lctl get_param jobid_var jobid_name` prints it. */
+/** Job id settings of a cluster's clients, as `lctl get_param jobid_var jobid_name` prints them. */
 export interface JobIdSetting {
   /** `disable`, `procname_uid`, `nodelocal`, `session`, or the name of an environment variable. */
   readonly variable: string
