@@ -98,7 +98,7 @@ export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): stri
   return out
 }
 
-/** Longest line that is parsed, characters: about twice what servers print. */
+/** Longest line that is parsed, characters; servers print shorter ones. */
 const LINE_MAX = 200
 const HEAD = /^(\S.*?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
 
