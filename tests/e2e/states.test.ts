@@ -46,9 +46,10 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
 
   const by = (id: string) => page.getByTestId(id)
   async function show(scene: Scene, view: string): Promise<void> {
-    await page.evaluate((hash) => (location.hash = hash), `#/${view}`)
+    // Before the view is there: it asks for some of it once.
     host.calls.length = 0
     host.play(scene)
+    await page.evaluate((hash) => (location.hash = hash), `#/${view}`)
   }
   /** As an operator sets it: charts are drawn in the colours of the setting. */
   async function theme(name: 'dark' | 'light'): Promise<void> {
