@@ -1,50 +1,44 @@
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 
 /** Looks at all processes and files of the machine: another test beside it would be seen. */
-const ALONE = ['tests/node/live-expiry.test.ts']
+const ALONE = ['tests/node/live-expiry.real.test.ts']
 
 /** Tests of live clusters that run against servers with real parts as well. */
-const ALSO_REAL = ['tests/node/live-safe-mode.test.ts']
+const ALSO_REAL = ['tests/node/live-safe-mode.real.test.ts']
+
+/** Of what needs child processes, an SSH server, Slurm or real seconds. */
+const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
 
 /** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
 const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
-const POLLS = { poll: { timeout: 30_000 } }
 
 /** Processes and threads that tests start compile a module once for all of them. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
+/** A project of tests that run under Node. */
+const project = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
+  test: {
+    name,
+    environment: 'node',
+    env,
+    setupFiles: ['tests/setup/property-seed.ts'],
+    ...PATIENCE,
+    expect: { poll: { timeout: 30_000 } },
+    ...test,
+  },
+})
+
 export default defineConfig({
   test: {
-    // Many tests wait for servers and for real seconds: three files at a time also on a machine of two cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
-      {
-        test: {
-          name: 'core',
-          environment: 'node',
-          env,
-          setupFiles: ['tests/setup/property-seed.ts'],
-          include: ['core/**/*.test.ts'],
-          // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
-          isolate: false,
-          ...PATIENCE,
-        },
-      },
-      {
-        test: {
-          name: 'node',
-          environment: 'node',
-          env,
-          setupFiles: ['tests/setup/property-seed.ts'],
-          include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
-          exclude: ALONE,
-          ...PATIENCE,
-          expect: POLLS,
-        },
-      },
+      project('core', {
+        include: ['core/**/*.test.ts'],
+        // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
+        isolate: false,
+      }),
+      project('node', { include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'], exclude: REAL }),
       {
         plugins: [vue()],
         test: {
@@ -58,32 +52,30 @@ export default defineConfig({
           ...PATIENCE,
         },
       },
-      {
-        test: {
-          name: 'e2e',
-          environment: 'node',
-          env,
-          include: ['tests/e2e/**/*.test.ts', ...ALONE],
-          ...PATIENCE,
-          expect: POLLS,
-          fileParallelism: false,
-          // After all others, with the machine to itself.
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          name: 'servers',
-          environment: 'node',
-          env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
-          include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
-          ...PATIENCE,
-          expect: POLLS,
-          fileParallelism: false,
-          // Real timers of real servers: with the machine to themselves.
-          sequence: { groupOrder: 2 },
-        },
-      },
+      project('smoke', {
+        include: ['tests/smoke/**/*.test.ts'],
+        fileParallelism: false,
+        sequence: { groupOrder: 1 },
+      }),
+      project('real', {
+        include: REAL,
+        exclude: ALONE,
+        // They wait for servers and for real seconds more than they compute.
+        maxWorkers: 3,
+        sequence: { groupOrder: 2 },
+      }),
+      project('e2e', {
+        include: ['tests/e2e/**/*.test.ts', ...ALONE],
+        fileParallelism: false,
+        sequence: { groupOrder: 3 },
+      }),
+      project('servers', {
+        env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
+        include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
+        fileParallelism: false,
+        // Real timers of real servers: with the machine to themselves.
+        sequence: { groupOrder: 4 },
+      }),
     ],
   },
 })

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { build } from './build.mjs'
-import { runChecks, runTests, runTypecheck } from './checks.mjs'
+import { runAllTests, runChecks, runTests, runTypecheck } from './checks.mjs'
 import { endWithNpm, interruptCode, run } from './child.mjs'
 import { icons } from './icons.mjs'
 import { goOnUnderOwnNode, install, needsOtherNode, nodeToUse, root } from './install.mjs'
@@ -12,12 +12,15 @@ import { makePackage } from './package.mjs'
 import { sbom } from './sbom.mjs'
 import { say, Stop } from './say.mjs'
 import { parseStart, start, startUsage } from './start.mjs'
+import { runStress } from './stress.mjs'
 import { tool } from './tools.mjs'
 
 const usage = `Usage: node scripts/boot.mjs COMMAND
 
   start [options]   open the console (start --help lists the options)
-  test [args]       every check, then the tests; args go to vitest
+  test [args]       the checks and the tests of every change; args go to vitest
+  test:all [args]   the same, and everything that needs servers, browsers and processes
+  test:stress       test, five times, two of them beside two busy loops
   check             format, types, lint and import directions
   typecheck         types only
   build             build out/
@@ -34,6 +37,8 @@ const usage = `Usage: node scripts/boot.mjs COMMAND
 const commands = {
   start: (args) => start(parseStart(args)),
   test: (args) => runTests(args),
+  'test:all': (args) => runAllTests(args),
+  'test:stress': (args) => runStress(args),
   check: () => runChecks(),
   typecheck: () => runTypecheck(),
   build: () => build({ always: true }),

@@ -1,64 +1,141 @@
-/** `npm test` and `npm run check`: every step is run and counted, whatever the ones before it did. */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+/** `npm test`, `npm run test:all` and `npm run check`: every step is run and counted, whatever the ones before it did. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { join, relative } from 'node:path'
 import { build } from './build.mjs'
 import { interruptCode } from './child.mjs'
-import { root } from './install.mjs'
+import { modules, root } from './install.mjs'
 import { testParts } from './parts.mjs'
 import { say, Stop, stopwatch } from './say.mjs'
 import { tool } from './tools.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
 /**
- * @typedef {[name: string, run: () => Promise<number | Tally>, isEarly?: 'early']} Step a step yields an exit code, or its own
- *   counts; an early one begins with the first and runs beside the others where there is a second core
+ * @typedef {[name: string, run: () => Promise<number | Tally>, lane?: 'beside']} Step a step yields an exit code, or its own
+ *   counts; those beside run one after the other while the rest do, where there is a second core
  */
 
 const report = join(root, 'out/vitest.json')
 const exit = (/** @type {Promise<{ code: number }>} */ run) => run.then(({ code }) => code)
 
-/** @type {Step[]} */
-const typecheck = ['core', 'node', 'web', 'page'].map((part) => [
-  `types of ${part}`,
-  () => exit(tool('vue-tsc', ['--noEmit', '-p', `tsconfig.${part}.json`])),
-])
+/** What was checked once is kept beside the packages: the second run looks at what changed. */
+const kept = (/** @type {string} */ name) => join(modules, '.cache', name)
 
-/** Types take longest of these: the other two are done before them where there is a second core. @type {Step[]} */
+/** @param {string} part @returns {() => Promise<number>} */
+const types = (part) => () =>
+  exit(
+    tool('vue-tsc', [
+      '--noEmit',
+      '-p',
+      `tsconfig.${part}.json`,
+      '--incremental',
+      '--tsBuildInfoFile',
+      kept(`types/${part}.tsbuildinfo`),
+    ]),
+  )
+
+/** @type {Step[]} */
+const typecheck = [
+  ['types of node', types('node')],
+  ['types of web', types('web')],
+  ['types of core', types('core'), 'beside'],
+  ['types of page', types('page'), 'beside'],
+]
+
+/** @type {Step[]} */
 const checks = [
   ...typecheck,
-  ['format (prettier)', () => exit(tool('prettier', ['--check', '--log-level', 'warn', '.'])), 'early'],
+  [
+    'format (prettier)',
+    () =>
+      exit(
+        tool('prettier', [
+          '--check',
+          '--log-level=warn',
+          '--cache',
+          '--cache-strategy=content',
+          `--cache-location=${kept('prettier')}`,
+          '.',
+        ]),
+      ),
+    'beside',
+  ],
   [
     'directions (dependency-cruiser)',
     () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
-    'early',
+    'beside',
   ],
 ]
 
 /**
- * As long as the other checks together and on one core: what comes after them does not wait for it. It takes the time that the
- * others leave, which tests that wait for servers and for a browser leave enough of, and takes none from them.
+ * As long as the other checks together: it takes the time that tests which wait for servers and for a browser leave, and takes none
+ * from them.
  * @type {Step}
  */
-const lint = [
-  'lint (eslint)',
-  () => exit(tool('eslint', ['.'], { priority: constants.priority.PRIORITY_LOW })),
-  'early',
+const lint = ['lint (eslint)', () => eslint(['.']), 'beside']
+
+/** @type {Step} */
+const lintOfChanges = [
+  'lint of what changed (eslint)',
+  async () => {
+    const files = changed()
+    if (files === undefined) return eslint(['.'])
+    const sources = files.filter((file) => /\.(ts|vue|m?js|cjs)$/.test(file) && existsSync(join(root, file)))
+    return sources.length === 0 ? 0 : eslint(['--no-warn-ignored', ...sources])
+  },
+  'beside',
 ]
+
+/** @param {string[]} args */
+const eslint = (args) => exit(tool('eslint', args, { priority: constants.priority.PRIORITY_LOW }))
+
+/**
+ * Files that differ from what the upstream branch has (from the last commit where there is none), new ones included.
+ * @returns {string[] | undefined} undefined where git cannot tell
+ */
+function changed() {
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const lines = (/** @type {string} */ text) => text.split('\0').filter((line) => line !== '')
+  let base = 'HEAD'
+  try {
+    base = git('merge-base', 'HEAD', '@{upstream}').trim()
+  } catch {
+    // a branch of its own
+  }
+  try {
+    return [
+      ...lines(git('diff', '--name-only', '-z', base)),
+      ...lines(git('ls-files', '--others', '--exclude-standard', '-z')),
+    ]
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * @typedef {{ numPassedTests?: number, numFailedTests?: number, numPendingTests?: number, numTodoTests?: number,
+ *   testResults?: { name: string, status: string, startTime?: number, endTime?: number,
+ *     assertionResults: { status: string, fullName: string }[] }[] }} Report  what vitest's JSON reporter writes
+ */
+
+/** @param {string} text @returns {Report | undefined} */
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Counts a vitest JSON report; a file that could not be loaded has no tests and counts as one failure.
  * @param {string} text the report @param {number} code vitest's exit code @returns {Tally}
  */
 export function countVitest(text, code) {
-  /** @type {{ numPassedTests?: number, numFailedTests?: number, numPendingTests?: number, numTodoTests?: number,
-   *   testResults?: { status: string, assertionResults: { status: string }[] }[] }} */
-  let json = {}
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
-  }
+  const json = parsed(text)
+  if (!json) return { passed: 0, failed: 1, skipped: 0 }
   const broken = (json.testResults ?? []).filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   )
@@ -71,44 +148,43 @@ export function countVitest(text, code) {
   }
 }
 
-/**
- * Tests that failed and then passed: they count as passed and are named, so that what is unsteady is known.
- * @param {string} text the report @returns {string[]}
- */
-export function secondTries(text) {
-  /** @type {{ testResults?: { name: string, assertionResults: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} */
-  let json = {}
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return []
-  }
-  return (json.testResults ?? []).flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status, failureMessages = [] }) => status === 'passed' && failureMessages.length > 0)
-      .map(({ fullName }) => `${relative(root, name)}: ${fullName}`),
-  )
+/** @param {string} text the report @returns {string[]} `file: test` of each that failed; of a file that could not be loaded, the file */
+export function failures(text) {
+  return (parsed(text)?.testResults ?? [])
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults }) => {
+      const tests = assertionResults.filter(({ status }) => status === 'failed')
+      const file = relative(root, name)
+      return tests.length === 0 ? [`${file} could not be run`] : tests.map(({ fullName }) => `${file}: ${fullName}`)
+    })
 }
 
-/**
- * Tests of real servers, programs and pages have a second try: on a machine that is short of processor time one of thousands is late.
- * @param {string[]} args @param {Record<string, string>} env @returns {Promise<Tally>}
- */
+/** @param {string} text the report @returns {string[]} the ten files that took longest, `12.3 s  file` */
+export function slowest(text) {
+  return (parsed(text)?.testResults ?? [])
+    .map(({ name, startTime = 0, endTime = 0 }) => ({ file: relative(root, name), ms: endTime - startTime }))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, 10)
+    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
+}
+
+/** @param {string[]} args @param {Record<string, string>} env @returns {Promise<Tally>} */
 async function vitest(args, env) {
   mkdirSync(join(root, 'out'), { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const { code } = await tool('vitest', ['run', '--retry=1', ...reporters, ...args], {
-    env: { ...process.env, ...env },
-  })
-  let text = ''
-  try {
-    text = readFileSync(report, 'utf8')
-  } catch {
-    say(`vitest ended with code ${code} and left no report`)
-  }
-  for (const test of secondTries(text)) say(`passed at its second try: ${test}`)
+  const { code } = await tool('vitest', ['run', ...reporters, ...args], { env: { ...process.env, ...env } })
+  const text = lastReport()
+  if (text === '') say(`vitest ended with code ${code} and left no report`)
+  const slow = slowest(text)
+  if (slow.length > 0) say(`the slowest files:\n${slow.join('\n')}`)
+  for (const test of failures(text)) say(`failed: ${test}`)
   return countVitest(text, code)
+}
+
+/** @returns {string} vitest's report of the last run; empty where it left none */
+export function lastReport() {
+  return existsSync(report) ? readFileSync(report, 'utf8') : ''
 }
 
 /** The last line of a run. @param {Tally} tally */
@@ -116,19 +192,20 @@ export const totals = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
 /**
- * Runs the steps in order and prints the totals as the last line.
+ * Runs the steps in order, and those beside in a lane of their own; prints the totals as the last line.
  * @param {Step[]} steps @returns {Promise<number>} exit code @throws {Stop} when a signal came
  */
 export async function runSteps(steps) {
   const sum = { passed: 0, failed: 0, skipped: 0 }
+  /** @type {string[]} */
   const bad = []
-  const begun = new Map(
-    availableParallelism() > 1 ? steps.flatMap(([, run, isEarly]) => (isEarly ? [[run, run()]] : [])) : [],
-  )
-  for (const [index, [name, run]] of steps.entries()) {
-    say(`[${index + 1}/${steps.length}] ${name} ...`)
+  /** @param {Step} step */
+  const take = async (step) => {
+    const [name, run] = step
+    const place = `[${steps.indexOf(step) + 1}/${steps.length}] ${name}`
+    say(`${place} ...`)
     const took = stopwatch()
-    const result = await (begun.get(run) ?? run())
+    const result = await run()
     const stopped = interruptCode()
     if (stopped !== undefined) throw new Stop(`stopped during ${name}`, stopped)
     const tally =
@@ -137,8 +214,15 @@ export async function runSteps(steps) {
     sum.failed += tally.failed
     sum.skipped += tally.skipped
     if (tally.failed > 0) bad.push(name)
-    say(`[${index + 1}/${steps.length}] ${name} ${tally.failed > 0 ? 'FAILED' : 'passed'} (${took()})`)
+    say(`${place} ${tally.failed > 0 ? 'FAILED' : 'passed'} (${took()})`)
   }
+  const lane = async (/** @type {Step[]} */ some) => {
+    for (const step of some) await take(step)
+  }
+  const beside = steps.filter(([, , where]) => where === 'beside')
+  if (availableParallelism() > 1) {
+    await Promise.all([lane(steps.filter((step) => !beside.includes(step))), lane(beside)])
+  } else await lane(steps)
   if (bad.length > 0) say(`failed: ${bad.join(', ')}`)
   process.stdout.write(`${totals(sum)}\n`)
   return sum.failed > 0 ? 1 : 0
@@ -147,19 +231,28 @@ export async function runSteps(steps) {
 /** `npm run typecheck`. */
 export const runTypecheck = () => runSteps(typecheck)
 
-/** `npm run check`: everything of `npm test` that does not run the program. */
+/** `npm run check`: everything of `npm run test:all` that does not run the program. */
 export const runChecks = () => runSteps([...checks, lint])
 
+/** What runs in the process of the tests, and one test of each family of real parts. */
+const QUICK = ['core', 'node', 'window', 'smoke'].map((project) => `--project=${project}`)
+
 /** `npm test`. @param {string[]} args handed to vitest */
-export async function runTests(args) {
+export const runTests = (args) => runParts([...QUICK, ...args], lintOfChanges)
+
+/** `npm run test:all`. @param {string[]} args handed to vitest */
+export const runAllTests = (args) => runParts(args, lint)
+
+/** @param {string[]} args @param {Step} linting */
+async function runParts(args, linting) {
   const { env, missing } = await testParts()
   if (missing) say(missing)
   const strict = missing !== undefined && ['1', 'true'].includes(process.env.CI ?? '')
   return runSteps([
     ...(strict ? [/** @type {Step} */ (['system parts', () => Promise.resolve(1)])] : []),
     ...checks,
+    linting,
     ['build', () => build()],
     ['tests (vitest)', () => vitest(args, env)],
-    lint,
   ])
 }

@@ -1,4 +1,4 @@
-/** What `npm test` says of a run: its counts, and what was unsteady. */
+/** Counts of a run of tests, and what is said of it. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -8,21 +8,23 @@ interface Tally {
   failed: number
   skipped: number
 }
-const { countVitest, secondTries, totals } = (await import(
+const { countVitest, failures, slowest, totals } = (await import(
   pathToFileURL(join(import.meta.dirname, '../../scripts/checks.mjs')).href
 )) as {
   countVitest: (text: string, code: number) => Tally
-  secondTries: (text: string) => string[]
+  failures: (text: string) => string[]
+  slowest: (text: string) => string[]
   totals: (tally: Tally) => string
 }
 
-const report = (tests: { status: string; failureMessages?: string[] }[], more = {}): string =>
+const root = join(import.meta.dirname, '../..')
+const report = (tests: { status: string }[], more = {}): string =>
   JSON.stringify({
     numPassedTests: tests.filter((t) => t.status === 'passed').length,
     numFailedTests: tests.filter((t) => t.status === 'failed').length,
     testResults: [
       {
-        name: join(import.meta.dirname, '../../electron/ssh/channel.test.ts'),
+        name: join(root, 'electron/ssh/channel.test.ts'),
         status: tests.some((t) => t.status === 'failed') ? 'failed' : 'passed',
         assertionResults: tests.map((t, i) => ({ fullName: `test ${i}`, ...t })),
       },
@@ -31,14 +33,26 @@ const report = (tests: { status: string; failureMessages?: string[] }[], more = 
   })
 
 describe('the counts of a run', () => {
-  it('name a test that failed before it passed, and count it as passed', () => {
-    const text = report([
-      { status: 'passed', failureMessages: [] },
-      { status: 'passed', failureMessages: ['late'] },
-      { status: 'failed', failureMessages: ['wrong', 'wrong'] },
-    ])
-    expect(secondTries(text)).toEqual(['electron/ssh/channel.test.ts: test 1'])
-    expect(countVitest(text, 1)).toEqual({ passed: 2, failed: 1, skipped: 0 })
+  it('name each test that failed, and each file that could not be loaded', () => {
+    const text = report([{ status: 'passed' }, { status: 'failed' }])
+    expect(countVitest(text, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 })
+    expect(failures(text)).toEqual(['electron/ssh/channel.test.ts: test 1'])
+    const unloaded = { name: join(root, 'core/a.test.ts'), status: 'failed', assertionResults: [] }
+    expect(failures(report([], { testResults: [unloaded] }))).toEqual(['core/a.test.ts could not be run'])
+  })
+
+  it('name the ten files that took longest, slowest first', () => {
+    const file = (i: number): object => ({
+      name: join(root, `core/${i}.test.ts`),
+      status: 'passed',
+      startTime: 1_000,
+      endTime: 1_000 + i * 500,
+      assertionResults: [],
+    })
+    const lines = slowest(report([], { testResults: Array.from({ length: 25 }, (_, i) => file(i)) }))
+    expect(lines).toHaveLength(10)
+    expect(lines[0]).toBe('  12.0 s  core/24.test.ts')
+    expect(lines[9]).toBe('   7.5 s  core/15.test.ts')
   })
 
   it('are a failure for a file that could not be loaded, an error outside any test, and no report', () => {
@@ -46,7 +60,7 @@ describe('the counts of a run', () => {
     expect(countVitest(unloaded, 1)).toMatchObject({ failed: 1 })
     expect(countVitest(report([{ status: 'passed' }]), 1)).toMatchObject({ passed: 1, failed: 1 })
     expect(countVitest('', 1)).toMatchObject({ failed: 1 })
-    expect(secondTries('')).toEqual([])
+    expect([failures(''), slowest('')]).toEqual([[], []])
   })
 
   it('are the last line', () => {

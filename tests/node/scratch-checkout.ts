@@ -35,11 +35,17 @@ console.log('built once')
 `
 /** Fails when its name stands in FAIL. */
 const check = (name: string): string => `process.exit((process.env.FAIL ?? '').split(',').includes('${name}') ? 1 : 0)`
+/** Says which files it was handed. */
+const linter = `console.log('eslint got ' + process.argv.slice(2).filter((arg) => !arg.startsWith('--')).join(' '))
+${check('eslint')}`
 const vitest = `
 import { writeFileSync } from 'node:fs'
 const file = process.argv.find((arg) => arg.startsWith('--outputFile.json=')).split('=')[1]
 const report = JSON.parse(process.env.REPORT)
-console.log('vitest got ' + process.argv.slice(2).filter((arg) => !arg.startsWith('--')).join(' '))
+const args = process.argv.slice(2)
+const projects = args.filter((arg) => arg.startsWith('--project=')).map((arg) => arg.split('=')[1])
+const words = args.filter((arg) => !arg.startsWith('--')).join(' ')
+console.log('vitest got ' + words + ' of ' + (projects.length > 0 ? projects.join(', ') : 'all'))
 writeFileSync(file, JSON.stringify(report))
 process.exit(report.numFailedTests > 0 ? 1 : 0)
 `
@@ -83,7 +89,8 @@ export class Scratch {
     this.write('package.json', '{"type": "module"}')
     this.write('electron/server/main.ts', server)
     this.tool('electron-vite', builder)
-    for (const name of ['prettier', 'vue-tsc', 'eslint']) this.tool(name, check(name))
+    for (const name of ['prettier', 'vue-tsc']) this.tool(name, check(name))
+    this.tool('eslint', linter)
     this.tool('dependency-cruiser', check('depcruise'), 'depcruise')
     this.tool('vitest', vitest)
     mkdirSync(join(this.folder, 'node_modules/.bin'))

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, renameSync, symlinkSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -176,12 +176,48 @@ describe('testing', () => {
   it('counts every step and every test, and hands further words to vitest', async () => {
     const { code, stdout } = await scratch.run(['test', 'tests/node'], report({}))
     expect(code).toBe(0)
-    expect(stdout).toContain('vitest got run tests/node')
+    expect(stdout).toContain('vitest got run tests/node of core, node, window, smoke\n')
     expect(last(stdout)).toBe('13 passed, 0 failed')
   })
 
+  it('runs every project, and lints every file, when all is asked for', async () => {
+    const { code, stdout, stderr } = await scratch.run(['test:all', 'tests/node'], report({}))
+    expect(code).toBe(0)
+    expect(stdout).toContain('vitest got run tests/node of all\n')
+    expect(stdout).toContain('eslint got .\n')
+    expect(stderr).toContain('lint (eslint) passed')
+    expect(last(stdout)).toBe('13 passed, 0 failed')
+  })
+
+  it('lints what differs from the last commit, or from the upstream branch', async () => {
+    const git = (...args: string[]): void => {
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@invalid', ...args], { cwd: scratch.folder })
+    }
+    git('init', '-q')
+    scratch.write('.gitignore', 'node_modules\nout\n')
+    scratch.write('core/old.ts', 'export const a = 1\n')
+    git('add', '.')
+    git('commit', '-qm', 'first')
+    expect((await scratch.run(['test'], report({}))).stdout).not.toContain('eslint got')
+    scratch.write('core/old.ts', 'export const a = 2\n')
+    scratch.write('core/new.ts', 'export const b = 1\n')
+    scratch.write('core/notes.md', 'words\n')
+    expect((await scratch.run(['test'], report({}))).stdout).toContain('eslint got core/old.ts core/new.ts\n')
+  })
+
+  it('tries five times under stress, and names what failed in each round', async () => {
+    const name = `${scratch.folder}/core/a.test.ts`
+    const failed = { name, status: 'failed', assertionResults: [{ status: 'failed', fullName: 'sometimes' }] }
+    const { code, stdout } = await scratch.run(['test:stress'], report({ numFailedTests: 1, testResults: [failed] }))
+    expect(code).toBe(1)
+    expect(stdout).toContain('round 2 of 5, 2 busy loops beside it: red')
+    expect(stdout.split('  core/a.test.ts: sometimes\n')).toHaveLength(6)
+    expect(last(stdout)).toBe('0 passed, 5 failed')
+    expect(scratch.alive()).toEqual([])
+  })
+
   it('goes on after a failure and reports all of them', async () => {
-    const broken = { status: 'failed', assertionResults: [] }
+    const broken = { name: '/core/a.test.ts', status: 'failed', assertionResults: [] }
     const env = report({ numFailedTests: 2, numPendingTests: 3, testResults: [broken] })
     const { code, stdout, stderr } = await scratch.run(['test'], { ...env, FAIL: 'prettier,depcruise' })
     expect(code).toBe(1)

@@ -1,4 +1,4 @@
-/** The browser shell's real entry point, with the real host. Needs the build, which `npm test` makes first. */
+/** The browser shell's real entry point, with the real host. Needs the build, which `npm run test:all` makes first. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
