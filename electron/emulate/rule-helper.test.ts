@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { ruleHelper } from '#core/emulator/rule-helper.ts'
 import { parseTimers } from '../enforce/expiry.ts'
-import { resourcePath } from '../host/resources.ts'
+import { resourcePath } from '../files/resources.ts'
 import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import { bytesScenario } from '#tests/kits/electron/emulate/emulation.ts'
 

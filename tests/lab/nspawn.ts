@@ -21,7 +21,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
-import { resourcePath } from '#electron/host/resources.ts'
+import { resourcePath } from '#electron/files/resources.ts'
 import { freePort, makeKey, publicHalf, scratch } from '../kits/electron/ssh/sshd.ts'
 import { SYSTEM_PATH } from './lab-files.ts'
 
