@@ -1,20 +1,168 @@
 /**
- * The directions in which the house may lean. core/base is the ground; nothing points upwards and nothing in a circle.
+ * The directions in which the house may lean: what each folder stands on, none in a circle, and nothing that only tests use.
  * @type {import('dependency-cruiser').IConfiguration}
  */
-const room = (name) => `^core/${name}/`
-const only = (name, ...allowed) => ({
-  name: `core-${name}`,
-  comment: `core/${name} stands only on: ${['itself', ...allowed].join(', ')}`,
-  severity: 'error',
-  from: { path: room(name), pathNot: '\\.(test|bench)\\.ts$' },
-  to: { path: '^core/', pathNot: [room(name), ...allowed.map(room)] },
-})
+const { readFileSync } = require('node:fs')
+const { basename, join } = require('node:path')
+
+const words = (text) => text.trim().split(/\s+/)
 
 /** The emulator and all that it is made of. */
-const MODEL = [
-  ...['base', 'sim', 'series', 'lustre', 'tbf', 'control'],
-  ...['adaptbf', 'padll', 'seqdlm', 'haechi', 'emulator'],
+const MODEL = 'base sim series lustre tbf control adaptbf padll seqdlm haechi emulator'
+
+/** What each folder may import of its own part of the house, the lowest first: what stands above it in this list. */
+const STANDS_ON = {
+  core: {
+    base: '',
+    sim: 'base',
+    series: 'base',
+    lustre: 'base',
+    tbf: 'base sim series lustre',
+    control: 'base series lustre tbf',
+    adaptbf: 'base series lustre tbf control',
+    seqdlm: 'base sim series',
+    haechi: 'base sim series',
+    padll: 'base series lustre tbf control',
+    emulator: MODEL,
+    papers: MODEL,
+    batch: 'lustre',
+    search: '',
+    sandbox: `${MODEL} batch`,
+    snapshot: 'base',
+    api: 'base snapshot',
+    alerts: 'base series snapshot',
+  },
+  electron: {
+    files: '',
+    preload: '',
+    history: 'files',
+    ssh: '',
+    cluster: 'files history ssh',
+    enforce: 'files cluster',
+    recorded: 'history cluster',
+    emulate: 'ssh cluster',
+    sandbox: 'files',
+    haechi: 'files',
+    padll: 'files',
+    incidents: 'files history cluster enforce recorded',
+    host: 'files history ssh cluster enforce recorded sandbox incidents',
+    server: 'history host',
+    main: 'files host server',
+    cli: 'files history ssh cluster enforce emulate sandbox haechi padll incidents host server',
+  },
+  renderer: {
+    theme: '',
+    commands: '',
+    stores: 'theme commands',
+    composables: 'stores',
+    reach: 'theme commands stores composables',
+    widgets: 'theme commands composables',
+    charts: 'theme composables widgets',
+    help: 'commands stores widgets',
+    views: 'theme commands stores composables reach widgets charts help',
+    app: 'theme commands stores composables reach widgets charts help views',
+  },
+}
+
+/**
+ * Imports that go upwards and close circles of folders today, by file. None is to be added: a file that needs what stands above it
+ * belongs there, or what it needs belongs below.
+ */
+const UPWARDS = {
+  'electron/ssh': {
+    'channel.ts commands.ts exec.ts session.ts ssh-node.ts': 'electron/cluster/connection.ts',
+  },
+  'electron/history': { 'audit-table.ts history.ts': 'electron/enforce/audit.ts' },
+  'electron/cluster': {
+    'choices.ts control-loop.ts metadata-loop.ts metadata-writer.ts monitor-options.ts monitor.ts':
+      'electron/enforce/audit.ts',
+    'control-loop.ts metadata-writer.ts': 'electron/enforce/executor.ts',
+    'metadata-writer.ts': 'electron/enforce/expiry-spec.ts',
+    'remote-compounds.ts': 'electron/enforce/expiry-match.ts',
+    'control-loop.ts metadata-loop.ts metadata-writer.ts monitor-options.ts': 'electron/enforce/lease.ts',
+    'live/live-cluster.ts': 'electron/enforce/read-only.ts',
+    'control-loop.ts monitor-options.ts monitor.ts': 'electron/enforce/store-stops.ts',
+  },
+  'renderer/commands': {
+    'availability.ts': 'renderer/stores/outage.ts',
+    'use-commands.ts': 'renderer/reach/said.ts',
+  },
+  'renderer/stores': {
+    'alerts.ts': 'renderer/widgets/plain-text.ts',
+    'alerts.ts policy-draft.ts settings-schema.ts settings.ts time.ts': 'renderer/widgets/units.ts',
+    'tour.ts': 'renderer/help/tour/steps.ts',
+  },
+  'renderer/widgets': {
+    'IoHistogram.vue SizeHistogram.vue': 'renderer/charts/use-chart-facts.ts',
+    'Sparkline.vue': 'renderer/charts/facts.ts',
+  },
+  'renderer/help': {
+    'meanings/sandbox.ts': 'renderer/views/sandbox/metric-face.ts',
+    'meanings/tokens.ts': 'renderer/views/tokens/terms.ts',
+  },
+}
+
+/** [file, what it imports] of each of them. */
+const upwards = Object.entries(UPWARDS).flatMap(([folder, imports]) =>
+  Object.entries(imports).flatMap(([files, target]) => words(files).map((file) => [`${folder}/${file}`, target])),
+)
+for (const [file, target] of upwards) {
+  if (readFileSync(join(__dirname, file), 'utf8').includes(`/${basename(target)}'`)) continue
+  throw new Error(`.dependency-cruiser.cjs: ${file} no longer imports ${target}: take it out of UPWARDS`)
+}
+
+const exactly = (path) => `^${path.replaceAll('.', '\\.')}$`
+const TEST = '\\.(test|bench)\\.ts$'
+const house = '^(core|electron|renderer)/'
+
+/** Directions of one part of the house; its own order is no circle, so that only UPWARDS can close one. */
+const directions = (part) => {
+  const folders = Object.entries(STANDS_ON[part])
+  return folders.flatMap(([folder, below], i) => {
+    const allowed = below === '' ? [] : words(below)
+    const lower = folders.slice(0, i).map(([name]) => name)
+    const notLower = allowed.find((name) => !lower.includes(name) && name !== folder)
+    if (notLower)
+      throw new Error(`.dependency-cruiser.cjs: ${part}/${notLower} does not stand above ${folder} in the list`)
+    const mine = upwards.filter(([file]) => file.startsWith(`${part}/${folder}/`))
+    const rule = (name, from, fromNot, to) => ({
+      ...{ name, severity: 'error' },
+      comment: `${part}/${folder} stands only on: ${['itself', ...allowed].join(', ')}`,
+      from: { path: from, pathNot: [TEST, ...fromNot] },
+      to: { path: `^${part}/`, pathNot: [...[folder, ...allowed].map((name) => `^${part}/${name}/`), ...to] },
+    })
+    const known = [...new Set(mine.map(([file]) => file))]
+    return [
+      rule(`${part}-${folder}`, `^${part}/${folder}/`, known.map(exactly), []),
+      ...known.map((file) => {
+        const to = mine.filter(([from]) => from === file).map(([, target]) => exactly(target))
+        return rule(`${part}-${folder}`, exactly(file), [], to)
+      }),
+    ]
+  })
+}
+
+/** Folders of one part of the house that are not in its list. */
+const unlisted = (part) => {
+  const known = Object.keys(STANDS_ON[part]).map((folder) => `^${part}/${folder}/`)
+  return {
+    name: `${part}-unlisted`,
+    comment: `Every folder of ${part}/ stands in STANDS_ON.`,
+    severity: 'error',
+    from: { path: `^${part}/[^/]+/`, pathNot: known },
+    to: {},
+  }
+}
+
+/** Where the product begins: programs, their threads, the command line, the window and its bridge. */
+const ENTRIES = [
+  '^electron/main/(main|host-process)\\.ts$',
+  '^electron/preload/preload\\.ts$',
+  '^electron/server/main\\.ts$',
+  '^electron/cli/sluice\\.mjs$',
+  '^electron/(host/papers|host/locks|sandbox)/worker\\.ts$',
+  '^electron/(haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
+  '^renderer/app/main\\.ts$',
 ]
 
 module.exports = {
@@ -25,7 +173,7 @@ module.exports = {
       name: 'core-is-pure',
       comment: 'core imports core, and the three pure libraries that declare its edges (schemas, contract, YAML).',
       severity: 'error',
-      from: { path: '^core/', pathNot: '\\.(test|bench)\\.ts$' },
+      from: { path: '^core/', pathNot: TEST },
       to: { pathNot: ['^core/', '^node_modules/(zod|yaml|@orpc/contract)/'] },
     },
     {
@@ -34,26 +182,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^core/',
-        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status)', '\\.(test|bench)\\.ts$'],
+        pathNot: ['^core/(api|emulator|sandbox|snapshot|padll/rules|padll/status)', TEST],
       },
       to: { path: '^node_modules/' },
     },
-    only('base'),
-    only('sim', 'base'),
-    only('series', 'base'),
-    only('lustre', 'base'),
-    only('tbf', 'base', 'sim', 'series', 'lustre'),
-    only('control', 'base', 'series', 'lustre', 'tbf'),
-    only('adaptbf', 'base', 'series', 'lustre', 'control', 'tbf'),
-    only('seqdlm', 'base', 'sim', 'series'),
-    only('haechi', 'base', 'sim', 'series'),
-    only('padll', 'base', 'series', 'lustre', 'control', 'tbf'),
-    only('emulator', 'base', 'sim', 'series', 'lustre', 'tbf', 'control', 'adaptbf', 'padll', 'seqdlm', 'haechi'),
-    only('papers', ...MODEL),
-    only('sandbox', ...MODEL, 'batch'),
-    only('snapshot', 'base'),
-    only('api', 'base', 'snapshot'),
-    only('alerts', 'base', 'series', 'snapshot'),
+    ...Object.keys(STANDS_ON).flatMap((part) => [...directions(part), unlisted(part)]),
     {
       name: 'window-knows-no-host',
       comment: 'The window imports the contract and pure formatting, never the host.',
@@ -68,6 +201,12 @@ module.exports = {
       to: { path: '^core/', pathNot: '^core/(api|base|snapshot)/' },
     },
     {
+      name: 'host-knows-no-window',
+      severity: 'error',
+      from: { path: '^electron/', pathNot: TEST },
+      to: { path: '^renderer/' },
+    },
+    {
       name: 'electron-only-in-main-and-preload',
       comment: 'Everything else runs and is tested under plain Node.',
       severity: 'error',
@@ -75,17 +214,20 @@ module.exports = {
       to: { path: ['^node_modules/electron/', '^electron/(main|preload)/'] },
     },
     {
-      name: 'ssh-knows-no-host',
-      comment: 'Sessions are below what uses them: of the rest of electron only the shape of a node.',
+      name: 'tests-stay-outside',
+      comment: 'The product imports no tests, and nothing that is made for them.',
       severity: 'error',
-      from: { path: '^electron/ssh/' },
-      to: { path: '^electron/', pathNot: '^electron/(ssh/|cluster/connection\\.ts)' },
+      from: { path: house, pathNot: TEST },
+      to: {
+        path: ['^(tests|bench|soak)/', TEST, '^node_modules/(vitest|fast-check|@vue/test-utils|happy-dom)/'],
+      },
     },
     {
-      name: 'widgets-hold-no-state',
+      name: 'used-by-the-product',
+      comment: 'What only tests import is theirs: it belongs in tests/kits.',
       severity: 'error',
-      from: { path: '^renderer/(widgets|charts)/' },
-      to: { path: '^renderer/(stores|views|app)/' },
+      from: { path: ENTRIES },
+      to: { path: house, pathNot: [TEST, '\\.d\\.ts$', ...ENTRIES], reachable: false },
     },
   ],
   options: {

@@ -39,14 +39,6 @@ export interface TargetObservation extends Observation {
 export const DEMAND_MEASURES = ['served', 'dispatched', 'arrivals', 'backlog', 'saturation'] as const
 export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
 
-/**
- * Whether the collector clears `job_stats` after each reading. The paper clears; a counter that others read, too, is
- * better left alone and differenced, which also keeps the RPCs served between reading and clearing (spec/adaptbf A19). It
- * changes nothing in the controller: both deliver the RPCs of one period.
- */
-export const STATS_CLEARING = ['never', 'after-each-period'] as const
-export type StatsClearing = (typeof STATS_CLEARING)[number]
-
 /** RPCs added to the demand of a saturated job: what a client keeps in flight. */
 const IN_FLIGHT_RPCS = 8
 

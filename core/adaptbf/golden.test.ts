@@ -9,7 +9,7 @@ interface Case {
   expected: unknown[]
 }
 
-const cases = readFileSync(new URL('./cases/adaptbf.jsonl', import.meta.url), 'utf8')
+const cases = readFileSync(new URL('../../tests/cases/adaptbf.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)

@@ -4,7 +4,7 @@ import { parseJobStats } from '../lustre/job-stats.ts'
 import { profile } from '../lustre/profile.ts'
 import type { EmulatedCluster } from './cluster.ts'
 import { JobStatsTable, type JobStatsOptions } from './job-stats-table.ts'
-import { clusterOf, rule, served } from './small-cluster.ts'
+import { clusterOf, rule, served } from '#tests/kits/core/emulator/small-cluster.ts'
 
 const exec = (c: EmulatedCluster, command: string): string => {
   const r = c.node('oss01')!.exec(command)

@@ -1,7 +1,7 @@
 /** An emulated second of a cluster with all of its books, by the number of jobs that each ask for as much as before. */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { NS_PER_S } from '../base/units.ts'
-import { busyScenario } from './testing/busy-scenario.ts'
+import { busyScenario } from '../../bench/busy-scenario.ts'
 import { EmulatedCluster } from './cluster.ts'
 
 const SECONDS = 5

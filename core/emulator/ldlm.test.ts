@@ -9,7 +9,7 @@ import type { EmulatedCluster } from './cluster.ts'
 import { ExtentLocks } from './ldlm-extents.ts'
 import { InodeLocks } from './ldlm-inodes.ts'
 import { LockPool } from './ldlm-pool.ts'
-import { clusterOf } from './small-cluster.ts'
+import { clusterOf } from '#tests/kits/core/emulator/small-cluster.ts'
 
 const MDS = '{ name: mds01, mdts: [{ name: t-MDT0000, per_op_us: 100 }] }'
 const VERSIONS = ['2.12.9', '2.15.8', '2.16.1', '2.17.0', '2.17.57']

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseJobStats } from '../lustre/job-stats.ts'
 import type { EmulatedCluster } from './cluster.ts'
 import { METADATA_OPERATIONS, METADATA_RPCS } from './operations.ts'
-import { clusterOf, served } from './small-cluster.ts'
+import { clusterOf, served } from '#tests/kits/core/emulator/small-cluster.ts'
 
 const MDS = '{ name: mds01, threads: 8, mdts: [{ name: t-MDT0000, per_op_us: 300, op_us: { mkdir: 2000 } }] }'
 const job = (id: string, op: string, more = ''): string =>

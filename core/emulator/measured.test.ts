@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseNrsPolicies } from '../lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '../lustre/nrs-tbf-rule.ts'
 import type { EmulatedCluster } from './cluster.ts'
-import { clusterOf, rule, served, servedBetween } from './small-cluster.ts'
+import { clusterOf, rule, served, servedBetween } from '#tests/kits/core/emulator/small-cluster.ts'
 
 const near = (actual: number, expected: number, by: number): void =>
   expect(Math.abs(actual - expected), `${actual} is ${expected} within ${by}`).toBeLessThanOrEqual(by)

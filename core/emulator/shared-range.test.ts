@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EmulatedCluster } from './cluster.ts'
-import { clusterOf, rule, served, servedBetween } from './small-cluster.ts'
+import { clusterOf, rule, served, servedBetween } from '#tests/kits/core/emulator/small-cluster.ts'
 
 const writer = (id: string, clients: string, more = ''): string =>
   `{ id: ${id}, clients: ${clients}, processes: 2, op: write, size_kib: 256, cached: true, shared: f, targets: [t-OST0000], pattern: { kind: continuous }${more} }`

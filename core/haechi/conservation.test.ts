@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { DEFAULT_SETTINGS, PAPER_LITERAL, BASIC, type HaechiSettings } from './settings.ts'
 import { NodeSimulation } from './sim/node-simulation.ts'
 import { NODE_DEFAULTS } from './sim/setup.ts'
-import { TokenAudit } from './testing/token-audit.ts'
+import { TokenAudit } from '#tests/kits/core/haechi/token-audit.ts'
 
 const RUNS = Number(process.env.HAECHI_RUNS ?? 500)
 const PERIOD_NS = 5_000_000

@@ -10,7 +10,7 @@ interface Case {
   note?: string
 }
 
-const cases = readFileSync(new URL('./cases/haechi.jsonl', import.meta.url), 'utf8')
+const cases = readFileSync(new URL('../../tests/cases/haechi.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)

@@ -9,7 +9,7 @@ interface Case {
   output: { rates?: Record<string, number>; error?: { code: string; message: string } }
 }
 
-const cases = readFileSync(new URL('./cases/padll.jsonl', import.meta.url), 'utf8')
+const cases = readFileSync(new URL('../../tests/cases/padll.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)

@@ -5,7 +5,7 @@ import { parseScenario, type Scenario } from '../emulator/scenario.ts'
 import { aggregate } from './aggregate.ts'
 import { buffersOf, digestOf, planOf, type RunDigest } from './run-digest.ts'
 import type { JobReport, RunReport } from './run-report.ts'
-import { BASE, digest } from './testing/digests.ts'
+import { BASE, digest } from '#tests/kits/core/sandbox/digests.ts'
 import { variantWords } from './variant-words.ts'
 
 function scenarioOf(jobs: number): Scenario {

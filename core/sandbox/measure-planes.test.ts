@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseScenario, type Scenario } from '../emulator/scenario.ts'
 import type { RunReport } from './run-report.ts'
-import { runOf } from './small-run.ts'
+import { runOf } from '#tests/kits/core/sandbox/small-run.ts'
 
 function scenarioOf(text: string): Scenario {
   const read = parseScenario(

@@ -3,7 +3,7 @@
  * world without a policy. And how the time grows with the number of jobs when each asks for as much as before.
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
-import { busyScenario } from '../emulator/testing/busy-scenario.ts'
+import { busyScenario } from '../../bench/busy-scenario.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { runVariant } from './run.ts'
 import type { Variant } from './variant.ts'

@@ -4,7 +4,7 @@ import { EmulatedCluster } from '../emulator/cluster.ts'
 import { ModelControl } from './control-model.ts'
 import { binOf, binsOf } from './measure-series.ts'
 import { runVariant } from './run.ts'
-import { AS_IT_IS, HOG_AND_OTHERS, jobOf, runOf, scenarioOf } from './small-run.ts'
+import { AS_IT_IS, HOG_AND_OTHERS, jobOf, runOf, scenarioOf } from '#tests/kits/core/sandbox/small-run.ts'
 import type { Variant } from './variant.ts'
 
 const SMALL = scenarioOf(HOG_AND_OTHERS)

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseScenario } from '../emulator/scenario.ts'
 import { parsePolicies } from '../padll/rules/policy-schedule.ts'
-import { HOG_AND_OTHERS, runOf, scenarioOf } from './small-run.ts'
+import { HOG_AND_OTHERS, runOf, scenarioOf } from '#tests/kits/core/sandbox/small-run.ts'
 import { thinned, thinnedVariant } from './thinning.ts'
-import { AS_IT_IS } from './small-run.ts'
+import { AS_IT_IS } from '#tests/kits/core/sandbox/small-run.ts'
 
 /** Nothing in it changes with time: arrivals at random, and processes in a closed loop. */
 const STATIONARY = scenarioOf([

@@ -5,7 +5,7 @@ import { ENTRY_BYTES } from './extent-cache.ts'
 import type { FileLayout } from './layout.ts'
 import type { FlushRequest, Message } from './messages.ts'
 import { DLM_DATATYPE, SEQDLM } from './policy.ts'
-import { SmallCluster, type SmallClusterOptions } from './testing/small-cluster.ts'
+import { SmallCluster, type SmallClusterOptions } from '#tests/kits/core/seqdlm/small-cluster.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SEQDLM, type DlmPolicy } from './policy.ts'
-import type { Fault, Schedule, Step } from './testing/schedule.ts'
-import { World } from './testing/world.ts'
+import type { Fault, Schedule, Step } from '#tests/kits/core/seqdlm/schedule.ts'
+import { World } from '#tests/kits/core/seqdlm/world.ts'
 
 /** Two clients over two stripes on two servers: conflicting writes, an atomic one, an upgrade, an append, a truncate, reads. */
 const PROGRAM: readonly Step[] = [

@@ -4,7 +4,7 @@ import { randomStream } from '../base/random.ts'
 import type { Data, Written } from './operation.ts'
 import type { FileLayout } from './layout.ts'
 import { DLM_BASIC, DLM_DATATYPE, DLM_LUSTRE, SEQDLM } from './policy.ts'
-import { SmallCluster } from './testing/small-cluster.ts'
+import { SmallCluster } from '#tests/kits/core/seqdlm/small-cluster.ts'
 
 /** The paper's data-safety experiments (SeqDLM V-B1) with real bytes, messages in random order, ten times each. */
 const CLIENTS = 16

@@ -9,7 +9,7 @@ interface Case {
   out: unknown
 }
 
-const cases = readFileSync(new URL('./cases/seqdlm.jsonl', import.meta.url), 'utf8')
+const cases = readFileSync(new URL('../../tests/cases/seqdlm.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as Case)

@@ -3,7 +3,7 @@ import type { FileLayout } from './layout.ts'
 import type { ClientLock } from './client-lock.ts'
 import type { Written } from './operation.ts'
 import { DLM_BASIC, SEQDLM } from './policy.ts'
-import { SmallCluster, type SmallClusterOptions } from './testing/small-cluster.ts'
+import { SmallCluster, type SmallClusterOptions } from '#tests/kits/core/seqdlm/small-cluster.ts'
 
 const file = (base: number, stripes = 1): FileLayout => ({ base, stripes, stripeSize: 4096 })
 const cluster = (maxIdleLocks: number, options: Partial<SmallClusterOptions> = {}): SmallCluster =>

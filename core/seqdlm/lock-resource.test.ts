@@ -7,7 +7,7 @@ import type { FromLockServer } from './messages.ts'
 import type { LockMode } from './modes.ts'
 import { DLM_BASIC, DLM_LUSTRE, SEQDLM, type DlmPolicy } from './policy.ts'
 import { EOF, lockRange, WHOLE } from './ranges.ts'
-import { PlainResource } from './testing/plain-resource.ts'
+import { PlainResource } from '#tests/kits/core/seqdlm/plain-resource.ts'
 
 const MODES: readonly LockMode[] = ['PR', 'NBW', 'BW', 'PW']
 const POLICIES: readonly DlmPolicy[] = [

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DLM_BASIC, DLM_DATATYPE, DLM_LUSTRE, SEQDLM, type DlmPolicy } from './policy.ts'
-import type { Fault, Schedule, Step } from './testing/schedule.ts'
-import { World } from './testing/world.ts'
+import type { Fault, Schedule, Step } from '#tests/kits/core/seqdlm/schedule.ts'
+import { World } from '#tests/kits/core/seqdlm/world.ts'
 
 /** `SLUICE_SCHEDULES=100000` for the long run. */
 const RUNS = Number(process.env.SLUICE_SCHEDULES ?? 400)

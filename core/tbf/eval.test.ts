@@ -30,7 +30,7 @@ const abbreviated = (
 describe('sluice eval lustre', () => {
   // lustre.jsonl was executed from the development line's code, the others are what running servers answered.
   it.each(['lustre.jsonl', 'lustre-2.15.jsonl', 'lustre-2.17.jsonl'])('answers every case of %s', (file) => {
-    const lines = readFileSync(new URL(`./cases/${file}`, import.meta.url), 'utf8')
+    const lines = readFileSync(new URL(`../../tests/cases/${file}`, import.meta.url), 'utf8')
       .trim()
       .split('\n')
     expect(lines.length).toBeGreaterThan(150)

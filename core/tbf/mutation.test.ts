@@ -19,7 +19,7 @@ const KNOWN = ['ok', 'EINVAL', 'ENAMETOOLONG', 'EEXIST', 'ENOENT', 'EPERM', 'ENO
 const ALPHABET = ' \n\t={},&*+-/[]@.:0159azAZ_xX|()\\\'"\0\u007f\u00a0\u00e9\u00ff'
 const POLICIES = ['tbf', 'tbf jobid', 'tbf nid', 'tbf reg uid', 'tbf hp opcode', 'tbf jobid+nid', 'tbf nodemap', 'fifo']
 
-const cases = readFileSync(new URL('./cases/lustre.jsonl', import.meta.url), 'utf8')
+const cases = readFileSync(new URL('../../tests/cases/lustre.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line) as { param: string; cmd: string })

@@ -1,6 +1,6 @@
 /** Pacing of one head against the exact model and against what running servers did. */
 import { describe, expect, it } from 'vitest'
-import { ClosedLoop, type LoopOptions, type Threads } from './closed-loop.ts'
+import { ClosedLoop, type LoopOptions, type Threads } from '#tests/kits/core/tbf/closed-loop.ts'
 import { parseRuleCommand } from './rule-command.ts'
 import { TbfHead } from './tbf-head.ts'
 

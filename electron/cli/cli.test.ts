@@ -44,7 +44,7 @@ interface Answer {
 
 describe('sluice eval', () => {
   it('answers the golden cases in one process, state kept within a case and forgotten between two', async () => {
-    const text = readFileSync(new URL('../../core/adaptbf/cases/adaptbf.jsonl', import.meta.url), 'utf8')
+    const text = readFileSync(new URL('../../tests/cases/adaptbf.jsonl', import.meta.url), 'utf8')
     const cases = text
       .trim()
       .split('\n')

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
-import { makeKey, noSshd } from '../ssh/testing/sshd.ts'
+import { makeKey, noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
 const env = { ...process.env, SSH_AUTH_SOCK: '' }

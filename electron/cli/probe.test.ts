@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { startStandIn, type StandIn } from '../cluster/discovery/testing/stand-in.ts'
-import { fingerprint, makeKey, me, noSshd } from '../ssh/testing/sshd.ts'
+import { startStandIn, type StandIn } from '#tests/kits/electron/cluster/stand-in.ts'
+import { fingerprint, makeKey, me, noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
 const home = tempFolder()

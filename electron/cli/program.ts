@@ -3,7 +3,7 @@
  * 6 unknown state.
  */
 import { Command, CommanderError } from 'commander'
-import { version } from '../host/resources.ts'
+import { version } from '../files/resources.ts'
 import { addClustersFlags } from './clusters-flags.ts'
 
 /** In the order of the help. A command's file is loaded when its name is on the command line: starting stays fast. */

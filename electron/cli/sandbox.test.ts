@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { facts, job, newFile, NOW, openAt, target } from '../history/testing/samples.ts'
-import { HOSTILE, SMALL } from '../sandbox/testing/small-scenario.ts'
+import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
+import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 import { sluiceHere, type Ended } from './testing/in-process.ts'
 
 const sluice = (...words: string[]): Promise<Ended> => sluiceHere(words)

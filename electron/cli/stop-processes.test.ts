@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
-import { noSshd } from '../ssh/testing/sshd.ts'
+import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
 const children = new Set<ChildProcess>()

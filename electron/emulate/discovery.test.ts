@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { discover } from '../cluster/discovery/discover.ts'
 import type { SudoKind } from './emulation.ts'
-import { endpointOf, knowing, sessionOf, stopSessions } from '../ssh/testing/console.ts'
-import { startEmulation, type TestEmulation } from './testing/emulation.ts'
+import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import { startEmulation, type TestEmulation } from '#tests/kits/electron/emulate/emulation.ts'
 
 const open: TestEmulation[] = []
 afterAll(() => open.forEach((e) => e.stop()))

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { ruleHelper } from '#core/emulator/rule-helper.ts'
 import { parseTimers } from '../enforce/expiry.ts'
-import { resourcePath } from '../host/resources.ts'
-import { scratch } from '../ssh/testing/sshd.ts'
-import { bytesScenario } from './testing/emulation.ts'
+import { resourcePath } from '../files/resources.ts'
+import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
+import { bytesScenario } from '#tests/kits/electron/emulate/emulation.ts'
 
 const PARAMETER = 'ost.OSS.ost_io.nrs_tbf_rule'
 

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { parseJobStats } from '#core/lustre/job-stats.ts'
-import { endpointOf, knowing, sessionOf, stopSessions } from '../ssh/testing/console.ts'
-import { makeKey, noSshd, scratch } from '../ssh/testing/sshd.ts'
+import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import { makeKey, noSshd, scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import type { Session } from '../ssh/session.ts'
 import { newHostKey } from './keys.ts'
 import { serveNode } from './ssh-server.ts'
-import { ALL_BYTES, startEmulation, type TestEmulation } from './testing/emulation.ts'
+import { ALL_BYTES, startEmulation, type TestEmulation } from '#tests/kits/electron/emulate/emulation.ts'
 
 let e: TestEmulation
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Emulation } from './emulation.ts'
 import { openSocket, type StandInSocket } from './stand-in-socket.ts'
-import { ALL_BYTES, bytesScenario, scratchSocket } from './testing/emulation.ts'
+import { ALL_BYTES, bytesScenario, scratchSocket } from '#tests/kits/electron/emulate/emulation.ts'
 import { decodeAnswer, decodeRequest, encodeAnswer, encodeRequest } from './wire.ts'
 
 const emulation = new Emulation(bytesScenario(), { speed: 0, sudo: 'none' })

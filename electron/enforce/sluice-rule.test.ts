@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noScope } from '../cluster/discovery/sudo-scope.ts'
 import { throughHelper } from '../cluster/remote-helper.ts'
-import { scratch } from '../ssh/testing/sshd.ts'
+import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand, parseTimers } from './expiry.ts'
 import { readRecorded, recordedFile } from '../../tests/lab/systemd-answers.ts'
 

@@ -9,7 +9,7 @@ import { QosMonitor } from '#core/haechi/qos-monitor.ts'
 import type { MonitorPeriod } from '#core/haechi/monitor-events.ts'
 import { DEFAULT_SETTINGS, type ConversionRule } from '#core/haechi/settings.ts'
 import { NodeMemory } from './node-memory.ts'
-import type { HammerTask, HammerTold } from './testing/hammer.ts'
+import type { HammerTask, HammerTold } from '#tests/kits/electron/haechi/hammer.ts'
 
 const THREADS = 3
 const GRANTS = 100_000
@@ -46,7 +46,10 @@ async function hammered(conversion: ConversionRule): Promise<Ran> {
   const mailboxes = Array.from({ length: THREADS }, (_, slot) => memory.mailbox(slot))
   const told = mailboxes.map((_, slot) => {
     const workerData: HammerTask = { ...shape, buffer: memory.buffer, slot, batch: BATCH }
-    const thread = new Worker(join(import.meta.dirname, 'testing/hammer.ts'), { workerData, execArgv: [] })
+    const thread = new Worker(join(import.meta.dirname, '../../tests/kits/electron/haechi/hammer.ts'), {
+      workerData,
+      execArgv: [],
+    })
     return new Promise<HammerTold>((resolve, reject) => {
       thread.on('message', resolve)
       thread.on('error', reject)

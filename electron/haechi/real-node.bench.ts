@@ -5,7 +5,7 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Bench, Growth } from '../../bench/measure.ts'
-import { engineCost } from './engine-cost.ts'
+import { engineCost } from '../../bench/engine-cost.ts'
 import { median } from './measure.ts'
 import { REAL_NODE_DEFAULTS, type RealClient, type RealNodeSetup } from './node-setup.ts'
 import { tokenCost, type TokenCost } from './token-cost.ts'

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { MonitorEvent, MonitorPeriod } from '#core/haechi/monitor-events.ts'
 import { EventLog } from '#core/haechi/sim/event-log.ts'
-import { bundledPath } from '../host/resources.ts'
+import { bundledPath } from '../files/resources.ts'
 import type {
   ClientEnd,
   ClientLog,

@@ -3,7 +3,7 @@ import type { CsvQuery } from '#core/api/history.ts'
 import { csvParts, csvText, textCell } from './csv.ts'
 import type { History } from './history.ts'
 import { openRecording } from './open-recording.ts'
-import { facts, job, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
   ...{ fromMs: NOW, toMs: NOW + 600_000, what, tier: null, by: 'job' },

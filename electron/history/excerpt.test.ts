@@ -13,7 +13,7 @@ import { openFile, openRecording } from './open-recording.ts'
 import { recordAt } from './one-series.ts'
 import type { HistoryReader } from './reader.ts'
 import { migrate } from './schema.ts'
-import { facts, job, MINUTE_MS, newFile, NOW, openAt, SECOND_MS, target } from './testing/samples.ts'
+import { facts, job, MINUTE_MS, newFile, NOW, openAt, SECOND_MS, target } from '#tests/kits/electron/history/samples.ts'
 
 const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
 const ALL: ExcerptOptions = { redactor: PLAIN, detail: 'all', keepJobs: new Set() }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { newFile, openAt } from './testing/samples.ts'
+import { newFile, openAt } from '#tests/kits/electron/history/samples.ts'
 
 const historyUrl = new URL('./history.ts', import.meta.url).href
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { findDamage } from './open.ts'
 import { windowOf } from './schema-4.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
-import { HOUR_MS, newFile, NOW, openAt } from './testing/samples.ts'
+import { HOUR_MS, newFile, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 
 /** A file of version 3 with two starts of one cluster and another cluster, and something in every table. */
 function version3(): string {

@@ -12,7 +12,7 @@ import { History } from './history.ts'
 import { openRecording } from './open-recording.ts'
 import { openShared } from './open-shared.ts'
 import { SCHEMA_VERSION } from './schema.ts'
-import { facts, job, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const code = (file: string): string => {
   const opened = openShared(file)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Audit, firstBrokenRecord } from '../enforce/audit.ts'
 import { History } from './history.ts'
 import { HistoryStore } from './store.ts'
-import { facts, HOUR_MS, job, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, HOUR_MS, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const MIB = 2 ** 20
 

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { exeOf } from './exe.ts'
 import { openMetrics } from './open-metrics.ts'
-import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const tenOf = (v: number): number[] => Array.from({ length: 10 }, () => v)
 

@@ -7,7 +7,7 @@ import { openRecording } from './open-recording.ts'
 import { writeRecording } from './recording.ts'
 import { Recordings } from './recordings.ts'
 import { SCHEMA_VERSION } from './schema.ts'
-import { facts, job, MINUTE_MS, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, job, MINUTE_MS, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
 

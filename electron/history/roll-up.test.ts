@@ -5,7 +5,7 @@ import { History } from './history.ts'
 import { recordAt } from './one-series.ts'
 import { JOB_COLUMNS, type Block } from './reader.ts'
 import { RollUp } from './roll-up.ts'
-import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from './testing/samples.ts'
+import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 type Sample = { readonly atMs: number; readonly jobs: ReadonlyMap<string, number | null>; readonly record: number }
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { openRecording } from './open-recording.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
-import { newFile, NOW } from './testing/samples.ts'
+import { newFile, NOW } from '#tests/kits/electron/history/samples.ts'
 import { upgradeCopy } from './upgrade-copy.ts'
 
 /** A file as the Sluice of a version left it, with samples of one job and one target, and what else is put in. */

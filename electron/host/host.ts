@@ -33,7 +33,7 @@ import { KeptSecrets } from './shell/kept-secrets.ts'
 import type { Shell } from './shell/shell.ts'
 import { makeRouter } from './router.ts'
 import { SearchDesk } from './search/desk.ts'
-import { version } from './resources.ts'
+import { version } from '../files/resources.ts'
 import { demoScenario, readScenario } from './scenario-file.ts'
 
 export interface HostOptions {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fail, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
-import { resourcePath } from './resources.ts'
+import { resourcePath } from '../files/resources.ts'
 
 /** Reads a scenario file. Failures: SCENARIO_UNREADABLE, and those of `parseScenario`. */
 export function readScenario(file: string): Result<Scenario> {

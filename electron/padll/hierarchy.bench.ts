@@ -44,7 +44,12 @@ async function withLocals<T>(
   server.on('connection', (socket) => sockets.push(socket))
   try {
     await new Promise<void>((resolve) => server.listen(path, resolve))
-    child = spawn(process.execPath, [join(import.meta.dirname, 'bench-locals.ts'), path, String(n), ...mode])
+    child = spawn(process.execPath, [
+      join(import.meta.dirname, '../../bench/local-controllers.ts'),
+      path,
+      String(n),
+      ...mode,
+    ])
     child.stderr?.pipe(process.stderr)
     return await act()
   } finally {

@@ -4,7 +4,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { padllStatus, type PadllStatus } from '#core/padll/status.ts'
-import { library, noStage, rateOf, shortFolder, trialProgram, type Ended } from './scripted-controller.ts'
+import {
+  library,
+  noStage,
+  rateOf,
+  shortFolder,
+  trialProgram,
+  type Ended,
+} from '#tests/kits/electron/padll/scripted-controller.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
 const trial = trialProgram()

@@ -10,7 +10,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { resourcePath } from '../host/resources.ts'
+import { resourcePath } from '../files/resources.ts'
 
 const run = promisify(execFile)
 const COMPILE_MS = 120_000

@@ -13,7 +13,7 @@ import {
   Staged,
   trialProgram,
   type Script,
-} from './scripted-controller.ts'
+} from '#tests/kits/electron/padll/scripted-controller.ts'
 import type { StageSettings } from './stage-environment.ts'
 
 const trial = trialProgram()

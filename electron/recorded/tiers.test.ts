@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { totalColumn } from '../cluster/recent.ts'
-import { facts, HOUR_MS, job, MINUTE_MS, NOW, openAt, target } from '../history/testing/samples.ts'
+import { facts, HOUR_MS, job, MINUTE_MS, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { clusterAt, NEAR_MS, placeAt } from './find.ts'
 import { Past } from './past.ts'
 

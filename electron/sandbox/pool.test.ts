@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
-import { BASE } from '#core/sandbox/testing/digests.ts'
+import { BASE } from '#tests/kits/core/sandbox/digests.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { ComparisonRun, compare, type ComparisonEvent, type ComparisonTask } from './comparison-run.ts'
 import { Pool, runReports, workersFor } from './pool.ts'
-import { SMALL } from './testing/small-scenario.ts'
+import { SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 
 function scenarioOf(text: string): Scenario {
   const read = parseScenario(text)

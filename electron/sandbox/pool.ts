@@ -11,7 +11,7 @@ import type { Scenario } from '#core/emulator/scenario.ts'
 import type { RunReport } from '#core/sandbox/run-report.ts'
 import type { DigestPlan, RunDigest } from '#core/sandbox/run-digest.ts'
 import type { RunTask } from '#core/sandbox/run.ts'
-import { bundledPath } from '../host/resources.ts'
+import { bundledPath } from '../files/resources.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './worker.ts'
 
 /** The thread's program: its source in a checkout, its bundle in the desktop shell. */

@@ -2,9 +2,9 @@
  * A comparison as an operator waits for it: 60 s of 200 jobs with 20 seeds, under AdapTBF, through the threads of the sandbox with
  * their start, and put together. Beside it the same runs one after the other in this thread.
  */
-import { busyScenario } from '#core/emulator/testing/busy-scenario.ts'
+import { busyScenario } from '../../bench/busy-scenario.ts'
 import { runVariant } from '#core/sandbox/run.ts'
-import { BASE } from '#core/sandbox/testing/digests.ts'
+import { BASE } from '#tests/kits/core/sandbox/digests.ts'
 import type { Bench } from '../../bench/measure.ts'
 import { compare } from './comparison-run.ts'
 

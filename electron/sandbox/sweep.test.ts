@@ -10,7 +10,7 @@ import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
 import { chunksOf, readSweep } from './sweep-manifest.ts'
 import { chunkPath } from './sweep-results.ts'
 import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
-import { HOSTILE, SMALL } from './testing/small-scenario.ts'
+import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
 

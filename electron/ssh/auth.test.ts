@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { exitCodeOf } from './failures.ts'
 import type { PassphraseRequest } from './private-key.ts'
-import { endpointOf, knowing, sessionOf, stopSessions } from './testing/console.ts'
-import { scriptedServer } from './testing/scripted-server.ts'
+import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'
 import {
   fingerprint,
   makeKey,
@@ -15,7 +15,7 @@ import {
   startSshd,
   type RealAgent,
   type Sshd,
-} from './testing/sshd.ts'
+} from '#tests/kits/electron/ssh/sshd.ts'
 
 describe.skipIf(noSshd !== '')('authentication', () => {
   let sshd: Sshd
@@ -164,7 +164,7 @@ describe.skipIf(noSshd !== '')('authentication', () => {
         await new Promise((done) => setTimeout(done, 1200))
         return Buffer.from('open sesame')
       }
-      const limits = { ...(await import('./testing/console.ts')).QUICK, authMs: 900 }
+      const limits = { ...(await import('#tests/kits/electron/ssh/console.ts')).QUICK, authMs: 900 }
       expect(await connect(['locked'], {}, { ask: slow, limits })).toMatchObject({ ok: true })
     })
   })

@@ -8,9 +8,9 @@ import { frameOf, FrameStream } from './frame.ts'
 import type { Session } from './session.ts'
 import { SshError } from './failures.ts'
 import { SshNode } from './ssh-node.ts'
-import { endpointOf, knowing, QUICK, sessionOf, stopSessions } from './testing/console.ts'
-import { scriptedServer } from './testing/scripted-server.ts'
-import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from './testing/sshd.ts'
+import { endpointOf, knowing, QUICK, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'
+import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 /** Processes with this word in their command line; one that has ended and was not fetched has none. */
 function processesWith(word: string): number {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { resolveEndpoint, type EndpointOverrides } from './config.ts'
 import { isHostName, isUserName } from './names.ts'
 import { matchesList, matchesPattern } from './patterns.ts'
-import { scratch } from './testing/sshd.ts'
+import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 
 const home = scratch()
 mkdirSync(join(home, '.ssh'))

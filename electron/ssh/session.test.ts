@@ -3,8 +3,16 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { join } from 'node:path'
 import type { SessionState } from './state.ts'
-import { endpointOf, knowing, sessionOf, stopSessions } from './testing/console.ts'
-import { fingerprint, makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from './testing/sshd.ts'
+import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import {
+  fingerprint,
+  makeKey,
+  noSshd,
+  publicHalf,
+  scratch,
+  startSshd,
+  type Sshd,
+} from '#tests/kits/electron/ssh/sshd.ts'
 
 describe.skipIf(noSshd !== '')('a session with a real sshd', () => {
   let sshd: Sshd

@@ -15,8 +15,8 @@ import { KeyRing } from './private-key.ts'
 import { handshake } from './handshake.ts'
 import { LIMITS } from './limits.ts'
 import { reachByTcp } from './reach.ts'
-import { endpointOf, knowing, knownHostsFile } from './testing/console.ts'
-import { makeKey, me, noSshd, publicHalf, scratch, startSshd } from './testing/sshd.ts'
+import { endpointOf, knowing, knownHostsFile } from '#tests/kits/electron/ssh/console.ts'
+import { makeKey, me, noSshd, publicHalf, scratch, startSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 const COMMAND = 'echo 1'
 const COMMANDS = 60

@@ -8,9 +8,25 @@ import type { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
 import { KeyRing } from './private-key.ts'
 import type { SessionState } from './state.ts'
-import { endpointOf, knowing, knownHostsFile, QUICK, sessionOf, stopSessions } from './testing/console.ts'
-import { rawServer, scriptedServer, valve } from './testing/scripted-server.ts'
-import { fingerprint, freePort, makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from './testing/sshd.ts'
+import {
+  endpointOf,
+  knowing,
+  knownHostsFile,
+  QUICK,
+  sessionOf,
+  stopSessions,
+} from '#tests/kits/electron/ssh/console.ts'
+import { rawServer, scriptedServer, valve } from '#tests/kits/electron/ssh/scripted-server.ts'
+import {
+  fingerprint,
+  freePort,
+  makeKey,
+  noSshd,
+  publicHalf,
+  scratch,
+  startSshd,
+  type Sshd,
+} from '#tests/kits/electron/ssh/sshd.ts'
 import { TrustStore } from './trust-store.ts'
 import { HostKeys } from './verdict.ts'
 

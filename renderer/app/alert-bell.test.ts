@@ -4,7 +4,7 @@ import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 import type { Alert } from '#core/api/incidents.ts'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useIncidentsStore } from '../stores/incidents.ts'
-import { freshPage } from '../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import {
   alertOf,
   FROM,
@@ -16,7 +16,7 @@ import {
   showStatus,
   TURNED,
   type BundleHost,
-} from '../views/incidents/sample-bundle.ts'
+} from '#tests/kits/renderer/views/bundle-host.ts'
 import AlertBell from './AlertBell.vue'
 
 vi.setConfig({ testTimeout: 20_000 })

@@ -18,7 +18,7 @@ import { useSelectionStore } from '../stores/selection.ts'
 import { resetForSource } from '../stores/source-switch.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
-import { freshPage } from '../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import {
   connectionsFrame,
   NOW_MS,
@@ -26,7 +26,7 @@ import {
   prod,
   stepsTo,
   type SampleHost,
-} from '../views/connections/sample-connections.ts'
+} from '#tests/kits/renderer/views/connections-host.ts'
 import ClusterMenu from './ClusterMenu.vue'
 import { useCatalogueItems } from './palette/catalogue-items.ts'
 import NoticeList from './NoticeList.vue'

@@ -10,9 +10,9 @@ import { usePolicyDraftStore } from '../stores/policy-draft.ts'
 import { useProposeStore } from '../stores/propose.ts'
 import { useRuleDraftStore } from '../stores/rule-draft.ts'
 import { useSourceStore } from '../stores/source.ts'
-import { freshPage, showSource } from '../testing/view-page.ts'
-import { jobsOf, JOBS, metadataFrame, noPlane, NOW_MS, TEXT } from '../views/metadata/sample-metadata.ts'
-import { review, ruleCheck } from '../views/rules/sample-frames.ts'
+import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
+import { jobsOf, JOBS, metadataFrame, noPlane, NOW_MS, TEXT } from '#tests/kits/renderer/views/metadata-host.ts'
+import { review, ruleCheck } from '#tests/kits/renderer/views/rules-frames.ts'
 import ProposeDialog from './ProposeDialog.vue'
 
 vi.setConfig({ testTimeout: 20_000 })

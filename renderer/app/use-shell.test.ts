@@ -10,7 +10,7 @@ import type { Client } from '../stores/client.ts'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useIncidentsStore } from '../stores/incidents.ts'
 import { useShellStore } from '../stores/shell.ts'
-import { freshPage } from '../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import NoticeList from './NoticeList.vue'
 import { useShell } from './use-shell.ts'
 

@@ -2,7 +2,7 @@ import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import { defineComponent, h, ref } from 'vue'
 import { useSourceStore } from '../stores/source.ts'
-import { freshPage } from '../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import { breaksView } from './fault-report.ts'
 import ViewGuard from './ViewGuard.vue'
 

@@ -1,6 +1,6 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { expect, it, vi } from 'vitest'
-import { prod } from '../views/connections/sample-connections.ts'
+import { prod } from '#tests/kits/renderer/views/connections-host.ts'
 import type { Client } from './client.ts'
 import { useClusterDraftStore } from './cluster-draft.ts'
 import { useConnectionStore } from './connection.ts'

@@ -1,7 +1,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RuleCheck, RuleForm } from '#core/api/rule-edits.ts'
-import { opcodeFault, ruleCheck, ruleForm, valueOf } from '../views/rules/sample-frames.ts'
+import { opcodeFault, ruleCheck, ruleForm, valueOf } from '#tests/kits/renderer/views/rules-frames.ts'
 import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
 import { useRuleDraftStore } from './rule-draft.ts'

@@ -1,7 +1,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { nextTick } from 'vue'
-import { apply, openTimeHost, playback, refuse, status, type TimeHost } from '../testing/time-host.ts'
+import { apply, openTimeHost, playback, refuse, status, type TimeHost } from '#tests/kits/renderer/time-host.ts'
 import { useCompareStore } from './compare.ts'
 import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'

@@ -2,7 +2,7 @@
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import type { JobsFrame, OverviewFrame, Tile } from '#core/api/frames.ts'
-import { freshPage } from '../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import JobRow from './jobs/JobRow.vue'
 import { template } from './jobs/columns.ts'
 import { comparedFigure, rowsOf } from './jobs/rows.ts'

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
-import { noSshd, scratch } from '#electron/ssh/testing/sshd.ts'
+import { noSshd, scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookAt, openPage, type OpenPage } from './page.ts'

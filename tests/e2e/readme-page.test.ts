@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { readmePage } from '#electron/incidents/page/readme-page.ts'
 import { replayData } from '#electron/incidents/page/replay-data.ts'
-import { factsOf, fill, incidentOf, SMALL, type Size } from '#electron/incidents/page/testing/facts.ts'
+import { factsOf, fill, incidentOf, SMALL, type Size } from '../kits/electron/incidents/page-facts.ts'
 import { tempFolder } from '../node/temp-folder.ts'
 import { chromiumPath, launch } from './browser.ts'
 

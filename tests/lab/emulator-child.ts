@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import type { ExecResult } from '#electron/cluster/connection.ts'
 import { decodeAnswer, encodeRequest, type WireRequest } from '#electron/emulate/wire.ts'
-import { scratch } from '#electron/ssh/testing/sshd.ts'
+import { scratch } from '../kits/electron/ssh/sshd.ts'
 
 const CLI = join(import.meta.dirname, 'emulate-main.ts')
 const START_MS = 30_000

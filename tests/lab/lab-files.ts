@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { me, type Sshd } from '#electron/ssh/testing/sshd.ts'
+import { me, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import type { EmulatedNodes } from './emulator-child.ts'
 
 /** Debian's PATH of root. */

@@ -14,7 +14,7 @@
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
 import { demoScenario } from '#electron/host/scenario-file.ts'
-import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '#electron/ssh/testing/sshd.ts'
+import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import { startEmulator, type EmulatedNodes, type EmulatorChild } from './emulator-child.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
 import { LOGIN, startServer, type LoginShell, type Release, type Server } from './nspawn.ts'

@@ -21,8 +21,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
-import { resourcePath } from '#electron/host/resources.ts'
-import { freePort, makeKey, publicHalf, scratch } from '#electron/ssh/testing/sshd.ts'
+import { resourcePath } from '#electron/files/resources.ts'
+import { freePort, makeKey, publicHalf, scratch } from '../kits/electron/ssh/sshd.ts'
 import { SYSTEM_PATH } from './lab-files.ts'
 
 /** Debian 12 has systemd 252, Debian 13 has 257. */

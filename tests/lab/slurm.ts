@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, scratch } from '#electron/ssh/testing/sshd.ts'
+import { freePort, scratch } from '../kits/electron/ssh/sshd.ts'
 
 const run = promisify(execFile)
 const PROGRAMS = ['munged', 'slurmctld', 'slurmd', 'squeue', 'sbatch', 'scontrol']

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { resourcePath } from '#electron/host/resources.ts'
-import { scratch } from '#electron/ssh/testing/sshd.ts'
+import { resourcePath } from '#electron/files/resources.ts'
+import { scratch } from '../kits/electron/ssh/sshd.ts'
 
 let compiled: string | undefined
 

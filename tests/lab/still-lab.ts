@@ -8,7 +8,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import type { EmulatedNode } from '#core/emulator/node.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
-import { freePort, makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '#electron/ssh/testing/sshd.ts'
+import { freePort, makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import { scriptFolder } from './stand-ins.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clusterInput, type CheckEvent, type ClusterCard, type ConnectionsFrame } from '#core/api/clusters.ts'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
 import { openHost, type Host } from '#electron/host/host.ts'
-import { noSshd } from '#electron/ssh/testing/sshd.ts'
+import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { tempFolder } from './temp-folder.ts'
 

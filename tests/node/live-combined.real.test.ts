@@ -7,7 +7,7 @@ import { splitParams } from '#core/lustre/lctl.ts'
 import { SERVICES } from '#electron/cluster/service.ts'
 import { stopScript } from '#electron/host/clusters/stop.ts'
 import { LIMITS } from '#electron/ssh/limits.ts'
-import { noSshd, scratch } from '#electron/ssh/testing/sshd.ts'
+import { noSshd, scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { endsOf, liveConsole, type LiveConsole } from './live-console.ts'
 

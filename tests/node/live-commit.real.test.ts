@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { LIMITS } from '#electron/ssh/limits.ts'
-import { noSshd, scratch } from '#electron/ssh/testing/sshd.ts'
+import { noSshd, scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { endsOf, liveConsole, type LiveConsole } from './live-console.ts'
 

@@ -1,6 +1,6 @@
 /** A safe mode that is changed while a controller enforces: its rules go, and nothing is written after it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { noSshd } from '#electron/ssh/testing/sshd.ts'
+import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { liveConsole, type LiveConsole } from './live-console.ts'
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { scratch } from '#electron/ssh/testing/sshd.ts'
+import { scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
 import { ConsoleFolder, isFull, ownRulesOn, timerUnitsOn, until, type Console, type Ended } from './lab.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PAPER_LITERAL, DEFAULT_SETTINGS, type HaechiSettings } from '../settings.ts'
-import { NaiveNode } from '../testing/naive-node.ts'
+import { NaiveNode } from '#tests/kits/core/haechi/naive-node.ts'
 import { zipfShares } from '../workloads/distributions.ts'
 import type { Workload } from '../workloads/request-source.ts'
 import { NodeSimulation } from './node-simulation.ts'

@@ -6,7 +6,7 @@ import { allocate } from '../algorithms/allocate.ts'
 import { parseHousekeeping } from '../rules/housekeeping.ts'
 import { padllStatus } from '../status.ts'
 import type { GlobalSettings } from './settings.ts'
-import { VirtualCluster } from './virtual-cluster.test-kit.ts'
+import { VirtualCluster } from '#tests/kits/core/padll/virtual-cluster.ts'
 
 const HOUSEKEEPING = parseHousekeeping(`1 create_channel 1000 posix_meta 0 no_op meta_op
 2 create_object 1000 1 posix_meta no_op meta_op drl 10000 1073741824

@@ -6,7 +6,6 @@ import { parsePolicies, PolicySchedule } from './policy-schedule.ts'
 import { parsePolicyText, printPolicyText } from './policy-text.ts'
 import { looksLikeYaml, printPolicyYaml } from './policy-yaml.ts'
 import type { Policy } from './policy.ts'
-import { parseWireRule, printWireRule } from './wire-rule.ts'
 
 const type = fc.constantFrom(...(Object.keys(OPERATION_TYPES) as (keyof typeof OPERATION_TYPES)[]))
 const context = fc.constantFrom(...(Object.keys(OPERATION_CONTEXTS) as OperationContext[]))
@@ -65,12 +64,6 @@ describe('housekeeping files', () => {
         const rules = [...channels, ...objects]
         const read = parseHousekeeping(rules.map(printHousekeeping).join('\n'))
         expect(read).toEqual({ rules, faults: [] })
-        for (const rule of rules) {
-          expect(parseWireRule(printWireRule({ kind: 'housekeeping', rule }))).toEqual({
-            ok: true,
-            value: { kind: 'housekeeping', rule },
-          })
-        }
       }),
     )
   })
@@ -289,32 +282,5 @@ describe('policies in time', () => {
         },
       ),
     )
-  })
-})
-
-describe('rules as single texts', () => {
-  it.each([
-    '6|1|1000|1|drl|rate|5000',
-    '6|1|1000|1|drl|refill|10000',
-    '4|1|create_channel|1000|posix_meta|1000|no_op|meta_op|',
-    '4|2|create_object|1000|1|posix_meta|no_op|meta_op|drl|10000|500000|',
-    '6|.0|app1|meta_op|*0:2500*1:2500*.',
-  ])('%s is read and printed again', (text) => {
-    const read = parseWireRule(text)
-    expect(read.ok && printWireRule(read.value)).toBe(text)
-  })
-
-  it.each([
-    '',
-    '5|x',
-    '6|1|1000|1|drl|rate|0',
-    '6|1|1000|1|drl|init|5',
-    '6|.0|app1|meta_op|*0:0*.',
-    '6|.0|app1|metaop|*0:5*.',
-    '6|.0|app1|meta_op|*0*.',
-    '4|1|create_channel|1000|posix_meta|1000|no_op|',
-    '4|1|create_channel|1 0|posix_meta|1000|no_op|meta_op|',
-  ])('%j is refused', (text) => {
-    expect(parseWireRule(text).ok).toBe(false)
   })
 })

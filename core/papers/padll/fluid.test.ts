@@ -13,7 +13,7 @@ interface Golden {
   baseline_peak: { s1: number; s2: number }
 }
 const golden = JSON.parse(
-  readFileSync(new URL('../../padll/cases/padll-trace.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../tests/cases/padll-trace.json', import.meta.url), 'utf8'),
 ) as Record<'A' | 'C', Golden>
 /** Minutes as the golden file prints them. */
 const printed = (seconds: number): number => Math.round((seconds / 60) * 1000) / 1000

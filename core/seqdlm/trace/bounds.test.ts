@@ -5,7 +5,7 @@ import type { LockMode } from '../modes.ts'
 import { DLM_DATATYPE, SEQDLM } from '../policy.ts'
 import { lockRange, WHOLE, type LockRange } from '../ranges.ts'
 import { LockTrace } from './lock-trace.ts'
-import { tell, tracedRun } from './testing/traced-run.ts'
+import { tell, tracedRun } from '#tests/kits/core/seqdlm/traced-run.ts'
 
 const SMALL = { lives: 12, livesPerResource: 7, unlisted: 100, messages: 30, buckets: 40 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DLM_BASIC, SEQDLM } from '../policy.ts'
 import { LockTrace, type TraceLimits } from './lock-trace.ts'
-import { tell, tracedRun, type Told } from './testing/traced-run.ts'
+import { tell, tracedRun, type Told } from '#tests/kits/core/seqdlm/traced-run.ts'
 import type { LockLife } from './trace.ts'
 
 const runs = fc.record({

@@ -4,8 +4,8 @@ import { isCompatible } from '../modes.ts'
 import { DLM_BASIC, DLM_LUSTRE, SEQDLM, type DlmPolicy } from '../policy.ts'
 import { overlaps } from '../ranges.ts'
 import { LockTrace } from './lock-trace.ts'
-import { PlainLocks } from './testing/plain-locks.ts'
-import { tell, tracedRun, type Told } from './testing/traced-run.ts'
+import { PlainLocks } from '#tests/kits/core/seqdlm/plain-locks.ts'
+import { tell, tracedRun, type Told } from '#tests/kits/core/seqdlm/traced-run.ts'
 import type { LockLife, Obstacle } from './trace.ts'
 
 const POLICIES: readonly DlmPolicy[] = [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLab, type Lab } from '../../../tests/lab/lab.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { noSshd } from '../../ssh/testing/sshd.ts'
+import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { sluiceHere, type Ended } from '../testing/in-process.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'

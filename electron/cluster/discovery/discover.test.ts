@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { formatNrsPolicies } from '#core/lustre/nrs-policies.ts'
-import { stopSessions } from '../../ssh/testing/console.ts'
-import { noSshd } from '../../ssh/testing/sshd.ts'
+import { stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { SERVICES } from '../service.ts'
 import { discover } from './discover.ts'
 import { LCTL_PATH } from './sudo-scope.ts'
 import { sudoersToRead } from './readings.ts'
-import { look, startStandIn, type StandIn, type StandInOptions } from './testing/stand-in.ts'
+import { look, startStandIn, type StandIn, type StandInOptions } from '#tests/kits/electron/cluster/stand-in.ts'
 
 const policy = (queue: 'reg' | 'hp', name: string, arg = '', state = 'started'): PolicyStatus => ({
   ...{ queue, name, arg, state, fallback: name === 'fifo', queued: 0, active: 0 },

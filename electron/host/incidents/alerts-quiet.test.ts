@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { alertedCluster } from '../../../tests/node/alerted-cluster.ts'
-import { resourcePath } from '../resources.ts'
+import { resourcePath } from '../../files/resources.ts'
 import { readScenario } from '../scenario-file.ts'
 
 describe('no alert without a cause', () => {

@@ -4,7 +4,7 @@ import { fail } from '#core/base/result.ts'
 import type { Bench } from '../../../bench/measure.ts'
 import { consoleOf } from '../console.ts'
 import { OnScreen } from '../on-screen.ts'
-import { jobIdOf, largeMonitor } from '../rules/testing/large-desk.ts'
+import { jobIdOf, largeMonitor } from '../../../bench/large-desk.ts'
 import { AlertIncidents, APART_MS } from './alert-incidents.ts'
 import { NotebookDesk } from './notebook-desk.ts'
 

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { LockManagerName, LocksCompare } from '#core/api/locks.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
-import { bundledPath } from '../resources.ts'
+import { bundledPath } from '../../files/resources.ts'
 
 /** What the thread is started with. */
 export interface CompareTask {

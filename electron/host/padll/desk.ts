@@ -11,7 +11,7 @@ import { isScope } from '#core/padll/vocabulary.ts'
 import type { MetadataChange } from '../../cluster/metadata-state.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { ControllerLink, NO_STAGES } from './controller-link.ts'
-import { diffLines } from './line-diff.ts'
+import { diffLines } from '#core/base/line-diff.ts'
 import { isFaulty, readPolicyText, remarksOf, type PolicySituation } from './policy-text.ts'
 
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>

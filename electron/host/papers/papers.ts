@@ -6,7 +6,7 @@ import type { PaperExperiment, PapersEvent } from '#core/api/papers.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
-import { bundledPath } from '../resources.ts'
+import { bundledPath } from '../../files/resources.ts'
 import { toNotice } from '../views/status.ts'
 import type { WorkerTask } from './worker.ts'
 

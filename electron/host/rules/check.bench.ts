@@ -8,7 +8,7 @@ import { groupServers } from '#core/control/trial-groups.ts'
 import { parseRuleCommand } from '#core/tbf/rule-command.ts'
 import type { RuleDesk } from './desk.ts'
 import { liveJobs } from './servers.ts'
-import { jobIdOf, largeDesk } from './testing/large-desk.ts'
+import { jobIdOf, largeDesk } from '../../../bench/large-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { rulesFrame } from '../views/rules.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '#core/api/sandbox.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { HOSTILE, SMALL } from '../../sandbox/testing/small-scenario.ts'
+import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 import { openHost, type Host } from '../host.ts'
 import { SandboxDesk } from './desk.ts'
 import { csvText, mdText } from './export.ts'

@@ -8,7 +8,7 @@ import { parseDocument } from 'yaml'
 import { TEXT_MAX, type GalleryEntry, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { writeWhole } from '../../files/whole-file.ts'
-import { resourcePath } from '../resources.ts'
+import { resourcePath } from '../../files/resources.ts'
 import { checkScenario } from './scenarios-check.ts'
 
 const OWN = 'own/'

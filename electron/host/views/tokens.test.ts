@@ -3,7 +3,7 @@ import { tokensFrame as schema, type TokensFrame } from '#core/api/tokens.ts'
 import { openHost, type Host } from '../host.ts'
 import { TokensDesk } from '../tokens/desk.ts'
 import { tokensFrame } from './tokens.ts'
-import { resourcePath } from '../resources.ts'
+import { resourcePath } from '../../files/resources.ts'
 
 const QUERY = { at: null, windowMs: 300_000, node: '', span: 'period' } as const
 

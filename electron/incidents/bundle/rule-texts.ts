@@ -5,7 +5,7 @@
 import { byCodeUnit } from '#core/base/order.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import type { HistoryReader } from '../../history/reader.ts'
-import { diffLines } from '../../host/padll/line-diff.ts'
+import { diffLines } from '#core/base/line-diff.ts'
 import { RecordedRules } from '../../recorded/recorded-rules.ts'
 import type { Span } from '#core/api/history.ts'
 

@@ -1,7 +1,7 @@
 /** Script and style of README.html, as they ship, and the policy that lets exactly them run. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { resourcePath } from '../../host/resources.ts'
+import { resourcePath } from '../../files/resources.ts'
 
 /** In this order: a part uses what stands before it. */
 const PARTS = [

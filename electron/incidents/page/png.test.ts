@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { chartSvg } from '#core/snapshot/chart-svg.ts'
 import type { ChartCell } from '#core/snapshot/notebook.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { incidentOf, SMALL } from './testing/facts.ts'
+import { incidentOf, SMALL } from '#tests/kits/electron/incidents/page-facts.ts'
 import { svgToPng } from './png.ts'
 
 const cell = incidentOf(SMALL).cells.find((c) => c.kind === 'chart') as ChartCell

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { InvariantError } from '#core/base/result.ts'
-import { resourcePath } from '../../host/resources.ts'
+import { resourcePath } from '../../files/resources.ts'
 
 const FACES = ['fonts/inter-latin-400-normal.woff2', 'fonts/inter-latin-600-normal.woff2']
 /** The size that a drawing begins with. */

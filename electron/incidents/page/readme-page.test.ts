@@ -6,7 +6,7 @@ import { jsonText } from './html.ts'
 import { pageParts } from './page-parts.ts'
 import { readmePage } from './readme-page.ts'
 import { replayData } from './replay-data.ts'
-import { factsOf, fill, incidentOf, SMALL, type Size } from './testing/facts.ts'
+import { factsOf, fill, incidentOf, SMALL, type Size } from '#tests/kits/electron/incidents/page-facts.ts'
 
 function pageOf(size: Size, jobId?: (k: number) => string, incident: Incident = incidentOf(size)): string {
   const history = fill(size, jobId)

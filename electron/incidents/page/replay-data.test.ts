@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { CLUSTER_MEASURES, INSTANTS_MOST, replayData as schema, valueAt, valuesOf } from '#core/snapshot/replay-data.ts'
 import { CLUSTER_COLUMNS } from '../../history/reader.ts'
-import { facts, job, newFile, openAt, target } from '../../history/testing/samples.ts'
+import { facts, job, newFile, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { replayData } from './replay-data.ts'
-import { factsOf, fill, FROM, SMALL, USUAL, type Size } from './testing/facts.ts'
+import { factsOf, fill, FROM, SMALL, USUAL, type Size } from '#tests/kits/electron/incidents/page-facts.ts'
 
 /** The pages of a short history made by hand. */
 function of(size: Size, record: (history: ReturnType<typeof openAt>) => void) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { reportMarkdown } from '#core/snapshot/report.ts'
 import { replayData } from './replay-data.ts'
-import { factsOf, fill, incidentOf, SMALL } from './testing/facts.ts'
+import { factsOf, fill, incidentOf, SMALL } from '#tests/kits/electron/incidents/page-facts.ts'
 
 const WORD = '`````\n# <img src=x onerror=alert(1)> [x](javascript:1) |'
 

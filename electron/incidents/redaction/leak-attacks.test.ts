@@ -9,7 +9,7 @@ import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { GENESIS, nextRecord } from '../../enforce/audit.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { codeOf } from './pseudonym-key.ts'
-import { EPOCH, inputOf, smallSource } from '../testing/small-source.ts'
+import { EPOCH, inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
 import { writeBundle } from '../bundle/write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 

@@ -18,7 +18,7 @@ import { firstBrokenRecord, GENESIS, nextRecord, type AuditEntry, type AuditReco
 import { AS_IT_IS, COPIED, columnsOf, type CopiedTable } from '../../history/copied-columns.ts'
 import { unpackFrame } from '../../history/kept-frames.ts'
 import { writeExcerpt } from '../../history/excerpt.ts'
-import { NOW, openAt, SECOND_MS } from '../../history/testing/samples.ts'
+import { NOW, openAt, SECOND_MS } from '#tests/kits/electron/history/samples.ts'
 import type { BundleSource } from '../bundle/bundle-source.ts'
 import { collectNames, namesFailure } from './names.ts'
 import { previewOf } from './preview.ts'

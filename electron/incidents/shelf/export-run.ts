@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { fail, type Result } from '#core/base/result.ts'
-import { bundledPath } from '../../host/resources.ts'
+import { bundledPath } from '../../files/resources.ts'
 import type { ExportMessage, ExportTask } from './export-thread.ts'
 import type { WrittenBundle } from '../bundle/write-bundle.ts'
 

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LIMITS, MANIFEST } from '#core/snapshot/manifest.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { rawZip, type RawEnd, type RawMember } from '../testing/raw-zip.ts'
+import { rawZip, type RawEnd, type RawMember } from '#tests/kits/electron/incidents/raw-zip.ts'
 import { openZip } from './zip-in.ts'
 import { SEAL, SEAL_BYTES, writeZip, type ZipMember } from './zip-out.ts'
 

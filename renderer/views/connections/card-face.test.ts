@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { factsOf, leftoversOf, modeFace, remarksOf, retryText } from './card-face.ts'
 import { firstObstacle } from './check-words.ts'
-import { card, demo, NOW_MS, osses, prod, server, shownKey, stage, stepsTo } from './sample-connections.ts'
+import {
+  card,
+  demo,
+  NOW_MS,
+  osses,
+  prod,
+  server,
+  shownKey,
+  stage,
+  stepsTo,
+} from '#tests/kits/renderer/views/connections-host.ts'
 import { hostNames, treeOf } from './tree.ts'
 
 describe('the tree', () => {

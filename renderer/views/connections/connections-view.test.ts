@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { CheckEvent, ShownKey } from '#core/api/clusters.ts'
 import { useClusterDraftStore } from '../../stores/cluster-draft.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
-import { freshPage, showSource } from '../../testing/view-page.ts'
+import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import { rootText } from './card-face.ts'
 import ConnectionsView from './ConnectionsView.vue'
 import {
@@ -20,7 +20,7 @@ import {
   stage,
   stepsTo,
   type SampleHost,
-} from './sample-connections.ts'
+} from '#tests/kits/renderer/views/connections-host.ts'
 
 // A machine under load takes its time.
 vi.setConfig({ testTimeout: 20_000 })

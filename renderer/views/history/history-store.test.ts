@@ -4,9 +4,9 @@ import type { StatusFrame } from '#core/api/frames.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useHistoryExportStore } from '../../stores/history-export.ts'
 import { useHistoryStore } from '../../stores/history.ts'
-import { resendFrame } from '../../testing/view-page.ts'
-import { A, at, B, compared, DAY, historyFrame } from './sample-history.ts'
-import { historyPage } from './sample-page.ts'
+import { resendFrame } from '#tests/kits/renderer/view-page.ts'
+import { A, at, B, compared, DAY, historyFrame } from '#tests/kits/renderer/views/history-host.ts'
+import { historyPage } from '#tests/kits/renderer/views/history-page.ts'
 
 // A machine under load takes its time.
 vi.setConfig({ testTimeout: 20_000 })

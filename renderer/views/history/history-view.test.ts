@@ -4,9 +4,21 @@ import { useHistoryStore } from '../../stores/history.ts'
 import { useJobsTableStore } from '../../stores/jobs-table.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useTimeStore } from '../../stores/time.ts'
-import { resendFrame } from '../../testing/view-page.ts'
-import { A, at, B, compared, DAY, historyFrame, HOUR, mark, NOW_MS, spanOf, TODAY } from './sample-history.ts'
-import { historyPage, xOf } from './sample-page.ts'
+import { resendFrame } from '#tests/kits/renderer/view-page.ts'
+import {
+  A,
+  at,
+  B,
+  compared,
+  DAY,
+  historyFrame,
+  HOUR,
+  mark,
+  NOW_MS,
+  spanOf,
+  TODAY,
+} from '#tests/kits/renderer/views/history-host.ts'
+import { historyPage, xOf } from '#tests/kits/renderer/views/history-page.ts'
 
 // A machine under load takes its time.
 vi.setConfig({ testTimeout: 20_000 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csvName } from './csv-face.ts'
 import { deletedBy, keepStops, leftAfter, readSize } from './keep-stops.ts'
-import { DAY, historyFrame, HOUR, NOW_MS } from './sample-history.ts'
+import { DAY, historyFrame, HOUR, NOW_MS } from '#tests/kits/renderer/views/history-host.ts'
 
 const { tiers } = historyFrame().store
 

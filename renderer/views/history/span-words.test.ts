@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DAY_MS, fitOf, HOUR_MS, lengthWords, MINUTE_MS, panned, spanWords, zoomed } from './span-words.ts'
-import { at, TODAY } from './sample-history.ts'
+import { at, TODAY } from '#tests/kits/renderer/views/history-host.ts'
 
 const day = { fromMs: TODAY, toMs: TODAY + DAY_MS }
 

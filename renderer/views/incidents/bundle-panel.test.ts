@@ -5,7 +5,7 @@ import { useBundleExportStore } from '../../stores/bundle-export.ts'
 import { useBundleStore } from '../../stores/bundle.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
-import { freshPage } from '../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import BundlePanel from './BundlePanel.vue'
 import {
   bundleRow,
@@ -24,7 +24,7 @@ import {
   TO,
   TURNED,
   type BundleHost,
-} from './sample-bundle.ts'
+} from '#tests/kits/renderer/views/bundle-host.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 let [wrapper, host]: [VueWrapper, BundleHost] = [null!, null!]

@@ -4,7 +4,7 @@ import type { IncidentsFrame } from '#core/api/incidents.ts'
 import { nameFault, nameFor, otherName } from '../../stores/bundle-name.ts'
 import { PART_BYTES, useBundleUploadStore } from '../../stores/bundle-upload.ts'
 import { useBundlesStore } from '../../stores/bundles.ts'
-import { freshPage } from '../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import BundlesSection from './BundlesSection.vue'
 import {
   bundleRow,
@@ -17,7 +17,7 @@ import {
   showStatus,
   TURNED,
   type BundleHost,
-} from './sample-bundle.ts'
+} from '#tests/kits/renderer/views/bundle-host.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 let [wrapper, host]: [VueWrapper, BundleHost] = [null!, null!]

@@ -4,8 +4,8 @@ import { useConnectionStore } from '../../stores/connection.ts'
 import { useIncidentDraftStore } from '../../stores/incident-draft.ts'
 import { useOutageStore } from '../../stores/outage.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
-import { HASH, incident, incidentsFrame, noteCell, row, ROWS } from './sample-incidents.ts'
-import { incidentsPage } from './sample-page.ts'
+import { HASH, incident, incidentsFrame, noteCell, row, ROWS } from '#tests/kits/renderer/views/incidents-host.ts'
+import { incidentsPage } from '#tests/kits/renderer/views/incidents-page.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 const { page, open, send, find, all, cell, out, press, called } = incidentsPage()

@@ -24,7 +24,7 @@ import {
   rowsOf,
   SCHEDULE,
   type LocksHost,
-} from './sample-locks.ts'
+} from '#tests/kits/renderer/views/locks-host.ts'
 
 let host: LocksHost
 let wrapper: VueWrapper

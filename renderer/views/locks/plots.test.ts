@@ -12,7 +12,7 @@ import {
   resourceOf,
   SCHEDULE,
   SPAN_MS,
-} from './sample-locks.ts'
+} from '#tests/kits/renderer/views/locks-host.ts'
 import { standingAt } from './standing.ts'
 
 const clients = clientsOf(8)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { livesOf, modeAt, phaseAt, type Life } from './lives.ts'
-import { clientsOf, livesOf as columnsOf, SCHEDULE, SPAN_MS } from './sample-locks.ts'
+import { clientsOf, livesOf as columnsOf, SCHEDULE, SPAN_MS } from '#tests/kits/renderer/views/locks-host.ts'
 import { countsOf, explain, factsOf, heldAt, nextStep, peakOf, queueSteps, standingAt, stepsOf } from './standing.ts'
 
 const lives = livesOf({ lives: columnsOf(SCHEDULE), clients: clientsOf(8) })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { livesOf, lockModes, type Life } from './lives.ts'
-import { clientsOf, livesOf as columnsOf, SCHEDULE } from './sample-locks.ts'
+import { clientsOf, livesOf as columnsOf, SCHEDULE } from '#tests/kits/renderer/views/locks-host.ts'
 import { columns, decidingCells, isAllowed } from './table-two.ts'
 
 const lives = livesOf({ lives: columnsOf(SCHEDULE), clients: clientsOf(8) })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { channelRows, refillWords, waitWords } from './channel-rows.ts'
-import { metadataFrame } from './sample-metadata.ts'
+import { metadataFrame } from '#tests/kits/renderer/views/metadata-host.ts'
 
 it('finds the rule of a row by its server and service, also where services begin alike and rules are named alike', () => {
   const rule = (service: string) => ({

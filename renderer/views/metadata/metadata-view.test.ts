@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import type { MetadataFrame } from '#core/api/padll.ts'
-import { freshPage, resendFrame, showSource } from '../../testing/view-page.ts'
+import { freshPage, resendFrame, showSource } from '#tests/kits/renderer/view-page.ts'
 import { useMetadataStore } from '../../stores/metadata.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import MetadataView from './MetadataView.vue'
@@ -15,7 +15,7 @@ import {
   openMetadataHost,
   treeOf,
   type MetadataHost,
-} from './sample-metadata.ts'
+} from '#tests/kits/renderer/views/metadata-host.ts'
 
 let host: MetadataHost
 let wrapper: VueWrapper

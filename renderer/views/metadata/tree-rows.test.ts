@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NODES, treeOf } from './sample-metadata.ts'
+import { NODES, treeOf } from '#tests/kits/renderer/views/metadata-host.ts'
 import { stateWords, treeRows, treeStep } from './tree-rows.ts'
 
 const open = new Set<string>()

@@ -5,7 +5,7 @@ import type { OverviewFrame, StatusFrame } from '#core/api/frames.ts'
 import { useFirstRunStore } from '../../stores/first-run.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import { useTourStore } from '../../stores/tour.ts'
-import { freshPage, showSource } from '../../testing/view-page.ts'
+import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import FirstRun from './FirstRun.vue'
 
 let wrapper: VueWrapper

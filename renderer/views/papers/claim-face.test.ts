@@ -10,7 +10,7 @@ import {
   tally,
   verdict,
 } from './claim-face.ts'
-import { claimResult, paperClaim, papersResult } from './sample-papers.ts'
+import { claimResult, paperClaim, papersResult } from '#tests/kits/renderer/views/papers-host.ts'
 
 it.each([
   [0.99891, '0.9989'],

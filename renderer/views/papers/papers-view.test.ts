@@ -4,7 +4,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { usePapersStore } from '../../stores/papers.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import PapersView from './PapersView.vue'
-import { claimResult, experiment, openPapersHost, papersResult, progress, type PapersHost } from './sample-papers.ts'
+import {
+  claimResult,
+  experiment,
+  openPapersHost,
+  papersResult,
+  progress,
+  type PapersHost,
+} from '#tests/kits/renderer/views/papers-host.ts'
 
 let wrapper: VueWrapper
 let host: PapersHost

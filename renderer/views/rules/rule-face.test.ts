@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Lint } from '#core/api/rule-edits.ts'
 import { ruleFace } from './rule-face.ts'
-import { ruleRow } from './sample-frames.ts'
+import { ruleRow } from '#tests/kits/renderer/views/rules-frames.ts'
 
 const row = ruleRow({
   ...{ owner: 'sluice', rateMin: 170, rateMax: 190, ceiling: 360, ceilingBps: 94_400_000, used: 0.75 },

@@ -7,7 +7,7 @@ import type { RuleRow } from './rule-face.ts'
 import { said } from '../../reach/said.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
-import { ruleRow, rulesFrame } from './sample-frames.ts'
+import { ruleRow, rulesFrame } from '#tests/kits/renderer/views/rules-frames.ts'
 
 let wrapper: VueWrapper<InstanceType<typeof RuleList>>
 const row = (name: string, patch: Partial<RuleRow> = {}): RuleRow =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ruleRow } from './sample-frames.ts'
+import { ruleRow } from '#tests/kits/renderer/views/rules-frames.ts'
 import { inStagedOrder, isRightBefore, rankAtGap, rankByStep, rankNames } from './rule-order.ts'
 
 const rows = [

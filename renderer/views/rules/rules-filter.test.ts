@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
 import { said } from '../../reach/said.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
-import { freshPage, showSource } from '../../testing/view-page.ts'
+import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import RulesView from './RulesView.vue'
-import { NOW_MS, ruleRow, rulesFrame, stagedFrame } from './sample-frames.ts'
-import { openSampleHost, type SampleHost } from './sample-host.ts'
+import { NOW_MS, ruleRow, rulesFrame, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
+import { openSampleHost, type SampleHost } from '#tests/kits/renderer/views/rules-host.ts'
 
 let host: SampleHost
 let wrapper: VueWrapper

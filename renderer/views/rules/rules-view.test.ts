@@ -6,8 +6,8 @@ import { useRuleDraftStore } from '../../stores/rule-draft.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import RulesView from './RulesView.vue'
-import { NOW_MS, ruleForm, ruleRow, rulesFrame, stagedFrame } from './sample-frames.ts'
-import { openSampleHost, type SampleHost } from './sample-host.ts'
+import { NOW_MS, ruleForm, ruleRow, rulesFrame, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
+import { openSampleHost, type SampleHost } from '#tests/kits/renderer/views/rules-host.ts'
 
 let host: SampleHost
 let wrapper: VueWrapper

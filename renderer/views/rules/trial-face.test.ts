@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { review } from './sample-frames.ts'
+import { review } from '#tests/kits/renderer/views/rules-frames.ts'
 import { changeText, jobChange, jobsText, whoText } from './trial-face.ts'
 
 const trial = review().trial!

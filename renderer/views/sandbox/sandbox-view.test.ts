@@ -12,8 +12,15 @@ import { useSandboxVariantsStore } from '../../stores/sandbox-variants.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import type { StatusFrame } from '#core/api/frames.ts'
-import { freshPage } from '../../testing/view-page.ts'
-import { openSandboxHost, progress, runResult, sampleText, scenarioCheck, type SandboxHost } from './sample-sandbox.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
+import {
+  openSandboxHost,
+  progress,
+  runResult,
+  sampleText,
+  scenarioCheck,
+  type SandboxHost,
+} from '#tests/kits/renderer/views/sandbox-host.ts'
 import SandboxView from './SandboxView.vue'
 
 let wrapper: VueWrapper

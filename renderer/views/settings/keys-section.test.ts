@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import { useKeymapStore } from '../../commands/keymap.ts'
-import { freshPage } from '../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import KeysSection from './KeysSection.vue'
 
 vi.setConfig({ testTimeout: 20_000 })

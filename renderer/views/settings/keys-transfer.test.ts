@@ -4,7 +4,7 @@ import { useKeymapStore } from '../../commands/keymap.ts'
 import { useShellStore } from '../../stores/shell.ts'
 import { noticeEdits } from '../../stores/undo-watch.ts'
 import { useUndoStore } from '../../stores/undo.ts'
-import { freshPage } from '../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import KeysSection from './KeysSection.vue'
 
 vi.setConfig({ testTimeout: 20_000 })

@@ -5,7 +5,7 @@ import type { Host } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useSettingsStore } from '../../stores/settings.ts'
 import { settingNames } from '../../stores/settings-schema.ts'
-import { freshPage } from '../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import { found, marked, settingEntries, valueEntries } from './entries.ts'
 import SettingsView from './SettingsView.vue'
 

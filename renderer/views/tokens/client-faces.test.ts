@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { barTop, clientBar, clientFaces, clientSays, sortClients } from './client-faces.ts'
-import { allZero, clientsOf, manyClients, tokensFrame, type SampleClient } from './sample-tokens.ts'
+import {
+  allZero,
+  clientsOf,
+  manyClients,
+  tokensFrame,
+  type SampleClient,
+} from '#tests/kits/renderer/views/tokens-host.ts'
 
 const facesOf = (list: readonly SampleClient[]) => clientFaces(tokensFrame({ clients: clientsOf(list) }))
 const faces = clientFaces(tokensFrame())

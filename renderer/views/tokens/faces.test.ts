@@ -3,7 +3,7 @@ import { verdictOf } from './admission-face.ts'
 import { capacityEnds, capacityFacts, capacitySays, placeCapacityMarks } from './capacity-face.ts'
 import { eventFaces, eventKinds, EVENTS_MOST, loudEvents } from './event-faces.ts'
 import { footFaces } from './foot-face.ts'
-import { admissionOf, allZero, NOW_MS, tokensFrame } from './sample-tokens.ts'
+import { admissionOf, allZero, NOW_MS, tokensFrame } from '#tests/kits/renderer/views/tokens-host.ts'
 import { literalFaults, termOf, terms } from './terms.ts'
 
 const base = tokensFrame()

@@ -10,7 +10,7 @@ import {
   timeTicks,
   type PoolEnds,
 } from './pool-face.ts'
-import { allZero, tokensFrame } from './sample-tokens.ts'
+import { allZero, tokensFrame } from '#tests/kits/renderer/views/tokens-host.ts'
 
 const base = tokensFrame()
 

@@ -2,8 +2,15 @@ import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import type { TokensFrame } from '#core/api/tokens.ts'
-import { freshPage, resendFrame, showSource } from '../../testing/view-page.ts'
-import { CLIENTS, clientsOf, NOW_MS, openTokensHost, tokensFrame, type TokensHost } from './sample-tokens.ts'
+import { freshPage, resendFrame, showSource } from '#tests/kits/renderer/view-page.ts'
+import {
+  CLIENTS,
+  clientsOf,
+  NOW_MS,
+  openTokensHost,
+  tokensFrame,
+  type TokensHost,
+} from '#tests/kits/renderer/views/tokens-host.ts'
 import TokensView from './TokensView.vue'
 
 let host: TokensHost

@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import type { TokensFrame } from '#core/api/tokens.ts'
-import { freshPage, resendFrame, showSource } from '../../testing/view-page.ts'
+import { freshPage, resendFrame, showSource } from '#tests/kits/renderer/view-page.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useTimeStore } from '../../stores/time.ts'
 import { useTokensStore } from '../../stores/tokens.ts'
@@ -15,7 +15,7 @@ import {
   openTokensHost,
   tokensFrame,
   type TokensHost,
-} from './sample-tokens.ts'
+} from '#tests/kits/renderer/views/tokens-host.ts'
 import TokensView from './TokensView.vue'
 
 let host: TokensHost

@@ -1,16 +1,9 @@
 /** The eleven states as frames and answers of a host. Names and figures are made up; the clock stands. */
 import type { JobsFrame, OverviewFrame, StatusFrame } from '#core/api/frames.ts'
-import {
-  connectionsFrame,
-  demo,
-  NOW_MS,
-  osses,
-  prod,
-  stepsTo,
-} from '../../../renderer/views/connections/sample-connections.ts'
-import { incidentsFrame, preview } from '../../../renderer/views/incidents/sample-bundle.ts'
-import { review, ruleRow, rulesFrame, stagedFrame } from '../../../renderer/views/rules/sample-frames.ts'
-import { scenarioCheck, sampleVariants } from '../../../renderer/views/sandbox/sample-sandbox.ts'
+import { connectionsFrame, demo, NOW_MS, osses, prod, stepsTo } from '../../kits/renderer/views/connections-host.ts'
+import { incidentsFrame, preview } from '../../kits/renderer/views/bundle-host.ts'
+import { review, ruleRow, rulesFrame, stagedFrame } from '../../kits/renderer/views/rules-frames.ts'
+import { scenarioCheck, sampleVariants } from '../../kits/renderer/views/sandbox-host.ts'
 import type { Scene } from './scene-host.ts'
 
 export { NOW_MS }

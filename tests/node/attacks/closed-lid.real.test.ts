@@ -1,7 +1,7 @@
 /** A laptop that is closed, or left behind with its screen locked, while writing is unlocked: whoever opens it finds it locked. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ShellEvent } from '#core/api/shell.ts'
-import { noSshd } from '#electron/ssh/testing/sshd.ts'
+import { noSshd } from '../../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../../lab/lab.ts'
 import { fakeShell } from '../fake-shell.ts'
 import { liveConsole, type LiveConsole } from '../live-console.ts'

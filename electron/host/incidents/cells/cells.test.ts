@@ -4,7 +4,7 @@ import { cell as cellShape, type Cell, type ChartCell } from '#core/snapshot/not
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { EnforcementStore } from '../../../enforce/store.ts'
 import type { History } from '../../../history/history.ts'
-import { facts, job, NOW, openAt } from '../../../history/testing/samples.ts'
+import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 import type { KeptRun } from '../../sandbox/run.ts'
 import { firstCells, type FirstParts } from './first-cells.ts'
 import { newCells } from './new-cell.ts'

@@ -4,9 +4,17 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createPinia, setActivePinia } from 'pinia'
 import { nextTick } from 'vue'
 import type { Cell } from '#core/api/incidents.ts'
-import { freshPage } from '../../../testing/view-page.ts'
+import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import NotebookCell from '../NotebookCell.vue'
-import { chartCell, clock, diffCell, noteCell, tableCell, transcriptCell, verdictCell } from '../sample-incidents.ts'
+import {
+  chartCell,
+  clock,
+  diffCell,
+  noteCell,
+  tableCell,
+  transcriptCell,
+  verdictCell,
+} from '#tests/kits/renderer/views/incidents-host.ts'
 import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-face.ts'
 import { columnFaces } from './table-face.ts'
 

@@ -7,7 +7,13 @@ import type { StatusFrame } from '#core/api/frames.ts'
 import { useMetadataStore } from '../../../stores/metadata.ts'
 import { usePolicyDraftStore } from '../../../stores/policy-draft.ts'
 import { useSourceStore } from '../../../stores/source.ts'
-import { metadataFrame, NOW_MS, openMetadataHost, TEXT, type MetadataHost } from '../sample-metadata.ts'
+import {
+  metadataFrame,
+  NOW_MS,
+  openMetadataHost,
+  TEXT,
+  type MetadataHost,
+} from '#tests/kits/renderer/views/metadata-host.ts'
 import PolicyEditor from './PolicyEditor.vue'
 
 let host: MetadataHost

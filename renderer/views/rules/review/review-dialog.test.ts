@@ -5,8 +5,8 @@ import type { StatusFrame } from '#core/api/frames.ts'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import { useEnforcementStore } from '../../../stores/enforcement.ts'
 import { useSourceStore } from '../../../stores/source.ts'
-import { NOW_MS, review, stagedFrame } from '../sample-frames.ts'
-import { openSampleHost, type SampleHost } from '../sample-host.ts'
+import { NOW_MS, review, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
+import { openSampleHost, type SampleHost } from '#tests/kits/renderer/views/rules-host.ts'
 import ReviewDialog from './ReviewDialog.vue'
 
 let host: SampleHost

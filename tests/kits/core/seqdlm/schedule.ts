@@ -1,0 +1,43 @@
+/** A schedule: what the clients want, in which order things happen, and what goes wrong. */
+import type { ClientLimits } from '#core/seqdlm/ccpfs-client.ts'
+import type { LockMode } from '#core/seqdlm/modes.ts'
+import type { DlmPolicy } from '#core/seqdlm/policy.ts'
+
+export interface Step {
+  readonly client: number
+  /** Operations of one thread follow one another; threads of a client share its caches. */
+  readonly thread: number
+  readonly kind: 'write' | 'read' | 'append' | 'truncate' | 'fsync' | 'atomic'
+  readonly offset: number
+  readonly length: number
+  /** Mode to ask for instead of the selected one. */
+  readonly mode?: LockMode | undefined
+}
+
+export interface Fault {
+  /** Strikes before this step. */
+  readonly at: number
+  readonly kind: 'crash-server' | 'crash-client' | 'repeat' | 'overtake'
+  readonly who: number
+}
+
+export interface Schedule {
+  readonly policy: DlmPolicy
+  readonly clients: number
+  readonly servers: number
+  readonly stripes: number
+  readonly stripeSize: number
+  /** Entries of an extent cache above which it is cleaned. */
+  readonly threshold: number
+  readonly limits: Partial<ClientLimits>
+  readonly program: readonly Step[]
+  /** Which of the possible steps is taken, each modulo their number; then always the first. */
+  readonly choices: readonly number[]
+  readonly faults: readonly Fault[]
+}
+
+export function showStep({ kind, thread, offset, length, mode }: Step): string {
+  const by = `${kind}${mode === undefined ? '' : ` (${mode})`}`
+  const where = { append: ` ${length} bytes`, truncate: ` to ${offset}`, fsync: '' }
+  return `${by}${kind in where ? where[kind as keyof typeof where] : ` ${offset}+${length}`} (thread ${thread})`
+}
