@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
@@ -32,6 +33,8 @@ const project = (name: string, test: TestProjectInlineConfiguration['test']): Te
 
 export default defineConfig({
   test: {
+    // Tests of the process compute; the window's tests leave a part of a core to the collector of garbage.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project('core', {
         include: ['core/**/*.test.ts'],

@@ -12,8 +12,8 @@ import {
   shortFolder,
   Staged,
   trialProgram,
-} from '#electron/padll/scripted-controller.ts'
-import { noSshd } from '#electron/ssh/testing/sshd.ts'
+} from '#tests/kits/electron/padll/scripted-controller.ts'
+import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { launch, noBrowser, openConsole } from '../e2e/browser.ts'
 import { startLab } from '../lab/lab.ts'
 import { liveConsole } from '../node/live-console.ts'
