@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scratch } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
-import { ConsoleFolder, isFull, rulesOn, timersOn, timerUnitsOn, until } from './lab.ts'
+import { ConsoleFolder, isFull, rulesOn, timersOn, until } from './lab.ts'
 
 const SCENARIO = `title: Two
 cluster: two
@@ -58,7 +58,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
           const offMs = performance.now() - endMs
           if (!(Math.abs(offMs) <= 2000)) late.push(`${host}: ${Math.round(offMs)} ms`)
           await until(
-            () => timerUnitsOn(lab, host),
+            () => lab.timers(host),
             (units) => units.length === 0,
           )
         }),
@@ -76,7 +76,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
       expect(reverted.code, reverted.stderr + reverted.stdout).toBe(0)
       for (const host of HOSTS) {
         expect(await rulesOn(lab, host)).toEqual([])
-        expect(await timerUnitsOn(lab, host)).toEqual([])
+        expect(await lab.timers(host)).toEqual([])
       }
     })
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { scratch } from '#electron/ssh/testing/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
-import { ConsoleFolder, isFull, ownRulesOn, timerUnitsOn, until, type Console, type Ended } from './lab.ts'
+import { ConsoleFolder, isFull, ownRulesOn, until, type Console, type Ended } from './lab.ts'
 
 const HOSTS = ['oss01', 'oss02', 'oss03', 'oss04'] as const
 const SCENARIO = [
@@ -81,7 +81,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
     const nothingLeft = async (): Promise<void> => {
       for (const host of HOSTS) {
         expect(await ownRulesOn(lab, host)).toEqual([])
-        expect(await timerUnitsOn(lab, host)).toEqual([])
+        expect(await lab.timers(host)).toEqual([])
       }
     }
     const stop = async (folder: ConsoleFolder): Promise<{ ended: Ended; answer: Stopped }> => {
