@@ -7,7 +7,18 @@ import { defineConfig } from 'vitest/config'
 const ALONE = ['tests/node/live-expiry.test.ts']
 
 /** Tests of live clusters that run against servers with real parts as well. */
-const ALSO_REAL = ['tests/node/live-safe-mode.test.ts']
+const ALSO_REAL = [
+  'tests/node/live-safe-mode.test.ts',
+  'tests/node/live-commit.test.ts',
+  'tests/node/live-expiry.test.ts',
+  'tests/node/live-root-login.test.ts',
+  'tests/node/live-combined.test.ts',
+  'tests/node/live-cluster.test.ts',
+  'tests/node/attacks/closed-lid.test.ts',
+  'electron/cli/clusters.test.ts',
+  'electron/cli/policy/policy.test.ts',
+  'electron/cli/stop-processes.test.ts',
+]
 
 /** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
 const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }

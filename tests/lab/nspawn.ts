@@ -338,10 +338,11 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     },
     files: async () => {
       const { stdout } = await run(
+        // Without what PAM and systemd make for every login.
         'find / /run -mindepth 1 -maxdepth 1; find /root /home /tmp /var/tmp /dev/shm /run/lock -mindepth 1; ' +
-          'find /run/user -type f',
+          "find /run/user -type f ! -path '/run/user/*/systemd/*'",
       )
-      return stdout.split('\n').toSorted()
+      return stdout.split('\n').filter((f) => f !== '' && f !== '/run/motd.dynamic').toSorted()
     },
     cut: () => {
       isCut = true
