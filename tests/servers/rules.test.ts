@@ -23,6 +23,7 @@ const LOGINS = [
   { as: 'root', release: 'bookworm', login: 'root' },
   { as: 'the login with the helper', release: 'bookworm', login: 'ops' },
   { as: 'root of a newer release', release: 'trixie', login: 'root' },
+  { as: 'the login with the helper of a newer release', release: 'trixie', login: 'ops' },
 ] as const
 
 describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || release === 'bookworm'))(

@@ -28,26 +28,23 @@ interface Stopped {
 }
 
 const LOGINS = [
-  { as: 'root', login: 'root' },
-  { as: 'the login with the helper', login: 'ops' },
+  { as: 'root', release: 'bookworm', login: 'root' },
+  { as: 'the login with the helper', release: 'bookworm', login: 'ops' },
+  { as: 'root of a newer release', release: 'trixie', login: 'root' },
+  { as: 'the login with the helper of a newer release', release: 'trixie', login: 'ops' },
 ] as const
 
-describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login === 'root'))(
+describe
+  .skipIf(noServers !== '')
+  .each(LOGINS.filter(({ release, login }) => isFull || (release === 'bookworm' && login === 'root')))(
   'a controller on four servers, as $as',
-  ({ login }) => {
+  ({ release, login }) => {
     let lab: Lab
     const started: Console[] = []
     beforeAll(async () => {
       const scenario = join(scratch(), 'four.yaml')
       writeFileSync(scenario, SCENARIO)
-      lab = await startLab({
-        parts: 'nspawn',
-        scenario,
-        servers: HOSTS,
-        login,
-        sudo: 'write',
-        settings: login === 'root' ? { allow_root: true } : {},
-      })
+      lab = await startLab({ parts: 'nspawn', scenario, servers: HOSTS, release, login, sudo: 'write' })
     })
     afterEach(async () => {
       for (const c of started.splice(0)) {
