@@ -68,7 +68,7 @@ describe
     const lists = async (): Promise<[string, string[]]> => [await lab.rules(HOST), await lab.timers(HOST)]
 
     it('writes, changes and stops rules of ours', async () => {
-      expect(await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}&opcode={ost_write}', '50')).toEqual({
+      expect(await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}', '50')).toEqual({
         ...{ code: 0, stdout: '', stderr: '' },
       })
       expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 50, ref/m)
@@ -179,7 +179,13 @@ describe.skipIf(noServers !== '')('a login that sudo lets read only', () => {
     const applied = await console.apply(await console.plan([HOG]), '10m').ended
     const words = ['control', console.cluster, '--controller', 'static', '--mode', 'enforce', '--target']
     const enforced = await console.run(...words, console.cluster, '--for', '20', '--json')
-    expect({ applied, enforced }).toEqual({})
+    expect([applied.code, error(applied)['code']]).toEqual([1, 'NO_TIMER'])
+    expect(applied.stderr).toContain('Allow systemd-run or the helper there')
+    expect(enforced.code).toBe(1)
+    expect(JSON.parse(enforced.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      rules: [{ host: HOST, rules: [] }],
+      failures: [{ code: 'LEASE_FAILED' }],
+    })
     expect([await rulesOn(lab, HOST), await lab.timers(HOST)]).toEqual([[], []])
   })
 })

@@ -18,6 +18,7 @@ const SERVERS = 4
 const LEASE_S = 60
 const GRACE_S = 5
 /** Against hanging only: a controller shows its plans for ten seconds before it writes. */
+const START_MS = 120_000
 const PATIENCE_MS = 240_000 + (KILLS / SERVERS) * 60_000
 
 const HOSTS = Array.from({ length: SERVERS }, (_, i) => `oss0${i + 1}`)
@@ -154,7 +155,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
             const look = async (): Promise<string> => ((await isWritten()) ? 'written' : ended)
             if (random() < 0.8)
               expect(
-                await until(look, (found) => found !== '', 45_000).catch(() => console.stdout().slice(-3000)),
+                await until(look, (found) => found !== '', START_MS).catch(() => console.stdout().slice(-3000)),
               ).toBe('written')
             await new Promise((wait) => setTimeout(wait, 4000 * random()))
             console.child.kill('SIGKILL')

@@ -73,7 +73,7 @@ describe
       until(
         () => ownRulesOn(lab, host),
         (r) => r.length > 0,
-        60_000,
+        120_000,
       )
     const nothingLeft = async (): Promise<void> => {
       for (const host of HOSTS) {
@@ -112,7 +112,7 @@ describe
       expect((await enforcing.ended).code).not.toBe(0)
     })
 
-    it.runIf(isFull)('goes on with three of them while one is frozen', async () => {
+    it.runIf(isFull)('goes on with three of them while one is frozen', { timeout: 400_000 }, async () => {
       const enforcing = controller(new ConsoleFolder(lab))
       for (const host of HOSTS) await written(host)
       lab.node('oss04').sshd.stall(true)
