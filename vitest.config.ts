@@ -7,7 +7,15 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const ALONE = ['tests/node/live-expiry.real.test.ts']
 
 /** Tests of live clusters that run against servers with real parts as well. */
-const ALSO_REAL = ['tests/node/live-safe-mode.real.test.ts']
+const ALSO_REAL = [
+  'tests/node/live-safe-mode.real.test.ts',
+  'tests/node/live-commit.real.test.ts',
+  'tests/node/live-expiry.real.test.ts',
+  'tests/node/live-root-login.real.test.ts',
+  'tests/node/live-combined.real.test.ts',
+  'tests/node/live-cluster.real.test.ts',
+  'tests/node/attacks/closed-lid.real.test.ts',
+]
 
 /** Of what needs child processes, an SSH server, Slurm or real seconds. */
 const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']

@@ -78,7 +78,7 @@ const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
-describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 120_000 }, () => {
+describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 240_000 }, () => {
   beforeAll(async () => {
     data = tempFolder()
     lab = await startLab()

@@ -16,6 +16,7 @@ import type { ExecResult } from '#electron/cluster/connection.ts'
 import { demoScenario } from '#electron/host/scenario-file.ts'
 import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import { startEmulator, type EmulatedNodes, type EmulatorChild } from './emulator-child.ts'
+import { endProcessesWith, filesOf, processesWith } from './left-behind.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
 import { LOGIN, startServer, type LoginShell, type Release, type Server } from './nspawn.ts'
 import { scriptFolder, standInFolder } from './stand-ins.ts'
@@ -44,7 +45,9 @@ export interface LabOptions {
   readonly lines?: readonly string[]
   /** Scripts by name, on every server before all other programs. */
   readonly programs?: Readonly<Record<string, string>>
-  /** More of the environment that every login finds. */
+  /** A folder of this machine that every server has, too: what a login on it finds as $LAB_SHARED. */
+  readonly shared?: string
+  /** More of the environment that every login finds, where servers are stand-ins. */
   readonly env?: Readonly<Record<string, string>>
   /** More keys of the cluster in the cluster file, such as `interval_ms`. */
   readonly settings?: Readonly<Record<string, unknown>>
@@ -78,15 +81,23 @@ export interface Lab extends LabFiles {
   /** nrs_tbf_rule of a service as it is, past SSH. */
   rules(node: string, service?: string): Promise<string>
   setSpeed(speed: number): Promise<void>
-  /** The server is off: its connections end at once, and nothing listens. */
+  /** Units of timers of Sluice on the server, past SSH; also of one that is stalled. */
+  timers(node: string): Promise<string[]>
+  /** Nobody reaches the server: its connections end at once with all that they run, and nothing listens. It goes on by itself. */
+  cut(node: string): void
+  /** The server is off: its connections end at once, and nothing listens. A container loses its timers, the emulated node nothing. */
   kill(node: string): void
-  /** On again, on the same port; with another host key where that is asked for. */
+  /** On again, or within reach, on the same port; with another host key where that is asked for. */
   restart(node: string, change?: { readonly hostKey: 'same' | 'new' }): Promise<void>
   /** The server hangs: connections stay, nothing moves. */
   stall(node: string): void
   resume(node: string): void
   /** The emulated node lost its rules, its policies, its job_stats and its timers, as by a reboot. */
   forget(node: string): Promise<void>
+  /** What logins left running on the server, and what still runs for them: command lines. */
+  processes(node: string): Promise<readonly string[]>
+  /** Files where a login can leave some; of a stand-in those in its HOME and its TMPDIR, and what bears our name elsewhere. */
+  files(node: string): Promise<readonly string[]>
   stop(): Promise<void>
 }
 
@@ -120,7 +131,8 @@ async function startServers(
     if (o.servers && !o.servers.includes(name)) continue
     const { release, shell, lines } = o
     const sudo = o.sudo === 'broad' ? undefined : o.sudo
-    const server = await startServer({ name, release, shell, socket, authorized, sudo, lines, programs })
+    const more = { shared: o.shared, hasTimers: o.timers !== 'shell' }
+    const server = await startServer({ name, release, shell, socket, authorized, sudo, lines, programs, ...more })
     running.set(name, { node: { name, roles, port: server.port, sshd: server }, lines: [], server })
   }
   return running
@@ -149,6 +161,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
       SLUICE_STANDIN_SOCKET: emulator.socket,
       SLUICE_STANDIN_NODE: name,
       SLUICE_STANDIN_USER: o.login ?? 'root',
+      ...(o.shared === undefined ? {} : { LAB_SHARED: o.shared }),
       SHLVL: '2',
     }
     // Of several SetEnv lines sshd takes the first.
@@ -161,6 +174,12 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   }
   return labOf(o, { folder, identity, emulator, jump, running, authorized })
 }
+
+/** Of the environment of every login on a stand-in, and of no other process of this machine. */
+const marksOf = (socket: string, node: string): string[] => [
+  `SLUICE_STANDIN_SOCKET=${socket}\0`,
+  `SLUICE_STANDIN_NODE=${node}\0`,
+]
 
 const isReal = (o: LabOptions): boolean => (o.parts ?? process.env.SLUICE_LAB_PARTS) === 'nspawn'
 
@@ -184,8 +203,10 @@ function labOf(o: LabOptions, { folder, identity, emulator, jump, running, autho
   const known = nodes().map((n) => ({ ...n, known: n.sshd.knownLines() }))
   const { cluster } = emulator
   const files = labFiles(folder, { cluster, nodes: known, user, identity, jump, settings: o.settings })
+  const emulated = (node: string, line: string): Promise<ExecResult> =>
+    emulator.ask({ kind: 'line', node, user: 'root', words: [line] })
   const exec = (node: string, line: string): Promise<ExecResult> =>
-    running.get(node)?.server?.run(line) ?? emulator.ask({ kind: 'line', node, user: 'root', words: [line] })
+    running.get(node)?.server?.run(line) ?? emulated(node, line)
   return {
     ...files,
     cluster,
@@ -203,10 +224,21 @@ function labOf(o: LabOptions, { folder, identity, emulator, jump, running, autho
     setSpeed: async (speed) => {
       await emulator.ask({ kind: 'speed', node: String(speed), user: '', words: [] })
     },
+    timers: async (name) => {
+      const { server } = of(name)
+      if (server) return server.timers()
+      const { stdout } = await emulated(name, 'systemctl list-units sluice-*.timer --all --no-legend --plain')
+      return stdout.split('\n').flatMap((l) => l.split(' ')[0] || [])
+    },
+    cut: (name) => {
+      const { node, server } = of(name)
+      if (server) server.cut()
+      else node.sshd.stop()
+    },
     kill: (name) => of(name).node.sshd.stop(),
     restart: async (name, { hostKey } = { hostKey: 'same' }) => {
       const { node, lines, server } = of(name)
-      if (server) return server.reboot()
+      if (server) return server.restart()
       node.sshd.stop()
       const hostKeys = hostKey === 'same' ? { hostKeys: node.sshd.hostKeys } : {}
       const sshd = await startSshd({ authorized, lines, port: node.port, ...hostKeys })
@@ -214,11 +246,17 @@ function labOf(o: LabOptions, { folder, identity, emulator, jump, running, autho
     },
     stall: (name) => of(name).node.sshd.stall(true),
     resume: (name) => of(name).node.sshd.stall(false),
-    forget: (name) => forget(name, exec),
+    forget: async (name) => {
+      await forget(name, emulated)
+      for (const unit of (await of(name).server?.timers()) ?? []) await exec(name, `systemctl stop ${unit}`)
+    },
+    processes: async (name) => of(name).server?.processes() ?? processesWith(marksOf(emulator.socket, name)),
+    files: async (name) => of(name).server?.files() ?? filesOf([o.env?.['HOME'], o.env?.['TMPDIR']]),
     stop: async () => {
-      for (const { sshd } of nodes()) {
+      for (const { name, sshd } of nodes()) {
         sshd.stall(false)
         sshd.stop()
+        endProcessesWith(marksOf(emulator.socket, name))
       }
       jump?.stop()
       await emulator.stop()

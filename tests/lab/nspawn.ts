@@ -137,6 +137,10 @@ export interface ServerOptions {
   readonly lines?: readonly string[] | undefined
   /** Scripts by name, on PATH before all other programs. */
   readonly programs?: string | undefined
+  /** A folder of this machine that the server has, too, as $LAB_SHARED. */
+  readonly shared?: string | undefined
+  /** Whether it has systemd-run; without, timers are processes of the login's shell. */
+  readonly hasTimers?: boolean | undefined
 }
 
 export interface Server {
@@ -153,10 +157,18 @@ export interface Server {
   killSessions(): void
   /** Stops every process of it in its tracks, its systemd included, or lets them go on. */
   stall(isStalled: boolean): void
+  /** Units of timers of Sluice that its systemd has, in any state; of a server that is stalled, those that it had. */
+  timers(): Promise<string[]>
+  /** What runs in sessions of logins, or was left running by them: command lines. */
+  processes(): Promise<string[]>
+  /** Files where a login can leave some. */
+  files(): Promise<string[]>
+  /** Nobody reaches it: its sessions end at once with all that they run, and nothing listens. The server itself goes on. */
+  cut(): void
   /** Everything in it ends, as by a power switch. */
   stop(): void
-  /** Off, and on again: nothing that was not on its disk is left. */
-  reboot(): Promise<void>
+  /** On again after `stop`, with nothing that was not on its disk; within reach again after `cut`. */
+  restart(): Promise<void>
 }
 
 /** The stand-in with its socket and node built in: neither sudo nor a timer of systemd hands an environment on. */
@@ -246,12 +258,15 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     `--hostname=${o.name}`,
     `--bind=${folder}:/srv/lab`,
     `--bind=${o.socket}:/srv/lab/emulator`,
+    ...(o.shared === undefined ? [] : [`--bind=${o.shared}:/srv/shared`]),
     '--boot',
     '-D',
     root,
     ...(isOldLayout ? ['systemd.unified_cgroup_hierarchy=0', 'SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1'] : []),
   ]
   let container = { child: undefined as unknown as ChildProcess, leader: 0 }
+  let isCut = false
+  let isStalled = false
   let said = ''
   const run = (line: string, input = ''): Promise<ExecResult> => {
     const shell = ['env', '-i', `PATH=${SYSTEM_PATH}`, 'HOME=/root', 'LANG=C.UTF-8', 'sh', '-c', line]
@@ -281,6 +296,11 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     for (const pid of [container.leader, container.child.pid ?? 0]) if (pid > 0) signal(pid, 'SIGKILL')
     running.delete(container)
   }
+  const now = (line: string): string =>
+    execFileSync('nsenter', ['-t', String(container.leader), '-m', '-p', '--', 'sh', '-c', line], {
+      encoding: 'latin1',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
   await boot()
   return {
     name: o.name,
@@ -288,34 +308,72 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     hostKeys: [hostKey],
     knownLines: (host = '127.0.0.1') => `[${host}]:${port} ${publicHalf(hostKey)}\n`,
     run,
-    log: () =>
-      execFileSync(
-        'nsenter',
-        ['-t', String(container.leader), '-m', '-p', '--', 'journalctl', '-o', 'cat', '-u', 'ssh'],
-        {
-          encoding: 'latin1',
-        },
+    log: () => now('journalctl -o cat -u ssh'),
+    killSessions: () =>
+      void now(
+        'main=$(systemctl show -p MainPID --value ssh); ' +
+          'for p in $(pidof sshd sshd-session sshd-auth); do [ "$p" = "$main" ] || kill -9 "$p"; done; :',
       ),
-    killSessions: () => {
-      const line = `main=$(systemctl show -p MainPID --value ssh); for p in $(pidof sshd sshd-session sshd-auth); do [ "$p" = "$main" ] || kill -9 "$p"; done; :`
-      execFileSync('nsenter', ['-t', String(container.leader), '-m', '-p', '--', 'sh', '-c', line])
-    },
-    stall: (isStalled) => {
+    stall: (isOn) => {
+      isStalled = isOn
       // A process may begin another one meanwhile.
-      for (let seen = -1, now = membersOf(container.leader); now.length !== seen; now = membersOf(container.leader)) {
-        seen = now.length
-        for (const pid of now) signal(pid, isStalled ? 'SIGSTOP' : 'SIGCONT')
+      for (let seen = -1, all = membersOf(container.leader); all.length !== seen; all = membersOf(container.leader)) {
+        seen = all.length
+        for (const pid of all) signal(pid, isOn ? 'SIGSTOP' : 'SIGCONT')
       }
     },
-    stop,
-    reboot: async () => {
-      const ended = new Promise((done) => container.child.once('exit', done))
+    timers: async () => {
+      const line = isStalled
+        ? 'cd /run/systemd/transient; ls'
+        : "systemctl list-units --all --no-legend --plain --type=timer 'sluice-*'"
+      const { stdout } = await run(line)
+      return stdout.split('\n').flatMap((l) => /^sluice-\S+\.timer(?= |$)/.exec(l)?.[0] ?? [])
+    },
+    processes: async () => {
+      const { stdout } = await run(
+        'for p in /proc/[0-9]*; do ' +
+          "grep -q '/session-[^/]*\\.scope' $p/cgroup && tr '\\0' ' ' <$p/cmdline && echo; done 2>/dev/null",
+      )
+      return stdout.split('\n').flatMap((l) => l.trim() || [])
+    },
+    files: async () => {
+      const { stdout } = await run(
+        // Without what PAM and systemd make for every login.
+        'find / /run -mindepth 1 -maxdepth 1; find /root /home /tmp /var/tmp /dev/shm /run/lock -mindepth 1; ' +
+          "find /run/user -type f ! -path '/run/user/*/systemd/*'",
+      )
+      return stdout.split('\n').filter((f) => f !== '' && f !== '/run/motd.dynamic').toSorted()
+    },
+    cut: () => {
+      isCut = true
+      now("systemctl stop ssh.service; systemctl kill -s KILL 'session-*.scope'; :")
+    },
+    stop: () => {
+      isCut = false
+      isStalled = false
       stop()
-      await ended
+    },
+    restart: async () => {
+      if (isCut) {
+        isCut = false
+        const listening = await run(`systemctl start ssh.service; ${whenListening(port)}`)
+        if (listening.code !== 0) throw new Error(`${o.name} does not listen again: ${listening.stderr}`)
+        return
+      }
+      const ended = container.child.exitCode ?? container.child.signalCode
+      if (ended === null) {
+        const end = new Promise((done) => container.child.once('exit', done))
+        stop()
+        await end
+      }
       await boot()
     },
   }
 }
+
+/** A command that waits until something listens on this port of loopback. */
+const whenListening = (port: number): string =>
+  `n=0; until grep -qi "$(printf '0100007F:%04X' ${port})" /proc/net/tcp; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.05; done`
 
 /** What a server finds in /srv/lab, and the script that puts it where it belongs. */
 function writeParts(folder: string, port: number, o: ServerOptions): void {
@@ -342,7 +400,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     'PermitRootLogin prohibit-password',
     'MaxStartups 200',
     'LogLevel VERBOSE',
-    `SetEnv PATH=${path}`,
+    `SetEnv "PATH=${path}" "LAB_SHARED=/srv/shared"`,
   ]
   writeFileSync(join(folder, 'sshd_config'), `${config.join('\n')}\n`)
   const grants: readonly string[] = { none: [], read: ['sluice-read'], write: ['sluice-read', 'sluice-write'] }[
@@ -353,6 +411,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     'cd /srv/lab',
     `printf '127.0.0.1 localhost\\n127.0.1.1 ${o.name}\\n' >/etc/hosts`,
     'install -m 0755 lctl /usr/sbin/lctl',
+    ...(o.hasTimers === false ? ['rm -f /usr/bin/systemd-run'] : []),
     'install -m 0644 sshd_config /etc/ssh/sshd_config',
     'install -d -m 0700 /root/.ssh',
     'install -m 0600 authorized_keys /root/.ssh/authorized_keys',
@@ -363,7 +422,7 @@ function writeParts(folder: string, port: number, o: ServerOptions): void {
     ...grants.map((name) => `visudo -qcf ${name} && install -m 0440 ${name} /etc/sudoers.d/${name}`),
     'chmod 0666 emulator',
     'systemctl --quiet enable --now ssh.service 2>/dev/null',
-    `n=0; until grep -qi "$(printf '0100007F:%04X' ${port})" /proc/net/tcp; do n=$((n + 1)); [ $n -lt 200 ]; sleep 0.05; done`,
+    whenListening(port),
     '',
   ]
   writeFileSync(join(folder, 'setup'), setup.join('\n'))

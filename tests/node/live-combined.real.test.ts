@@ -44,15 +44,14 @@ jobs:
 }
 
 /** lctl of a server that boots: while a file is there, no module is loaded; while another one is, no target is mounted. */
-const booting = (unloaded: string, unmounted: string): string =>
-  [
-    'PATH=${PATH#*:}',
-    'gone() { for p in "$@"; do case $p in *.*) echo "error: get_param: param_path \'$p\': No such file or directory" >&2 ;; esac; done; exit 2; }',
-    `if [ -e ${unloaded} ] && [ "$1" != --version ]; then`,
-    '  echo "error: get_param: param_path \'version\': No such file or directory" >&2; exit 2; fi',
-    `if [ -e ${unmounted} ]; then case $* in dl) exit 0 ;; *job_stats*|*nrs_*|*ldlm*) gone "$@" ;; esac; fi`,
-    'exec lctl "$@"',
-  ].join('\n')
+const BOOTING = [
+  'PATH=${PATH#*:}',
+  'gone() { for p in "$@"; do case $p in *.*) echo "error: get_param: param_path \'$p\': No such file or directory" >&2 ;; esac; done; exit 2; }',
+  'if [ -e $LAB_SHARED/unloaded ] && [ "$1" != --version ]; then',
+  '  echo "error: get_param: param_path \'version\': No such file or directory" >&2; exit 2; fi',
+  'if [ -e $LAB_SHARED/unmounted ]; then case $* in dl) exit 0 ;; *job_stats*|*nrs_*|*ldlm*) gone "$@" ;; esac; fi',
+  'exec lctl "$@"',
+].join('\n')
 
 describe.skipIf(noSshd !== '')('a server that is OSS and MDS, over SSH', () => {
   const folder = scratch()
@@ -62,7 +61,7 @@ describe.skipIf(noSshd !== '')('a server that is OSS and MDS, over SSH', () => {
   beforeAll(async () => {
     lab = await startLab({
       ...{ scenario: scenario(), servers: [HOST], settings: { interval_ms: 1000 } },
-      programs: { lctl: booting(unloaded, unmounted) },
+      ...{ programs: { lctl: BOOTING }, shared: folder },
     })
     const limits = { ...LIMITS, backoff: { baseMs: 400, mostMs: 1600 } }
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts, limits })

@@ -24,16 +24,16 @@ const SCENARIO = [
  * Holds the start of the rule on oss02, before it is carried out or after, as long as the test wants.
  * What is behind it on PATH is the stand-in.
  */
-const held = (folder: string): string =>
-  [
-    'PATH=${PATH#*:}',
-    `hold() { [ -e ${folder}/$1 ] || return 0; : >${folder}/reached; while [ -e ${folder}/$1 ]; do sleep 0.05; done; }`,
-    'case "$SLUICE_STANDIN_NODE $*" in *oss02*"start cap"*) ;; *) exec lctl "$@" ;; esac',
-    'hold before',
-    'lctl "$@"; code=$?',
-    'hold after',
-    'exit $code',
-  ].join('\n')
+const HELD = [
+  'PATH=${PATH#*:}',
+  'hold() { [ -e $LAB_SHARED/$1 ] || return 0; : >$LAB_SHARED/reached; while [ -e $LAB_SHARED/$1 ]; do sleep 0.05; done; }',
+  'case "$*" in *"start cap"*) ;; *) exec lctl "$@" ;; esac',
+  '[ "$(hostname)" = oss02 ] || exec lctl "$@"',
+  'hold before',
+  'lctl "$@"; code=$?',
+  'hold after',
+  'exit $code',
+].join('\n')
 
 const waits = { timeout: 60_000, interval: 100 }
 
@@ -45,22 +45,19 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
   beforeAll(async () => {
     const scenario = join(folder, 'three.yaml')
     writeFileSync(scenario, SCENARIO)
-    lab = await startLab({ scenario, servers: HOSTS, programs: { lctl: held(folder) } })
+    lab = await startLab({ scenario, servers: HOSTS, programs: { lctl: HELD }, shared: folder })
   })
   afterEach(async () => {
     for (const name of ['before', 'after', 'reached']) rmSync(file(name), { force: true })
     await live?.close()
+    lab.resume('oss02')
     for (const host of HOSTS) {
       await lab.exec(host, "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop cap'")
-      for (const unit of await units(host)) await lab.exec(host, `systemctl stop ${unit}`)
+      for (const unit of await lab.timers(host)) await lab.exec(host, `systemctl stop ${unit}`)
     }
   })
   afterAll(async () => lab?.stop())
 
-  const units = async (host: string): Promise<string[]> => {
-    const { stdout } = await lab.exec(host, 'systemctl list-units sluice-*.timer --all --no-legend --plain')
-    return stdout.split('\n').flatMap((l) => l.split(' ')[0] || [])
-  }
   const open = async (): Promise<void> => {
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts, limits: LIMITS_HERE })
     await live.show()
@@ -69,7 +66,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
   }
   /** Whether the rule stands on a server, and its timers: past SSH. */
   const truth = async (host: string): Promise<[boolean, number]> => {
-    return [/^cap /m.test(await lab.rules(host)), (await units(host)).length]
+    return [/^cap /m.test(await lab.rules(host)), (await lab.timers(host)).length]
   }
   const stateOf = (host: string): string | undefined =>
     live
@@ -88,8 +85,8 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
   }
 
   it.each([
-    { fault: 'is killed before it took the rule', at: 'before', ends: [false] },
-    { fault: 'is killed when it had taken the rule', at: 'after', ends: [true] },
+    { fault: 'is cut off before it took the rule', at: 'before', ends: [false] },
+    { fault: 'is cut off when it had taken the rule', at: 'after', ends: [true] },
     { fault: 'hangs, and takes the rule when it comes back', at: 'before', ends: [true] },
     { fault: 'comes back with an empty memory', at: 'after', ends: [false] },
   ])('of which one $fault: unknown, then the truth; and all of it is taken back', async ({ fault, at, ends }) => {
@@ -99,7 +96,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     const sent = live.commit()
     await expect.poll(() => existsSync(file('reached')), waits).toBe(true)
     if (fault.startsWith('hangs')) lab.stall('oss02')
-    else lab.kill('oss02')
+    else lab.cut('oss02')
     rmSync(file(at))
     expect(await sent).toEqual(['oss01 done', 'oss02 unknown', 'oss03 done'])
     for (const host of ['oss01', 'oss03']) expect(await truth(host)).toEqual([true, 1])
@@ -109,7 +106,10 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     if (!fault.startsWith('hangs')) expect([stands]).toEqual([at === 'after'])
     if (fault.startsWith('hangs')) lab.resume('oss02')
     else {
-      if (fault.endsWith('empty memory')) await lab.forget('oss02')
+      if (fault.endsWith('empty memory')) {
+        lab.kill('oss02')
+        await lab.forget('oss02')
+      }
       await lab.restart('oss02')
     }
     await live.card((c) => c.state === 'connected')
@@ -137,7 +137,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     await open()
     await live.stage(CAP, 600)
     expect(await live.commit()).toEqual(HOSTS.map((h) => `${h} done`))
-    lab.kill('oss03')
+    lab.cut('oss03')
     await live.card((c) => c.state === 'partial')
     await expect.poll(() => live.host.monitor.missing.has('oss03'), waits).toBe(true)
     expect(await undo()).toEqual(['oss01 done', 'oss02 done', 'oss03 pending'])

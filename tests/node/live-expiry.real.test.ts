@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ClusterCard, Leftover } from '#core/api/clusters.ts'
 import { noSshd, scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
-import { endProcessesWith, filesOf, processesWith } from './left-behind.ts'
 import { liveConsole, type LiveConsole } from './live-console.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -15,21 +14,19 @@ const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
 /** A detached timer sleeps by the sleep that the server has: this one makes a minute of ten seconds. */
 const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 6))'
 
-const waits = { timeout: 60_000, interval: 100 }
+/** A lease holds for a minute, and not every timer can be made to run faster. */
+const waits = { timeout: 100_000, interval: 100 }
 
 describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell', 'systemd'] as const)(
   'with timers of %s',
   (timers) => {
-    const home = scratch()
-    const temp = scratch()
-    const own = [home, temp]
     const children: ChildProcess[] = []
     let lab: Lab
     let live: LiveConsole | undefined
     beforeAll(async () => {
       lab = await startLab({
         ...{ timers, servers: ['oss01'], programs: { sleep: QUICK_SLEEP } },
-        env: { HOME: home, TMPDIR: temp },
+        env: { HOME: scratch(), TMPDIR: scratch() },
       })
     })
     afterEach(async () => {
@@ -38,23 +35,20 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       live = undefined
     })
     afterAll(async () => {
-      endProcessesWith(`HOME=${home}`)
       await lab?.stop()
     })
 
-    const running = (): string[] => processesWith(`HOME=${home}`)
+    const running = (): Promise<readonly string[]> => lab.processes('oss01')
+    const files = (): Promise<readonly string[]> => lab.files('oss01')
     /** Detached timers that run on the server itself. */
-    const detached = (): string[] => running().filter((p) => p.includes(' sluice-expiry '))
-    const isOnlyTimers = (): boolean =>
-      running().every((p) => p.includes(' sluice-expiry ') || p.startsWith('/bin/sleep '))
-    const units = async (): Promise<string[]> =>
-      (await lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain')).stdout
-        .split('\n')
-        .filter((l) => l !== '')
-    const timersLeft = async (): Promise<number> => (timers === 'shell' ? detached() : await units()).length
+    const detached = async (): Promise<string[]> => (await running()).filter((p) => p.includes(' sluice-expiry '))
+    const isOnlyTimers = async (): Promise<boolean> =>
+      (await running()).every((p) => p.includes(' sluice-expiry ') || p.startsWith('/bin/sleep '))
+    const timersLeft = async (): Promise<number> =>
+      (timers === 'shell' ? await detached() : await lab.timers('oss01')).length
 
     it('a console that is killed with -9 leaves a pending expiry and nothing else; its rules go with it', async () => {
-      const before = filesOf(own)
+      const before = await files()
       const args = [
         ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', lab.cluster],
         ...['--controller', 'static', '--mode', 'enforce', '--target', lab.cluster],
@@ -71,17 +65,17 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       await expect.poll(isOnlyTimers, waits).toBe(true)
       expect(await lab.rules('oss01')).toMatch(/^st_/m)
       expect(await timersLeft()).toBe(1)
-      expect(filesOf(own)).toEqual(before)
+      expect(await files()).toEqual(before)
       if (timers === 'systemd') await lab.setSpeed(16)
       await expect.poll(() => lab.rules('oss01'), waits).not.toMatch(/^st_/m)
       await expect.poll(timersLeft, waits).toBe(0)
       await lab.setSpeed(1)
       await expect.poll(running, waits).toEqual([])
-      expect(filesOf(own)).toEqual(before)
+      expect(await files()).toEqual(before)
     })
 
     it('a console that disconnects leaves no file and no process but the pending expiry, which the next one finds and ends', async () => {
-      const before = filesOf(own)
+      const before = await files()
       live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
       await live.show()
       await live.enforce()
@@ -91,7 +85,7 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       await expect.poll(isOnlyTimers, waits).toBe(true)
       expect(await lab.rules('oss01')).toMatch(/^ops_cap /m)
       expect(await timersLeft()).toBe(1)
-      expect(filesOf(own)).toEqual(before)
+      expect(await files()).toEqual(before)
       await live.close()
       // Another machine: nothing is known of it but what stands on the server.
       live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
@@ -107,7 +101,7 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       expect(await timersLeft()).toBe(0)
       await live.client.clusters.disconnect({ name: live.name })
       await expect.poll(running, waits).toEqual([])
-      expect(filesOf(own)).toEqual(before)
+      expect(await files()).toEqual(before)
     })
   },
 )

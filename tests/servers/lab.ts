@@ -131,12 +131,6 @@ export async function timersOn(lab: Lab, host: string, kind: TimerKind = 'system
   return read.value
 }
 
-/** Timers of Sluice that systemd has loaded, in any state. */
-export async function timerUnitsOn(lab: Lab, host: string): Promise<string[]> {
-  const { stdout } = await lab.exec(host, "systemctl list-units --all --no-legend --plain --type=timer 'sluice-*'")
-  return stdout.split('\n').flatMap((l) => l.split(' ')[0] || [])
-}
-
 /** Waits until something holds; what it found last is in the error. */
 export async function until<T>(what: () => Promise<T>, holds: (found: T) => boolean, ms = 60_000): Promise<T> {
   const end = performance.now() + ms

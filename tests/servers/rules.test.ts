@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scratch } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
-import { ConsoleFolder, isFull, rulesOn, timersOn, timerUnitsOn, until } from './lab.ts'
+import { ConsoleFolder, isFull, rulesOn, timersOn, until } from './lab.ts'
 
 const SCENARIO = `title: Two
 cluster: two
@@ -23,6 +23,7 @@ const LOGINS = [
   { as: 'root', release: 'bookworm', login: 'root' },
   { as: 'the login with the helper', release: 'bookworm', login: 'ops' },
   { as: 'root of a newer release', release: 'trixie', login: 'root' },
+  { as: 'the login with the helper of a newer release', release: 'trixie', login: 'ops' },
 ] as const
 
 describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || release === 'bookworm'))(
@@ -58,7 +59,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
           const offMs = performance.now() - endMs
           if (!(Math.abs(offMs) <= 2000)) late.push(`${host}: ${Math.round(offMs)} ms`)
           await until(
-            () => timerUnitsOn(lab, host),
+            () => lab.timers(host),
             (units) => units.length === 0,
           )
         }),
@@ -76,7 +77,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
       expect(reverted.code, reverted.stderr + reverted.stdout).toBe(0)
       for (const host of HOSTS) {
         expect(await rulesOn(lab, host)).toEqual([])
-        expect(await timerUnitsOn(lab, host)).toEqual([])
+        expect(await lab.timers(host)).toEqual([])
       }
     })
 

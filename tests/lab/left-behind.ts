@@ -1,4 +1,4 @@
-/** For tests: what a login leaves on a server, which here is this machine: files where one would leave them, and processes. */
+/** What a login leaves on a server that is this machine: files where one would leave them, and processes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 
@@ -20,19 +20,20 @@ const namesIn = (folder: string): string[] => {
  *
  * @param own  its HOME and its TMPDIR.
  */
-export function filesOf(own: readonly string[]): string[] {
-  const all = ['/', ...own].flatMap((f) => namesIn(f).map((n) => `${f}/${n}`))
+export function filesOf(own: readonly (string | undefined)[]): string[] {
+  const all = ['/', ...own.filter((f) => f !== undefined)].flatMap((f) => namesIn(f).map((n) => `${f}/${n}`))
   const ours = SHARED.flatMap((f) =>
     namesIn(f).flatMap((n) => (/sluice|lctl|expir/i.test(n) && !BY_TESTS.test(n) ? [`${f}/${n}`] : [])),
   )
   return [...all, ...ours].sort()
 }
 
-function withMark(mark: string): { pid: number; line: string }[] {
+function withMarks(marks: readonly string[]): { pid: number; line: string }[] {
   return namesIn('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []
     try {
-      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)) return []
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+      if (!marks.every((m) => environment.includes(m))) return []
       return [{ pid: Number(pid), line: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim() }]
     } catch {
       return []
@@ -40,12 +41,12 @@ function withMark(mark: string): { pid: number; line: string }[] {
   })
 }
 
-/** Processes whose environment has this text, which only logins of one lab have: their command lines. */
-export const processesWith = (mark: string): string[] => withMark(mark).map((p) => p.line)
+/** Processes whose environment has these texts, which only logins of one lab have: their command lines. */
+export const processesWith = (marks: readonly string[]): string[] => withMarks(marks).map((p) => p.line)
 
 /** Ends them, where a test did not come to its end. */
-export function endProcessesWith(mark: string): void {
-  for (const { pid } of withMark(mark)) {
+export function endProcessesWith(marks: readonly string[]): void {
+  for (const { pid } of withMarks(marks)) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
