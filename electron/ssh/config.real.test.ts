@@ -44,24 +44,30 @@ describe('a name of ~/.ssh/config', () => {
       settings: fc.array(keywords, { maxLength: 4 }),
     })
     const name = fc.constantFrom('oss1', 'oss2', 'mds1', 'x')
-    fc.assert(
-      fc.property(fc.array(block, { maxLength: 4 }), name, (blocks, host) => {
-        const text = blocks
-          .map((b) => [`Host ${b.patterns.join(' ')}`, ...b.settings.map((s) => `  ${s}`)].join('\n'))
-          .join('\n')
-        const ours = endpoint(text, host)
-        const theirs = execFileSync('ssh', ['-G', '-F', join(home, '.ssh/config'), host], {
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'ignore'],
-        })
-        const value = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(theirs)?.[1]
-        expect(`${ours.host} ${ours.port} ${ours.identitiesOnly ? 'yes' : 'no'}`).toBe(
-          `${value('hostname')} ${value('port')} ${value('identitiesonly')}`,
-        )
-        if (/User/.test(text) && value('user') !== 'root') expect(ours.user).toBe(value('user'))
-      }),
-      { numRuns: 60 },
-    )
+    const cases = fc.sample(fc.tuple(fc.array(block, { maxLength: 4 }), name), 60).map(([blocks, host]) => ({
+      host,
+      text: blocks
+        .map((b) => [`Host ${b.patterns.join(' ')}`, ...b.settings.map((s) => `  ${s}`)].join('\n'))
+        .join('\n'),
+    }))
+    const folder = scratch()
+    cases.forEach(({ text }, i) => writeFileSync(join(folder, String(i)), text, { mode: 0o600 }))
+    // One shell for all of them.
+    const script = cases.map(({ host }, i) => `ssh -G -F '${join(folder, String(i))}' ${host}; echo END`).join('\n')
+    const answers = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      .split('END\n')
+      .slice(0, -1)
+    expect(answers).toHaveLength(60)
+    cases.forEach(({ host, text }, i) => {
+      const ours = endpoint(text, host)
+      const value = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(answers[i] ?? '')?.[1]
+      expect(`${ours.host} ${ours.port} ${ours.identitiesOnly ? 'yes' : 'no'}`, `${host} of\n${text}`).toBe(
+        `${value('hostname')} ${value('port')} ${value('identitiesonly')}`,
+      )
+      if (/User/.test(text) && value('user') !== 'root') {
+        expect(ours.user, `${host} of\n${text}`).toBe(value('user'))
+      }
+    })
   })
 })
 
