@@ -172,8 +172,9 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
 
   it('what a process left in the background writes later is not taken for the next answer', async () => {
     const s = await open()
-    await s.run('(sleep 0.2; echo late; echo late >&2) &')
-    await new Promise((done) => setTimeout(done, 500))
+    const wrote = join(folder, 'wrote-late')
+    await s.run(`(sleep 0.2; echo late; echo late >&2; : >'${wrote}') &`)
+    await expect.poll(() => existsSync(wrote)).toBe(true)
     expect(await s.run('echo mine')).toEqual({ ok: true, value: { stdout: 'mine\n', stderr: '', code: 0 } })
   })
 
@@ -256,8 +257,9 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
   })
 
   // A busy sshd now and then closes a channel without an exit code, which is rightly called lost: then all are sent anew.
-  it('wait for their turn up to a bound, and never take more channels than sshd has', { retry: 2 }, async () => {
-    const s = await open(sshd, { ...QUICK, waiting: 20 })
+  it('wait for their turn up to a bound, and never take more channels than sshd has', async () => {
+    // However long this machine takes for as many logins as there are commands.
+    const s = await open(sshd, { ...QUICK, waiting: 20, commandMs: 120_000 })
     const execs = await Promise.all(Array.from({ length: 27 }, (_, i) => s.exec(`echo ${i}`)))
     expect(execs.map(out)).toEqual(Array.from({ length: 27 }, (_, i) => `${i}\n`))
     const many = await Promise.all(Array.from({ length: 40 }, () => s.run('true')))
@@ -397,7 +399,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
           expect(modeOf(s)).toBe('exec')
           rmSync(isSlow)
           expect(out(await s.run('echo alone'))).toBe('alone\n')
-          await expect.poll(() => modeOf(s), { timeout: 10_000 }).toBe('channel')
+          await expect.poll(() => modeOf(s)).toBe('channel')
           const before = readFileSync(logins, 'utf8').length
           for (let i = 0; i < 5; i++) expect(out(await s.run(`echo ${i}`))).toBe(`${i}\n`)
           expect(readFileSync(logins, 'utf8')).toHaveLength(before)
