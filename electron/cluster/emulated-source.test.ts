@@ -1,11 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { EmulatedSource } from './emulated-source.ts'
 
+// The wall clock that the emulator follows.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
+
 let source: EmulatedSource | undefined
-afterEach(() => source?.stop())
+afterEach(async () => {
+  vi.useRealTimers()
+  await source?.stop()
+})
 
 const started = (speed = 1): { at: number[]; source: EmulatedSource } => {
   source = new EmulatedSource(twoJobs(), { epochSeconds: 1000 })
@@ -21,22 +27,22 @@ const started = (speed = 1): { at: number[]; source: EmulatedSource } => {
 describe('the pace of the emulator', () => {
   it('samples at every period of virtual time, none left out', async () => {
     const { at } = started(20)
-    await sleep(400)
+    await pass(400)
     expect(at.length).toBeGreaterThan(20)
     expect(at).toEqual(at.map((_, i) => (i + 1) * 100 * NS_PER_MS))
   })
 
   it('stands still at speed 0 and goes on from there at speed 1', async () => {
     const { at, source } = started(20)
-    await sleep(200)
+    await pass(200)
     source.setSpeed(0)
     const stood = at.length
     const now = source.nowNs()
-    await sleep(150)
+    await pass(150)
     expect(at).toHaveLength(stood)
     expect(source.nowNs()).toBe(now)
     source.setSpeed(1)
-    await sleep(400)
+    await pass(400)
     // The pause is not made up for.
     expect(source.nowNs() - now).toBeGreaterThan(0.1 * NS_PER_S)
     expect(source.nowNs() - now).toBeLessThan(1.2 * NS_PER_S)
@@ -49,22 +55,22 @@ describe('the pace of the emulator', () => {
     source.start(async () => {
       if (++samples === 5) source?.setSpeed(0)
     })
-    await sleep(300)
+    await pass(300)
     expect(samples).toBe(5)
   })
 
   it('takes no sample after it was stopped', async () => {
     const { at, source } = started(20)
-    await sleep(100)
+    await pass(100)
     await source.stop()
     const n = at.length
-    await sleep(100)
+    await pass(100)
     expect(at).toHaveLength(n)
   })
 
   it('is the same world at every pace', async () => {
     const { at, source: paced } = started(16)
-    await sleep(300)
+    await pass(300)
     await paced.stop()
     const other = new EmulatedSource(twoJobs(), { epochSeconds: 1000 })
     await other.runTo(at.at(-1) ?? 0, async () => undefined)

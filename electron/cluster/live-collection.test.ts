@@ -140,6 +140,7 @@ describe('a live server that answers late', () => {
   })
 
   it('has a reading in every sample, a period old, when it always takes longer than a sample waits', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     let isSlow = false
     const c = emulatedCluster(twoJobs(), {
       ...{ kind: 'LIVE', mode: 'observe' },
@@ -157,9 +158,9 @@ describe('a live server that answers late', () => {
     isSlow = true
     const from = c.monitor.sample
     await c.source.runTo(4 * NS_PER_S, async (atNs) => {
-      await c.monitor.tick(atNs)
-      // Its answers are all in before the next sample, however busy this machine is.
-      await new Promise((done) => setTimeout(done, 250))
+      const ticked = c.monitor.tick(atNs)
+      await vi.advanceTimersByTimeAsync(100)
+      await ticked
     })
     const known = Array.from({ length: 19 }, (_, i) => !Number.isNaN(rate(c, 'small-OST0002', from + 1 + i)))
     expect(known.filter((k) => !k).length).toBeLessThanOrEqual(2)
@@ -167,6 +168,7 @@ describe('a live server that answers late', () => {
   })
 
   it('is never read twice at once, whatever is due', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const delays = [0, 1, 5, 12, 2, 45, 0, 3]
     let i = 0
     const { c, most } = slowable({
@@ -185,8 +187,11 @@ describe('a live server that answers late', () => {
     const depth = new Map<string, number>()
     let deepest = 0
     await c.source.runTo(4 * NS_PER_S, async (atNs) => {
-      await c.monitor.tick(atNs)
-      await new Promise((done) => setTimeout(done, 8))
+      let isOver = false
+      const ticked = c.monitor.tick(atNs).finally(() => (isOver = true))
+      while (!isOver) await vi.advanceTimersByTimeAsync(1)
+      await ticked
+      await vi.advanceTimersByTimeAsync(8)
     })
     expect(deepest).toBe(1)
     expect(most.size).toBe(0)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { anyCharacter } from '../../tests/any-character.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
 import { Audit, firstBrokenRecord, type AuditRecord } from './audit.ts'
@@ -11,7 +12,7 @@ const entry = fc.tuple(
   fc.double({ min: 0, max: 2e12, noNaN: true }),
   fc.string(),
   fc.constantFrom('intent' as const, 'outcome' as const, 'mode' as const),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
 )
 
 function chain(entries: readonly Entry[]): AuditRecord[] {

@@ -1,6 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -8,14 +5,12 @@ import type { EmulatedNode } from '#core/emulator/node.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
-import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 import { demo, emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { Audit, type AuditRecord } from './audit.ts'
 import { makeTimerCommand } from './expiry.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from './leftovers.ts'
 import { isReading, readOnlyWhile } from './read-only.ts'
 import { stopEverything, type StopParts } from './stop-all.ts'
-import { stopScriptText } from './stop-script.ts'
 import { EnforcementStore } from './store.ts'
 
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
@@ -226,33 +221,6 @@ describe('leftovers', () => {
     ])
   })
 
-  it('are not what this process holds, what a living console keeps, or what others wrote', async () => {
-    put('reg start theirs jobid={x.*} rate=9')
-    put(`reg start ${ours} jobid={a.0} rate=5`)
-    put('reg start hog jobid={b.0} rate=6')
-    timer('sluice-lease-s1-1', [ours])
-    timer('sluice-c1', ['hog'])
-    const lease = {
-      ...{ cluster: 'demo', host: 'oss01', unit: 'sluice-lease-s1-1', owner: 'o', rules: 1 },
-      createdMs: 0,
-      expiresMs: 2_000_000,
-    }
-    store.leases.keep({ ...lease, machine: 'elsewhere', pid: 1, born: '' })
-    expect(
-      (await findLeftovers(lookParts({ isHeld: (s) => s.name === 'hog', heldUnits: new Set(['sluice-c1']) }))).list,
-    ).toEqual([])
-    // Kept by this very process in the store: somebody's.
-    keep('hog', 'sluice-c1', 2_000_000)
-    expect((await findLeftovers(lookParts())).list).toEqual([])
-    // The lease of a process that has ended is nobody's.
-    const dead = spawnSync(process.execPath, ['-e', 'process.stdout.write(`${process.pid} ${os.hostname()}`)'], {
-      encoding: 'utf8',
-    })
-    const [pid, machine = ''] = dead.stdout.split(' ')
-    store.leases.keep({ ...lease, machine, pid: Number(pid), born: '' })
-    expect((await findLeftovers(lookParts())).list).toMatchObject([{ rule: ours, timer: 'sluice-lease-s1-1' }])
-  })
-
   it('are also rules of a living console whose timer is gone: nothing ends them', async () => {
     put('reg start hog jobid={b.0} rate=6')
     keep('hog', 'sluice-c1', 2_000_000)
@@ -288,63 +256,6 @@ describe('leftovers', () => {
   it('cannot be told of a server that does not answer', async () => {
     fate = () => 'lost'
     expect(await findLeftovers(lookParts())).toEqual({ list: [], fault: 'oss01: its rules cannot be read' })
-  })
-})
-
-describe('the script of the global stop', () => {
-  it('does the same in a plain shell, finds what the console does not know, and touches nothing else', () => {
-    const folder = scratch()
-    const rules = join(folder, 'rules')
-    // Stands in for lctl: a list of rules in a file.
-    writeFileSync(
-      join(folder, 'lctl'),
-      `#!/bin/sh
-case $1 in
-get_param) [ "$3" = ${OST} ] && cat '${rules}' ;;
-set_param) v=\${2#*=}; grep -v "^\${v##* } " '${rules}' >'${rules}.new'; mv '${rules}.new' '${rules}'; echo "$2" >>'${folder}/log' ;;
-esac
-`,
-    )
-    chmodSync(join(folder, 'lctl'), 0o755)
-    const foreign =
-      'regular_requests:\nCPT 0:\ntheirs {x.*} 9, ref 0\nab_theirs {y} 9, ref 0\ndefault {*} 10000, ref 1\n'
-    writeFileSync(
-      rules,
-      foreign.replace('theirs {x', `${ours} {a.0} 5, ref 0\nhog {b.0} 5, ref 0\nsl_new {c} 5, ref 0\ntheirs {x`),
-    )
-    const spot = { host: 'oss01', service: 'ost_io' as const, queue: 'reg' as const }
-    const servers = [
-      {
-        host: 'oss01',
-        roles: ['oss'] as const,
-        rules: [
-          { ...spot, name: ours },
-          { ...spot, name: 'hog' },
-        ],
-        units: ['sluice-t1'],
-      },
-      { host: "o'; reboot #", roles: ['oss'] as const, rules: [{ ...spot, name: '$(id)' }], units: ['$(id)'] },
-    ]
-    const script = stopScriptText("a\n; reboot '", servers, 0)
-    expect(script.rules).toBe(2)
-    for (const shell of ['/bin/dash', '/bin/bash'])
-      expect(spawnSync(shell, ['-n'], { input: script.text }).status).toBe(0)
-    expect(script.text).not.toMatch(/\$\(id\)/)
-    const run = (...args: string[]) =>
-      spawnSync('/bin/sh', ['-s', ...args], {
-        input: script.text,
-        encoding: 'utf8',
-        env: { PATH: process.env.PATH, LCTL: join(folder, 'lctl') },
-      })
-    expect(run().status).toBe(2)
-    expect(run('oss01')).toMatchObject({ status: 0, stdout: 'oss01: no rule of Sluice is left\n' })
-    expect(readFileSync(rules, 'utf8')).toBe(foreign)
-    expect(readFileSync(join(folder, 'log'), 'utf8').trim().split('\n')).toEqual([
-      `${OST}=reg stop ${ours}`,
-      `${OST}=reg stop hog`,
-      `${OST}=stop sl_new`,
-    ])
-    expect(run("o'; reboot #").status).toBe(0)
   })
 })
 

@@ -163,7 +163,7 @@ describe('a stop while a command is under way', () => {
     await reached
     let isOver = false
     const stopped = stopEverything(stopHere(c)).finally(() => (isOver = true))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
     expect(isOver).toBe(false)
     pass()
     const { state, nodes } = await stopped
@@ -197,12 +197,25 @@ describe('a stop while a command is under way', () => {
     await c.run(2)
     const [name = ''] = ours(c, 'oss01')
     c.monitor.setMode('observe')
-    setTimeout(() => {
-      c.source.emulator
-        .node('oss01')
-        ?.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start ${name} jobid={x} rate=9'`)
-    }, 100)
-    const { state, removed } = await stopEverything(stopOf(c, c.monitor.session, { settleMs: 300 }))
+    let isBack = false
+    const nodes = c.source.nodes.map((node): NodeConnection => ({
+      ...node,
+      exec: async (command) => {
+        const r = await node.exec(command)
+        // It was read back as gone; nobody of this console has anything to do there until the later reading.
+        if (!isBack && all(c).length + timers(c).length === 0) {
+          isBack = true
+          setImmediate(() => {
+            c.source.emulator
+              .node('oss01')
+              ?.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start ${name} jobid={x} rate=9'`)
+          })
+        }
+        return r
+      },
+    }))
+    const { state, removed } = await stopEverything(stopOf(c, c.monitor.session, { nodes, settleMs: 300 }))
+    expect(isBack).toBe(true)
     expect([state, all(c), timers(c)]).toEqual(['stopped', [], []])
     expect(removed).toBeGreaterThan(HOSTS.length)
   })

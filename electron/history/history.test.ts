@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -157,27 +156,6 @@ describe('rules', () => {
 })
 
 describe('the audit', () => {
-  it('has a record on disk before the call returns', () => {
-    const code = `
-      import { History } from ${JSON.stringify(new URL('./history.ts', import.meta.url).href)}
-      const history = History.open(process.argv[1], 0).value
-      history.beginSource('LIVE', 'demo', '', 0)
-      history.recordAudit({ number: 7, atMs: 2, server: 'oss1', kind: 'intent', text: 'lctl', hash: 'h' })
-      process.kill(process.pid, 'SIGKILL')`
-    history.close()
-    spawnSync(process.execPath, ['--input-type=module', '-e', code, file])
-    history = open()
-    history.beginSource('LIVE', 'demo', '', 0)
-    expect(history.lastAudit()).toEqual({
-      number: 7,
-      atMs: 2,
-      server: 'oss1',
-      kind: 'intent',
-      text: 'lctl',
-      hash: 'h',
-    })
-  })
-
   it('is never overwritten', () => {
     const record = { number: 1, atMs: 1, server: 's', kind: 'mode', text: 'first', hash: 'h' } as const
     history.recordAudit(record)

@@ -1,15 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { PLAIN } from '#core/snapshot/redactor.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { writeExcerpt } from './excerpt.ts'
 import { History } from './history.ts'
-import { openRecording } from './open-recording.ts'
 import { openShared } from './open-shared.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
@@ -39,32 +35,6 @@ function begun(): History {
   return history
 }
 const COUNT = 'SELECT count(*) FROM instant WHERE tier = 0'
-
-it('a history is read in another process and in a thread while the console writes it, and nothing of it changes', async () => {
-  const history = begun()
-  const module = new URL('./open-shared.ts', import.meta.url).href
-  const body = `
-    const { openShared } = await import(${JSON.stringify(module)})
-    const r = openShared(${JSON.stringify(history.file)})
-    const n = r.ok ? r.value.db.prepare(${JSON.stringify(COUNT)}).pluck().get() : r.error.code
-    if (r.ok) { try { r.value.db.exec('DELETE FROM instant') } catch (e) { globalThis.refusal = e.code } r.value.db.close() }`
-  const process_ = spawnSync(process.execPath, ['--input-type=module', '-e', `${body}; console.log(n, refusal)`], {
-    encoding: 'utf8',
-  })
-  expect(process_.stdout.trim()).toBe('60 SQLITE_READONLY')
-  const text = `import { parentPort } from 'node:worker_threads'; ${body}; parentPort.postMessage(n)`
-  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`))
-  expect((await once(worker, 'message'))[0]).toBe(60)
-  // Neither took the console's lock with it.
-  expect(refused(history.file)).toBe('HISTORY_IN_USE')
-  record(history, 60, 5)
-  expect(history.count('instant')).toBeGreaterThan(65)
-  const recording = openRecording(history.file)
-  expect(recording.ok && recording.value.instants('raw', 0, Infinity).length).toBe(65)
-  if (recording.ok) recording.value.close()
-  history.close()
-  expect(readdirSync(dirname(history.file))).toEqual(['history.sqlite'])
-})
 
 it('an excerpt is of one moment while the console goes on, and the log begins anew when it is done', async () => {
   const history = begun()
@@ -112,21 +82,6 @@ it('a second console is turned away by whatever name it comes: link, hard link, 
   hard.close()
   expect(refused(history.file)).toBe('opened')
   expect(readdirSync(dirname(history.file))).toEqual(['history.sqlite'])
-})
-
-it("a lock is free the moment its process is killed, and what it left behind is nobody's", async () => {
-  const file = newFile()
-  const module = new URL('./history.ts', import.meta.url).href
-  const body = `import { History } from ${JSON.stringify(module)}
-    const h = History.open(${JSON.stringify(file)}, 0).value; h.beginSource('LIVE', 'c', '', 0); console.log('open'); setInterval(() => h, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', body], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  expect(refused(file)).toBe('HISTORY_IN_USE')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  expect(readdirSync(dirname(file))).toContain('history.sqlite-lock')
-  expect(refused(file)).toBe('opened')
-  expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
 })
 
 it('what is no history of this version is refused with what to do, and stays as it is', () => {

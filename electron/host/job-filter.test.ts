@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '../../tests/any-character.ts'
 import { parseJobFilter, type FilterRow } from './job-filter.ts'
 
 const row: FilterRow = {
@@ -91,7 +92,7 @@ describe('the filter', () => {
 
   it('never throws, neither in reading nor in judging, and an error names a column of the text', () => {
     const word = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom('is:', 'user:', 'rpc>', '*', '-', ':', '<=', '__proto__', 'toString', '5k', ' ', '\\', '[', '('),
     )
     fc.assert(

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { createRouterClient } from '@orpc/server'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
@@ -34,6 +33,11 @@ const VIEWS = ['strip', 'overview', 'jobs', 'job', 'rules'] as const
 const run = (host: Host, toSecond: number): Promise<void> =>
   host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs))
 
+/** Streams and the pace of the emulator follow a clock that only `pass` moves. */
+const standStill = (): void =>
+  void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] })
+const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
+
 /** The first frame of a stream, which is then ended. */
 async function first<F>(stream: Promise<AsyncIterable<F>>): Promise<F> {
   for await (const frame of await stream) return frame
@@ -52,6 +56,11 @@ function taking<F>(stream: Promise<AsyncIterable<F>>): { frames: F[]; done: Prom
   })()
   return { frames, done }
 }
+
+afterEach(() => void vi.useRealTimers())
+
+const scenarioFile = join(tempFolder(), 'small.yaml')
+writeFileSync(scenarioFile, JSON.stringify(twoJobs()))
 
 describe('what every call checks', () => {
   let host: Host
@@ -310,28 +319,28 @@ describe('time travel', () => {
 })
 
 describe('streams', () => {
-  const scenarioFile = join(tempFolder(), 'small.yaml')
-  writeFileSync(scenarioFile, JSON.stringify(twoJobs()))
   let host: Host
   let client: Client
   let ended: AbortController
   beforeEach(async () => {
+    standStill()
     host = await open({ scenarioFile })
     client = clientOf(host)
     ended = new AbortController()
     await run(host, 1)
   })
   afterEach(async () => {
+    vi.useRealTimers()
     ended.abort()
     await host.close()
   })
   let second = 1
   beforeEach(() => (second = 1))
-  /** One more sample, and time for the streams to send. */
+  /** One more sample, a tenth of a second after the last one. */
   const sample = async (): Promise<void> => {
     second += 0.1
     await run(host, second)
-    await sleep(5)
+    await pass(100)
   }
 
   it.each(VIEWS)('%s: without acknowledgements two frames come; after one, the newest sample', async (view) => {
@@ -343,7 +352,7 @@ describe('streams', () => {
     const newest = host.monitor.sample
     expect(frames[1]?.sample).toBeLessThan(newest)
     await client.host.ack({ stream: 'v', seq: 1 })
-    await sleep(120)
+    await pass(120)
     expect(frames.map((f) => f.seq)).toEqual([1, 2, 3])
     expect(frames[2]?.sample).toBe(newest)
     ended.abort()
@@ -356,7 +365,7 @@ describe('streams', () => {
     expect(frames).toHaveLength(2)
     await clientOf(host, 'other').host.ack({ stream: 'v', seq: 2 })
     await client.host.ack({ stream: 'w', seq: 2 })
-    await sleep(120)
+    await pass(120)
     expect(frames).toHaveLength(2)
     // A window that runs ahead gets two frames of credit, not a thousand.
     await client.host.ack({ stream: 'v', seq: 1000 })
@@ -376,7 +385,7 @@ describe('streams', () => {
 
   it('of the status go on while the views stand still: that is how a source that is silent is seen', async () => {
     const { frames, done } = taking(client.source.status({ stream: 'v', hz: 10, at: 4 }, { signal: ended.signal }))
-    await sleep(1100)
+    await pass(1100)
     expect(frames).toHaveLength(2)
     expect(frames.map((f) => f.sample)).toEqual([4, 4])
     expect(frames[1]?.clock.sampleAgeMs).toBeGreaterThan(900)
@@ -390,7 +399,7 @@ describe('streams', () => {
       const open = client.views[view] as (q: object, o: object) => Promise<AsyncIterable<unknown>>
       return taking(open({ stream: view, jobId: 'a' }, { signal: ended.signal }))
     })
-    await sleep(20)
+    await pass(20)
     expect(counted()).toBe(5)
     ended.abort()
     await Promise.all(streams.map((s) => s.done))
@@ -403,7 +412,7 @@ describe('streams', () => {
     for await (const f of stream) {
       expect(f.seq).toBe(1)
       const next = stream.next()
-      await sleep(20)
+      await pass(20)
       expect(counted()).toBe(1)
       await stream.return?.()
       expect(await next).toMatchObject({ done: true })
@@ -439,17 +448,15 @@ describe('what the operator chooses', () => {
     expect(ourRules()).toBe(true)
     const ended = new AbortController()
     const { frames, done } = taking<StatusFrame>(client.source.status({ stream: 's' }, { signal: ended.signal }))
-    await sleep(10)
+    await expect.poll(() => frames.map((f) => f.mode)).toEqual(['enforce'])
     const before = host.monitor.audit.number
     await client.source.setMode({ mode: 'observe' })
-    await sleep(250)
     // The emulator stands still: without a sample the window is told all the same.
-    expect(frames.map((f) => f.mode)).toEqual(['enforce', 'observe'])
+    await expect.poll(() => frames.map((f) => f.mode)).toEqual(['enforce', 'observe'])
     await client.host.ack({ stream: 's', seq: 2 })
     await client.source.setController({ controller: 'static' })
     await client.source.setController({ controller: 'static' })
-    await sleep(250)
-    expect(frames.at(-1)).toMatchObject({ controller: 'static', audit: before + 2 })
+    await expect.poll(() => frames.at(-1)).toMatchObject({ controller: 'static', audit: before + 2 })
     const records = host.monitor.history.audit(before + 1, 10)
     expect(records.map((r) => [r.kind, r.server, r.text])).toEqual([
       ['mode', 'demo', 'mode observe'],
@@ -514,27 +521,32 @@ describe('what the operator chooses', () => {
   })
 
   it('speed 0 freezes the emulator and speed 1 lets it go on', async () => {
+    standStill()
     const host = await open({ paced: true })
     const client = clientOf(host)
     await client.source.setSpeed({ speed: 8 })
-    await expect.poll(() => host.monitor.sample).toBeGreaterThan(5)
+    await pass(200)
+    expect(host.monitor.sample).toBeGreaterThan(5)
     await client.source.setSpeed({ speed: 0 })
-    await sleep(20)
+    await pass(20)
     const frozen = host.monitor.sample
     const status = await first(client.source.status({ stream: 's' }))
     expect(status.clock.speed).toBe(0)
-    await sleep(200)
+    await pass(200)
     expect(host.monitor.sample).toBe(frozen)
     await client.source.setSpeed({ speed: 1 })
-    await expect.poll(() => host.monitor.sample).toBeGreaterThan(frozen)
+    await pass(1000)
+    expect(host.monitor.sample).toBeGreaterThan(frozen)
     expect(host.monitor.sample).toBeLessThan(frozen + 15)
+    vi.useRealTimers()
     await host.close()
   })
 })
 
 describe('the rate of frames', () => {
   it('is at most what was asked for, however fast samples come', async () => {
-    const host = await open({ paced: true })
+    standStill()
+    const host = await open({ paced: true, scenarioFile })
     const client = clientOf(host)
     await client.source.setSpeed({ speed: 8 })
     const ended = new AbortController()
@@ -549,7 +561,8 @@ describe('the rate of frames', () => {
       return n
     }
     const counts = Promise.allSettled([took(10), took(2)])
-    await sleep(2000)
+    await pass(2000)
+    vi.useRealTimers()
     ended.abort()
     const [fast, slow] = (await counts).map((r) => (r.status === 'fulfilled' ? r.value : NaN))
     expect(fast).toBeLessThanOrEqual(21)

@@ -1,27 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sluiceHere, type Ended } from '../cli/testing/in-process.ts'
-import { noSlurm, startSlurm } from '../../tests/lab/slurm.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
-import { chunksOf, readSweep } from './sweep-manifest.ts'
+import { readSweep } from './sweep-manifest.ts'
 import { chunkPath } from './sweep-results.ts'
 import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
-
-const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
-
-/** The command as a process that is killed as soon as `isTime`. @returns its exit code: null, killed. */
-async function killed(args: readonly string[], isTime: () => boolean): Promise<number | null> {
-  const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: 'ignore' })
-  const looking = setInterval(() => isTime() && child.kill('SIGKILL'), 5)
-  const [code] = (await once(child, 'close')) as [number | null]
-  clearInterval(looking)
-  return code
-}
 
 const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => sluiceHere(args, env)
 
@@ -158,21 +144,6 @@ describe('sluice sweep', () => {
     expect(untouched).toEqual(['0', '2', '4', '6', '7'].map((n) => `chunk-00000${n}.json`))
   })
 
-  it('goes on where kill -9 ended it', async () => {
-    const { out, args } = folder()
-    const long = args.map((a, i) => (args[i - 1] === '--until' ? '8' : a))
-    expect(await killed(long, () => existsSync(join(out, 'results')) && results(out).length >= 2)).toBeNull()
-    const found = readSweep(out)
-    if (!found.ok) throw new Error(found.error.why)
-    const before = stamps(out)
-    expect(before.size).toBeGreaterThanOrEqual(2)
-    expect(before.size).toBeLessThan(chunksOf(found.value.manifest).length)
-    const again = await sluice([...long, '--json'])
-    expect(JSON.parse(again.stdout)).toMatchObject({ chunks: 8, done: 8, damaged: 0 })
-    const after = stamps(out)
-    for (const [file, ms] of before) expect(after.get(file)).toBe(ms)
-  })
-
   it('refuses a folder with another sweep or other files, a newer sweep, and one that was changed', async () => {
     const { scenario, out, args } = folder()
     const small = onePoint(args)
@@ -259,26 +230,5 @@ echo '77;cluster'
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('sbatch is not on the PATH') as string })
     const usage = await sluice([...args, '--slurm', '--partition', 'a b'])
     expect(usage.code).toBe(2)
-  })
-
-  it.skipIf(noSlurm !== '')('runs under a real Slurm', async () => {
-    const slurm = await startSlurm()
-    try {
-      const { out, args } = folder()
-      const few = onePoint(args)
-      const sent = await sluice([...few, '--slurm', '--partition', 'main', '--time', '10', '--json'], slurm.env)
-      expect(sent).toMatchObject({ code: 0 })
-      const { job } = JSON.parse(sent.stdout) as { job: string }
-      expect(job).toMatch(/^\d+$/)
-      await expect
-        .poll(() => slurm.run('squeue', '-h', '-j', job).catch(() => ''), { timeout: 50_000, interval: 300 })
-        .toBe('')
-      const logs = readdirSync(join(out, 'logs')).map((f) => readFileSync(join(out, 'logs', f), 'utf8'))
-      expect(logs.join('')).toContain('1 of 1 chunks run')
-      const collected = await sluice(['sweep', 'collect', out, '--json'])
-      expect(JSON.parse(collected.stdout)).toMatchObject({ chunks: 2, done: 2 })
-    } finally {
-      await slurm.stop()
-    }
   })
 })

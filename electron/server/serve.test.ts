@@ -201,8 +201,12 @@ describe('windows that come before the contract', () => {
     for (const gone of (await crowd(cookie)).all) gone.terminate()
     let ws = socket({ cookie, origin })
     let end = outcome(ws)
-    const waits = (): Promise<string> =>
-      Promise.race([end, new Promise<string>((resolve) => setTimeout(resolve, 1000, 'waits'))])
+    // Whoever asks after it is answered after it: then it was refused, or it waits.
+    const answers = async (): Promise<string> => {
+      for (let i = 0; i < 5; i++) await ask('/', { cookie })
+      return 'waits'
+    }
+    const waits = (): Promise<string> => Promise.race([end, answers()])
     const again = async (): Promise<string> => {
       if ((await waits()) === 'waits') return 'waits'
       ws = socket({ cookie, origin })

@@ -1,36 +1,26 @@
 import fc from 'fast-check'
-import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fingerprintOf, parseHostKey } from './host-key.ts'
+import { anyCharacter } from '../../tests/any-character.ts'
 import { knownKeysIn, readKnownKeys } from './known-hosts.ts'
-import { makeKey, noSshd, publicHalf, scratch, fingerprint } from '#tests/kits/electron/ssh/sshd.ts'
+import { ed25519Key, rsaKey, type TestHostKey } from '../../tests/node/host-key.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { TrustStore } from './trust-store.ts'
 import type { Verdict } from './host-key-report.ts'
 import { HostKeys, isOpenToTrust } from './verdict.ts'
 
-describe.skipIf(noSshd !== '')('known_hosts', () => {
-  const folder = scratch()
-  const [one, two, rsa, small] =
-    noSshd === ''
-      ? [
-          makeKey(join(folder, 'one')),
-          makeKey(join(folder, 'two')),
-          makeKey(join(folder, 'rsa'), 'rsa', '', 2048),
-          makeKey(join(folder, 'small'), 'rsa', '', 1024),
-        ]
-      : ['', '', '', '']
-  const blob = (file: string): Buffer => Buffer.from(publicHalf(file).split(' ')[1] ?? '', 'base64')
+describe('known_hosts', () => {
+  const folder = tempFolder()
+  const [one, two, rsa, small] = [ed25519Key(), ed25519Key(), rsaKey(2048), rsaKey(1024)]
   const file = join(folder, 'known_hosts')
 
   function verdict(text: string, key = one, host = 'oss1', port = 22, trusted: string[] = []): Verdict {
     writeFileSync(file, text)
-    return new HostKeys({ knownHosts: [{ path: file, isRequired: true }], trusted }).judge(host, port, blob(key))
-      .verdict
+    return new HostKeys({ knownHosts: [{ path: file, isRequired: true }], trusted }).judge(host, port, key.blob).verdict
   }
 
-  const line = (names: string, key: string, marker = ''): string => `${marker}${names} ${publicHalf(key)} a comment\n`
+  const line = (names: string, key: TestHostKey, marker = ''): string => `${marker}${names} ${key.line} a comment\n`
 
   it.each<[string, () => Verdict, Verdict]>([
     ['a plain line', () => verdict(line('oss1', one)), 'match'],
@@ -57,93 +47,34 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
     ['a line without end', () => verdict(line('oss1', one) + 'x'.repeat(40_000)), 'unreadable'],
     ['RSA of 1024 bits', () => verdict(line('oss1', small), small), 'weak'],
     ['RSA of 2048 bits', () => verdict(line('oss1', rsa), rsa), 'match'],
-    ['a key trusted for this run', () => verdict('', one, 'oss1', 22, [fingerprint(one)]), 'match'],
+    ['a key trusted for this run', () => verdict('', one, 'oss1', 22, [one.fingerprint]), 'match'],
     [
       'a changed key trusted for this run',
-      () => verdict(line('oss1', two), one, 'oss1', 22, [fingerprint(one)]),
+      () => verdict(line('oss1', two), one, 'oss1', 22, [one.fingerprint]),
       'changed',
     ],
     [
       'a revoked key trusted for this run',
-      () => verdict(line('*', one, '@revoked '), one, 'oss1', 22, [fingerprint(one)]),
+      () => verdict(line('*', one, '@revoked '), one, 'oss1', 22, [one.fingerprint]),
       'revoked',
     ],
   ])('with %s', (_, judge, wanted) => {
     expect(judge()).toBe(wanted)
   })
 
-  it('hashed by ssh-keygen -H', () => {
-    writeFileSync(file, line('oss1', one) + line('[oss2]:2222', two))
-    execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' })
-    const text = readFileSync(file, 'latin1')
-    expect(text).not.toContain('oss1')
-    expect(verdict(text)).toBe('match')
-    expect(verdict(text, two)).toBe('changed')
-    expect(verdict(text, two, 'oss2', 2222)).toBe('match')
-    expect(verdict(text, one, 'oss3')).toBe('unknown')
-  })
-
-  it('finds the lines that ssh-keygen -F finds', () => {
-    const name = fc.constantFrom(
-      'oss1',
-      'oss2',
-      '[oss1]:2222',
-      'OSS1',
-      'oss*',
-      '!oss1',
-      '*',
-      '!*2',
-      '[oss?]:2222',
-      '?ss1',
-      '10.0.0.1',
-    )
-    const entry = fc.record({
-      names: fc.array(name, { minLength: 1, maxLength: 3 }),
-      isOne: fc.boolean(),
-      isHashed: fc.boolean(),
-    })
-    const asked = fc.constantFrom<[string, number]>(
-      ['oss1', 22],
-      ['oss2', 22],
-      ['oss1', 2222],
-      ['oss2', 2222],
-      ['10.0.0.1', 22],
-    )
-    fc.assert(
-      fc.property(fc.array(entry, { maxLength: 6 }), asked, (entries, [host, port]) => {
-        writeFileSync(file, entries.map((e) => line(e.names.join(','), e.isOne ? one : two)).join(''))
-        if (entries.some((e) => e.isHashed)) spawnSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' })
-        const found = spawnSync('ssh-keygen', ['-F', port === 22 ? host : `[${host}]:${port}`, '-f', file], {
-          encoding: 'utf8',
-        })
-        const theirs = [...found.stdout.matchAll(/found: line (\d+)/g)].map((m) => Number(m[1]))
-        const ours = knownKeysIn(readFileSync(file, 'latin1'), 'f', host, port).keys.map((k) =>
-          Number(k.where.slice(2)),
-        )
-        expect(ours).toEqual(theirs)
-      }),
-      { numRuns: 80 },
-    )
-  })
-
-  it('prints fingerprints as ssh-keygen -l does', () => {
-    for (const key of [one, rsa]) expect(fingerprintOf(blob(key))).toBe(fingerprint(key))
-    expect([parseHostKey(blob(rsa))?.bits, parseHostKey(blob(small))?.bits]).toEqual([2048, 1024])
-  })
-
   it('that cannot be read closes the door: a folder, a file in the way, a file that was named and is not there', () => {
     mkdirSync(join(folder, 'folder'), { recursive: true })
     for (const path of [join(folder, 'folder'), join(file, 'below'), join(folder, 'missing')]) {
-      const keys = new HostKeys({ knownHosts: [{ path, isRequired: true }], trusted: [fingerprint(one)] })
-      expect(keys.judge('oss1', 22, blob(one))).toMatchObject({ verdict: 'unreadable' })
+      const keys = new HostKeys({ knownHosts: [{ path, isRequired: true }], trusted: [one.fingerprint] })
+      expect(keys.judge('oss1', 22, one.blob)).toMatchObject({ verdict: 'unreadable' })
     }
     const absent = new HostKeys({ knownHosts: [{ path: join(folder, 'missing'), isRequired: false }] })
-    expect(absent.judge('oss1', 22, blob(one)).verdict).toBe('unknown')
+    expect(absent.judge('oss1', 22, one.blob).verdict).toBe('unknown')
   })
 
   it('of any bytes neither throws nor knows a host that it does not name', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (text) => {
         const known = knownKeysIn(text, 'f', 'oss1', 22)
         expect(known.keys.filter((k) => k.kind === 'key')).toEqual([])
       }),
@@ -165,28 +96,28 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
     const keys = (): HostKeys => new HostKeys({ knownHosts: [], store })
 
     it('keeps a key by host, port and type, for its owner only', () => {
-      const first = keys().judge('oss1', 2222, blob(one))
+      const first = keys().judge('oss1', 2222, one.blob)
       expect([first.verdict, isOpenToTrust(first)]).toEqual(['unknown', true])
       expect(store.trust('oss1', 2222, first.type, first.fingerprint, 1000).ok).toBe(true)
       expect(statSync(path).mode & 0o777).toBe(0o600)
-      expect(keys().judge('OSS1', 2222, blob(one)).verdict).toBe('match')
-      expect(keys().judge('oss1', 22, blob(one)).verdict).toBe('unknown')
-      expect(keys().judge('oss1', 2222, blob(two)).verdict).toBe('changed')
-      expect(keys().judge('oss1', 2222, blob(rsa)).verdict).toBe('other-type')
+      expect(keys().judge('OSS1', 2222, one.blob).verdict).toBe('match')
+      expect(keys().judge('oss1', 22, one.blob).verdict).toBe('unknown')
+      expect(keys().judge('oss1', 2222, two.blob).verdict).toBe('changed')
+      expect(keys().judge('oss1', 2222, rsa.blob).verdict).toBe('other-type')
       expect(keys().knownTypes('oss1', 2222)).toEqual(['ssh-ed25519'])
     })
 
     it('never takes another key in the place of one, however it was shown before', () => {
-      const both = [one, two].map((k) => fingerprint(k))
+      const both = [one, two].map((k) => k.fingerprint)
       // Both were shown while nothing was known: the second one by somebody in between.
       expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, true])
-      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(one), 1).ok).toBe(true)
+      expect(store.trust('oss9', 22, 'ssh-ed25519', one.fingerprint, 1).ok).toBe(true)
       expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, false])
-      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(two), 2)).toMatchObject({
+      expect(store.trust('oss9', 22, 'ssh-ed25519', two.fingerprint, 2)).toMatchObject({
         error: { code: 'SSH_TRUST_STORE' },
       })
-      expect(store.trust('oss9', 22, 'ssh-ed25519', fingerprint(one), 2).ok).toBe(true)
-      expect([one, two].map((k) => keys().judge('oss9', 22, blob(k)).verdict)).toEqual(['match', 'changed'])
+      expect(store.trust('oss9', 22, 'ssh-ed25519', one.fingerprint, 2).ok).toBe(true)
+      expect([one, two].map((k) => keys().judge('oss9', 22, k.blob).verdict)).toEqual(['match', 'changed'])
       expect(store.forget('oss9', 22).ok).toBe(true)
     })
 
@@ -197,17 +128,17 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
       const file = join(folder, 'since')
       writeFileSync(file, text())
       const since = keys().withKnownHosts([{ path: file, isRequired: true }])
-      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', fingerprint(one))).toBe(false)
+      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', one.fingerprint)).toBe(false)
       rmSync(file)
       // What cannot be read rules nothing out.
-      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', fingerprint(one))).toBe(false)
+      expect(since.mayTrust('oss9', 22, 'ssh-ed25519', one.fingerprint)).toBe(false)
     })
 
     it('forgets a server on request, and only that one', () => {
-      store.trust('oss2', 22, 'ssh-ed25519', fingerprint(two), 1000)
+      store.trust('oss2', 22, 'ssh-ed25519', two.fingerprint, 1000)
       expect(store.forget('oss1', 2222).ok).toBe(true)
-      expect(keys().judge('oss1', 2222, blob(two)).verdict).toBe('unknown')
-      expect(keys().judge('oss2', 22, blob(two)).verdict).toBe('match')
+      expect(keys().judge('oss1', 2222, two.blob).verdict).toBe('unknown')
+      expect(keys().judge('oss2', 22, two.blob).verdict).toBe('match')
     })
 
     it('that is damaged, newer, or open to others is refused and left as it is', () => {
@@ -221,8 +152,8 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
         good.slice(0, -9),
       ]) {
         writeFileSync(path, text)
-        expect(keys().judge('oss2', 22, blob(two)).verdict).toBe('unreadable')
-        expect(store.trust('oss3', 22, 'ssh-ed25519', fingerprint(one), 1)).toMatchObject({
+        expect(keys().judge('oss2', 22, two.blob).verdict).toBe('unreadable')
+        expect(store.trust('oss3', 22, 'ssh-ed25519', one.fingerprint, 1)).toMatchObject({
           ok: false,
           error: { code: 'SSH_TRUST_STORE' },
         })
@@ -230,13 +161,13 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
       }
       writeFileSync(path, good)
       chmodSync(path, 0o622)
-      expect(keys().judge('oss2', 22, blob(two)).verdict).toBe('unreadable')
+      expect(keys().judge('oss2', 22, two.blob).verdict).toBe('unreadable')
       chmodSync(path, 0o600)
-      expect(keys().judge('oss2', 22, blob(two)).verdict).toBe('match')
+      expect(keys().judge('oss2', 22, two.blob).verdict).toBe('match')
     })
 
     it('takes no fingerprint that is none', () => {
-      for (const bad of ['', 'SHA256:', fingerprint(one) + '=', 'MD5:00', '<img src=x>']) {
+      for (const bad of ['', 'SHA256:', one.fingerprint + '=', 'MD5:00', '<img src=x>']) {
         expect(store.trust('oss1', 22, 'ssh-ed25519', bad, 1).ok).toBe(false)
       }
     })

@@ -31,6 +31,11 @@ function world(tick: () => Promise<void> = () => Promise.resolve()) {
   return { cluster, log }
 }
 
+/** Everything else has its turn, many times over. */
+async function turns(): Promise<void> {
+  for (let i = 0; i < 50; i++) await new Promise((done) => setImmediate(done))
+}
+
 describe('a live cluster', () => {
   it('that is connected twice at once is sampled once', async () => {
     const { cluster, log } = world()
@@ -41,38 +46,40 @@ describe('a live cluster', () => {
   })
 
   it('that is connected again while it still ends begins when that is over', async () => {
-    let go = (): void => undefined
+    let go: (() => void) | undefined
     const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
     await cluster.connect()
-    await new Promise((done) => setTimeout(done, 20))
+    await expect.poll(() => go).toBeDefined()
     const ended = cluster.disconnect()
     const again = cluster.connect()
-    await new Promise((done) => setTimeout(done, 50))
-    go()
+    await turns()
+    go?.()
+    go = undefined
     await Promise.all([ended, again])
     expect(log).toEqual(['begin', 'end', 'begin'])
     expect([cluster.isWanted, cluster.source !== undefined]).toEqual([true, true])
-    await new Promise((done) => setTimeout(done, 20))
+    await expect.poll(() => go).toBeDefined()
     const last = cluster.disconnect()
-    go()
+    go?.()
     await last
     expect([cluster.isWanted, cluster.source, log.length]).toEqual([false, undefined, 4])
   })
 
   it('that is connected while its servers are being changed has the new ones', async () => {
-    let go = (): void => undefined
+    let go: (() => void) | undefined
     const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
     await cluster.connect()
-    await new Promise((done) => setTimeout(done, 20))
+    await expect.poll(() => go).toBeDefined()
     const changed = cluster.change({ ...input, maxRate: 77 })
     const again = cluster.connect()
-    await new Promise((done) => setTimeout(done, 50))
-    go()
+    await turns()
+    go?.()
+    go = undefined
     await Promise.all([changed, again])
     expect([log, cluster.source?.maxRate]).toEqual([['begin', 'end', 'begin'], 77])
-    await new Promise((done) => setTimeout(done, 20))
+    await expect.poll(() => go).toBeDefined()
     const last = cluster.disconnect()
-    go()
+    go?.()
     await last
   })
 })

@@ -50,7 +50,7 @@ describe('a commit of the console', () => {
     const sent = commit(desk).then((r) => log.push(...ends(r)))
     await expect.poll(() => isHeld).toBe(true)
     const closed = desk.close().then(() => log.push('closed'))
-    await new Promise((done) => setTimeout(done, 30))
+    for (let i = 0; i < 50; i++) await new Promise((done) => setImmediate(done))
     expect(log).toEqual([])
     release()
     await Promise.all([sent, closed])

@@ -241,7 +241,7 @@ describe('a server that keeps no timers', () => {
       if (how === 'time') {
         await c.run(40)
         // What is sent by itself is not waited for by a sample.
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        for (const h of ['oss01', 'oss02']) await expect.poll(() => standing(c, h)).toEqual(['default * 10000'])
       } else await d.close()
       for (const h of ['oss01', 'oss02']) expect(standing(c, h)).toEqual(['default * 10000'])
     }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '../../../tests/any-character.ts'
 import { demoScenario } from '../scenario-file.ts'
 import { complete } from './completion.ts'
 
@@ -92,7 +93,7 @@ describe('completion', () => {
     const cut = fc.nat(demo.length).map((n) => demo.slice(0, n))
     fc.assert(
       fc.property(
-        fc.oneof(cut, fc.string({ unit: 'binary' })),
+        fc.oneof(cut, fc.string({ unit: anyCharacter })),
         fc.integer({ min: -2, max: 400 }),
         fc.integer({ min: -2, max: 200 }),
         (text, line, column) => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -77,14 +76,6 @@ describe('the gallery', () => {
     expect(shelf.entries().at(-1)).toMatchObject({ id: 'own/broken', title: 'broken' })
     const opened = shelf.open('own/broken')
     expect(opened.ok && opened.value.check.faults[0]).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 1 })
-  })
-
-  it('waits for no pipe, and lists a long text by its title', () => {
-    const shelf = new ScenarioShelf(dir)
-    shelf.save('long', `${text}# ${'x'.repeat(30_000)}\n  - { id: cut`, false)
-    execFileSync('mkfifo', [join(dir, 'scenarios', 'pipe.yaml')])
-    expect(shelf.entries().filter((e) => e.own)).toMatchObject([{ id: 'own/long', title: 'Mine' }])
-    expect(shelf.open('own/pipe')).toMatchObject({ ok: false, error: { code: 'SCENARIO_UNREADABLE' } })
   })
 
   it('without a data folder keeps nothing and says so', () => {

@@ -1,11 +1,7 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas'
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { chartSvg } from '#core/snapshot/chart-svg.ts'
 import type { ChartCell } from '#core/snapshot/notebook.ts'
-import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { incidentOf, SMALL } from '#tests/kits/electron/incidents/page-facts.ts'
 import { svgToPng } from './png.ts'
 
@@ -46,25 +42,6 @@ it('words and curves of a chart are in its picture, twice as large as the drawin
   expect((await svgToPng(svg, 2)).equals(png)).toBe(true)
   const silent = svg.replace(/<text[^>]*>[^<]*<\/text>/g, '')
   expect((await inkOf(await svgToPng(silent, 2))).words).toBe(0)
-})
-
-it('a server without a single font draws the same words', async () => {
-  const folder = tempFolder()
-  const svg = chartSvg(cell)
-  const none = join(folder, 'fonts.conf')
-  writeFileSync(none, '<?xml version="1.0"?><fontconfig></fontconfig>')
-  writeFileSync(join(folder, 'c.svg'), svg)
-  const file = join(import.meta.dirname, 'png.ts')
-  const program = `import { svgToPng } from ${JSON.stringify(file)}
-import { readFileSync } from 'node:fs'
-process.stdout.write((await svgToPng(readFileSync(${JSON.stringify(join(folder, 'c.svg'))}, 'utf8'), 2)).toString('base64'))`
-  const env = { ...process.env, FONTCONFIG_FILE: none, DISABLE_SYSTEM_FONTS_LOAD: '1' }
-  const text = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-    env,
-    maxBuffer: 2 ** 26,
-  }).toString()
-  const bare = await inkOf(Buffer.from(text, 'base64'))
-  expect(bare.words).toBe((await inkOf(await svgToPng(svg, 2))).words)
 })
 
 it('a chart of hostile words is a picture all the same', async () => {

@@ -42,10 +42,7 @@ const list = value(listTimersCommand('shell'))
 const mine = (stdout: string): FoundTimer[] => parseTimers('shell', stdout).filter((t) => t.unit === unit)
 
 async function until(what: () => boolean): Promise<void> {
-  for (let i = 0; !what(); i++) {
-    if (i > 400) throw new Error('it did not come')
-    await new Promise((done) => setTimeout(done, 25))
-  }
+  while (!what()) await new Promise((done) => setTimeout(done, 25))
 }
 const isRunning = (pid: number | undefined): boolean => {
   try {
@@ -53,6 +50,13 @@ const isRunning = (pid: number | undefined): boolean => {
   } catch {
     return false
   }
+}
+
+/** The process that a timer waits for. */
+const sleepOf = (pid: number | undefined): number => {
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).trim().split(/\s+/)
+  expect(children).toHaveLength(1)
+  return Number(children[0])
 }
 
 describe.skipIf(!hasProc).each(shells)('a detached timer under %s', (shell) => {
@@ -67,27 +71,30 @@ describe.skipIf(!hasProc).each(shells)('a detached timer under %s', (shell) => {
       { parameter: OST, queue: 'reg' as const, name: 'hog' },
       { parameter: 'mds.MDS.mdt.nrs_tbf_rule', queue: 'both' as const, name: 'ab_0123456789' },
     ]
-    expect(run(make(1, stops)).code).toBe(0)
-    const [listed] = mine(run(list).stdout)
-    expect(listed).toMatchObject({ unit, stops, isOwn: true })
-    expect(listed?.leftS).toBeLessThanOrEqual(1)
+    const made = run(make(1, stops))
+    expect(made.code).toBe(0)
     await until(() => log().length === 2)
     expect(log()).toEqual([`set_param|${OST}=reg stop hog|`, 'set_param|mds.MDS.mdt.nrs_tbf_rule=stop ab_0123456789|'])
-    await until(() => !isRunning(listed?.pid))
+    await until(() => !isRunning(Number(made.stdout)))
     expect(mine(run(list).stdout)).toEqual([])
   })
 
-  it('ends with its sleep, once, and leaves nothing', () => {
-    expect(run(make(600)).code).toBe(0)
+  it('is listed with what it stops, ends with its sleep, once, and leaves nothing', async () => {
+    const stops = [
+      { parameter: OST, queue: 'reg' as const, name: 'hog' },
+      { parameter: 'mds.MDS.mdt.nrs_tbf_rule', queue: 'both' as const, name: 'ab_0123456789' },
+    ]
+    const made = run(make(600, stops))
+    expect(made.code).toBe(0)
     const [listed] = mine(run(list).stdout)
-    const sleeps = execFileSync('ps', ['-o', 'pid=', '--ppid', String(listed?.pid)], { encoding: 'utf8' })
-      .trim()
-      .split(/\s+/)
-    expect(sleeps).toHaveLength(1)
+    expect(listed).toMatchObject({ unit, stops, isOwn: true, pid: Number(made.stdout) })
+    expect(listed?.leftS).toBeLessThanOrEqual(600)
+    expect(listed?.leftS).toBeGreaterThan(500)
+    const sleep = sleepOf(listed?.pid)
     expect(run(end()).code).toBe(0)
+    // A signal that was sent is not yet a process that has ended.
+    await until(() => !isRunning(listed?.pid) && !isRunning(sleep))
     expect(mine(run(list).stdout)).toEqual([])
-    expect(isRunning(listed?.pid)).toBe(false)
-    expect(isRunning(Number(sleeps[0]))).toBe(false)
     expect(run(end()).code).toBe(5)
     expect(readdirSync(folder)).toEqual(['sbin'])
     expect(log()).toEqual([])
@@ -99,20 +106,19 @@ describe.skipIf(!hasProc)('a detached timer', () => {
     execFileSync('/bin/sh', ['-c', command], { encoding: 'latin1', env })
 
   it('goes on after HUP, INT, QUIT and PIPE', async () => {
-    run(make(1))
-    const pid = mine(run(list))[0]?.pid as number
+    const pid = Number(run(make(600)))
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGPIPE'] as const) process.kill(pid, signal)
+    expect(mine(run(list))).toMatchObject([{ unit, pid }])
+    expect(log()).toEqual([])
+    process.kill(sleepOf(pid), 'SIGKILL')
     await until(() => log().length > 0)
     expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
   })
 
   it('whose sleep is killed fires early rather than never', async () => {
     run(make(600))
-    const pid = mine(run(list))[0]?.pid as number
-    const [sleep] = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
-      .trim()
-      .split(/\s+/)
-    process.kill(Number(sleep), 'SIGKILL')
+    const pid = mine(run(list))[0]?.pid
+    process.kill(sleepOf(pid), 'SIGKILL')
     await until(() => log().length > 0)
     expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
   })
@@ -160,13 +166,16 @@ describe.skipIf(noSshd !== '' || !hasProc)('a detached timer made through a real
 
   it.each(['run', 'exec'] as const)('does not hold the connection, and fires after it was killed (%s)', async (way) => {
     const session = await open()
-    expect(await session[way](make(2))).toMatchObject({ ok: true, value: { code: 0 } })
+    expect(await session[way](make(600))).toMatchObject({ ok: true, value: { code: 0 } })
     const listed = await session[way](list)
-    expect(listed.ok && mine(listed.value.stdout)).toMatchObject([{ unit, isOwn: true }])
+    const [timer] = listed.ok ? mine(listed.value.stdout) : []
+    expect(timer).toMatchObject({ unit, isOwn: true })
     sshd.killSessions()
     await until(() => session.state.kind !== 'connected')
     session.stop()
     expect(log()).toEqual([])
+    expect(isRunning(timer?.pid)).toBe(true)
+    process.kill(sleepOf(timer?.pid), 'SIGKILL')
     await until(() => log().length > 0)
     expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
     expect(readdirSync(folder).toSorted()).toEqual(['log', 'sbin'])
@@ -186,9 +195,13 @@ describe.skipIf(noSshd !== '' || !hasProc)('a detached timer made through a real
 
   it('outlives the signals that end a command of its session', async () => {
     const session = await open()
-    await session.run(make(1))
+    const made = await session.run(make(600))
+    const pid = made.ok ? Number(made.value.stdout) : NaN
     // The channel's process group is killed with the command that takes too long.
     expect(await session.run('sleep 20', { timeoutMs: 100 })).toMatchObject({ ok: false })
+    expect(isRunning(pid)).toBe(true)
+    expect(log()).toEqual([])
+    process.kill(sleepOf(pid), 'SIGKILL')
     await until(() => log().length > 0)
     expect(log()).toEqual([`set_param|${OST}=reg stop hog|`])
   })

@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { emulatedCluster, smallScenario, type Setup } from '../../tests/node/emulated-cluster.ts'
 import { jobColumn } from './recent.ts'
 import { readFiltered } from './probes/job-filter.ts'
 
 const JOBS = 90
+// Probes are weighed by the wall: a minute of samples that this machine takes in seconds, or in many, would slow them down.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
 /** Long enough that a busy machine is in time: what is late is tested elsewhere. */
 const PERIOD_S = 5
 const SAMPLES = 14

@@ -161,10 +161,10 @@ describe.skipIf(noSshd !== '')('authentication', () => {
 
     it('takes its time: the person does not run into the deadline of the server', async () => {
       const slow = async (): Promise<Buffer> => {
-        await new Promise((done) => setTimeout(done, 1200))
+        await new Promise((done) => setTimeout(done, 3000))
         return Buffer.from('open sesame')
       }
-      const limits = { ...(await import('#tests/kits/electron/ssh/console.ts')).QUICK, authMs: 900 }
+      const limits = { ...(await import('#tests/kits/electron/ssh/console.ts')).QUICK, authMs: 2500 }
       expect(await connect(['locked'], {}, { ask: slow, limits })).toMatchObject({ ok: true })
     })
   })
