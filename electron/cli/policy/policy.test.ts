@@ -6,7 +6,7 @@ import { startLab, type Lab } from '../../../tests/lab/lab.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { noSshd } from '../../ssh/testing/sshd.ts'
-import { sluiceHere, type Ended } from '../testing/in-process.ts'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
