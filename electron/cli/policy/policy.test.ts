@@ -1,12 +1,11 @@
-/** `sluice policy` against real OpenSSH servers behind which the emulator plays servers of each release. */
+/** `sluice policy` against SSH servers in this process behind which the emulator plays servers of each release. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startLab, type Lab } from '../../../tests/lab/lab.ts'
+import { emulatedServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { noSshd } from '../../ssh/testing/sshd.ts'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
@@ -53,16 +52,16 @@ function scenarioOf(version: string): string {
   return path
 }
 
-describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
+describe.each(['2.15.8', '2.17.57'])(
   'policies from the shell, on Lustre %s',
-  { timeout: 240_000 },
+  { timeout: 120_000 },
   (version) => {
-    let lab: Lab
+    let lab: EmulatedServers
     let data: string
     beforeAll(async () => {
       data = tempFolder()
-      lab = await startLab({ scenario: scenarioOf(version) })
-    }, 60_000)
+      lab = await emulatedServers({ scenario: scenarioOf(version) })
+    })
     afterAll(() => lab?.stop())
 
     const sluice = (...words: string[]): Promise<Ended> =>
@@ -81,26 +80,24 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
       return json(sent)
     }
     /** What schedules the regular queue of each server. */
-    const running = (): Promise<string[]> =>
-      Promise.all(
-        SERVERS.map(async (host) => {
-          const { stdout } = await lab.exec(host, `lctl get_param -n ${POLICIES}`)
-          const [reg = ''] = stdout.split('high_priority_requests')
-          return /name: (tbf[^\n]*)\n {4}state: started/.exec(reg)?.[1] ?? 'fifo'
-        }),
-      )
-    const start = async (value: string): Promise<void> => {
-      for (const host of SERVERS) await lab.exec(host, `lctl set_param ${RULES}='${value}'`)
+    const running = (): string[] =>
+      SERVERS.map((host) => {
+        const { stdout } = lab.exec(host, `lctl get_param -n ${POLICIES}`)
+        const [reg = ''] = stdout.split('high_priority_requests')
+        return /name: (tbf[^\n]*)\n {4}state: started/.exec(reg)?.[1] ?? 'fifo'
+      })
+    const start = (value: string): void => {
+      for (const host of SERVERS) lab.exec(host, `lctl set_param ${RULES}='${value}'`)
     }
-    const rulesOn = async (host: string): Promise<string[]> => [
+    const rulesOn = (host: string): string[] => [
       ...new Set(
-        [...(await lab.rules(host)).matchAll(/^(\S+) \S+ (\d+), ref -?\d+$/gm)]
+        [...lab.rules(host).matchAll(/^(\S+) \S+ (\d+), ref -?\d+$/gm)]
           .map(([, name = '', rate = '']) => `${name} ${rate}`)
           .filter((r) => !r.startsWith('default')),
       ),
     ]
-    const served = async (host: string): Promise<number> => {
-      const { stdout } = await lab.exec(host, 'lctl get_param -n obdfilter.*.job_stats')
+    const served = (host: string): number => {
+      const { stdout } = lab.exec(host, 'lctl get_param -n obdfilter.*.job_stats')
       return Number(/write: +\{ samples: +(\d+)/.exec(stdout)?.[1] ?? 0)
     }
 
@@ -109,8 +106,8 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
       expect(first.nodes.map((n) => n.commands)).toEqual(SERVERS.map(() => [`lctl set_param ${POLICIES}='tbf jobid'`]))
       expect(first.ceilings).toMatchObject([{ rule: 'default', rate: 10_000, servers: 2 }])
       expect(await applied(first.id)).toMatchObject({ state: 'done', nodes: [{ state: 'done' }, { state: 'done' }] })
-      expect(await running()).toEqual(['tbf jobid', 'tbf jobid'])
-      await start('start theirs jobid={1.*} rate=3')
+      expect(running()).toEqual(['tbf jobid', 'tbf jobid'])
+      start('start theirs jobid={1.*} rate=3')
       let plan = await planned('--policy', 'tbf nid')
       // A busy machine may emulate nothing between two readings.
       while (plan.blast.queued === 0) plan = await planned('--policy', 'tbf nid')
@@ -127,15 +124,15 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
         text: '1 rule that Sluice did not start is removed with TBF: theirs on oss01, oss02.',
       })
       const change = await applied(plan.id)
-      expect(await running()).toEqual(['tbf nid', 'tbf nid'])
-      expect(await rulesOn('oss01')).toEqual([])
+      expect(running()).toEqual(['tbf nid', 'tbf nid'])
+      expect(rulesOn('oss01')).toEqual([])
       // A server that hangs serves nothing any more.
-      const then = await served('oss01')
+      const then = served('oss01')
       await expect.poll(() => served('oss01'), { timeout: 60_000 }).toBeGreaterThan(then + 20)
       const reverted = await sluice('policy', 'revert', String(change['change']), '--json')
       expect([reverted.code, reverted.stderr]).toEqual([0, ''])
-      expect(await running()).toEqual(['tbf jobid', 'tbf jobid'])
-      for (const host of SERVERS) expect(await rulesOn(host)).toEqual(['theirs 3'])
+      expect(running()).toEqual(['tbf jobid', 'tbf jobid'])
+      for (const host of SERVERS) expect(rulesOn(host)).toEqual(['theirs 3'])
       const twice = await sluice('rules', 'revert', String(change['change']), '--json')
       expect([twice.code, errorOf(twice)['code']]).toEqual([1, 'CHANGE_TAKEN'])
       const store = EnforcementStore.openForReading(storeFile(data))
@@ -175,12 +172,12 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
 
     it('refuse a plan when a server changed since, and say what changed', async () => {
       const { id } = await planned('--policy', 'fifo')
-      await lab.exec('oss02', `lctl set_param ${RULES}='start late jobid={9.*} rate=9'`)
+      lab.exec('oss02', `lctl set_param ${RULES}='start late jobid={9.*} rate=9'`)
       const sent = await sluice('policy', 'apply', id, '--target', 'small', '--json')
       expect([sent.code, errorOf(sent)['code']]).toEqual([1, 'PLAN_CHANGED'])
       expect(errorOf(sent)['changed']).toEqual(expect.arrayContaining([expect.stringMatching(/^oss02: late is new/)]))
-      expect(await running()).toEqual(['tbf jobid', 'tbf jobid'])
-      await lab.exec('oss02', `lctl set_param ${RULES}='stop late'`)
+      expect(running()).toEqual(['tbf jobid', 'tbf jobid'])
+      lab.exec('oss02', `lctl set_param ${RULES}='stop late'`)
     })
 
     it('write to the servers and the queue that are named, and to no other', async () => {
@@ -190,17 +187,17 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
       ])
       const change = await applied(plan.id)
       expect(change['nodes']).toMatchObject([{ host: 'oss02', state: 'done' }])
-      const queues = async (host: string): Promise<string[]> => {
-        const { stdout } = await lab.exec(host, `lctl get_param -n ${POLICIES}`)
+      const queues = (host: string): string[] => {
+        const { stdout } = lab.exec(host, `lctl get_param -n ${POLICIES}`)
         return stdout
           .split('high_priority_requests')
           .map((q) => /name: (tbf[^\n]*)\n {4}state: started/.exec(q)?.[1] ?? 'fifo')
       }
-      expect(await queues('oss01')).toEqual(['tbf jobid', 'tbf jobid'])
-      expect(await queues('oss02')).toEqual(['tbf jobid', 'fifo'])
+      expect(queues('oss01')).toEqual(['tbf jobid', 'tbf jobid'])
+      expect(queues('oss02')).toEqual(['tbf jobid', 'fifo'])
       const back = await sluice('rules', 'revert', String(change['change']), '--json')
       expect([back.code, json(back)['nodes']]).toMatchObject([0, [{ host: 'oss02', state: 'done' }]])
-      expect(await queues('oss02')).toEqual(['tbf jobid', 'tbf jobid'])
+      expect(queues('oss02')).toEqual(['tbf jobid', 'tbf jobid'])
     })
 
     it('take no argument that is not a policy, a server, a plan or the target', async () => {
@@ -222,7 +219,7 @@ describe.skipIf(noSshd !== '').each(['2.15.8', '2.17.57'])(
       const { id } = await planned('--policy', 'fifo')
       expect(await tried('apply', id, '--target', 'other')).toEqual([1, 'NOT_TYPED'])
       expect((await sluice('rules', 'apply', id, '--target', 'small', '--json')).code).toBe(2)
-      expect(await running()).toEqual(['tbf jobid', 'tbf jobid'])
+      expect(running()).toEqual(['tbf jobid', 'tbf jobid'])
     })
   },
 )

@@ -23,8 +23,12 @@ export interface RunningProcess {
   said(): string
 }
 
-/** Its standard input stays open. */
-export function startProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningProcess {
+/** Its standard input stays open. @param kept  'drop': what it prints is not kept. */
+export function startProcess(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  kept: 'keep' | 'drop' = 'keep',
+): RunningProcess {
   const child = spawn(process.execPath, [LAUNCHER, ...args], {
     stdio: 'pipe',
     cwd: tempFolder(),
@@ -34,7 +38,7 @@ export function startProcess(args: readonly string[], env: NodeJS.ProcessEnv = {
   child.stdin.on('error', () => undefined)
   const out: Buffer[] = []
   const err: Buffer[] = []
-  child.stdout.on('data', (b: Buffer) => out.push(b))
+  if (kept === 'keep') child.stdout.on('data', (b: Buffer) => out.push(b))
   child.stderr.on('data', (b: Buffer) => err.push(b))
   const ended = once(child, 'close').then(([code]): Ended => {
     children.delete(child)
