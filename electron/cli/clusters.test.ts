@@ -9,6 +9,14 @@ import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
 const HOG = '4690.python.u1021'
+const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
+/** Two servers under a job that always has RPCs waiting. */
+const DEMO = JSON.stringify({
+  ...{ title: 'Two servers', cluster: 'demo', policy: 'tbf jobid', clients: { count: 1 } },
+  oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `demo-OST000${n}`, disk }] })),
+  control: { max_rate: 200, period_ms: 1000 },
+  jobs: [{ id: HOG, clients: [1], processes: 4, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } }],
+})
 
 let lab: EmulatedServers
 let data: string
@@ -58,7 +66,7 @@ const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
 describe('clusters from the shell', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     data = tempFolder()
-    lab = await emulatedServers()
+    lab = await emulatedServers({ scenario: file(DEMO) })
   })
   afterAll(() => lab?.stop())
 
@@ -200,18 +208,11 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
 
   it('of a name that is somebody else\u2019s, and of a line that no server takes, make no plan', async () => {
     lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={a.1} rate=9'")
-    const [foreign, evil, keys] = await Promise.all([
-      sluice(
-        'rules',
-        'plan',
-        'demo',
-        '--desired',
-        desired('{ match: "jobid={b.1}", rate: 5, name: theirs }'),
-        '--json',
-      ),
-      sluice('rules', 'plan', 'demo', '--desired', desired(`{ match: "jobid={x'; reboot #}", rate: 5 }`), '--json'),
-      sluice('rules', 'plan', 'demo', '--desired', desired('{ match: "jobid={b.1}", rate: 5, burst: 3 }'), '--json'),
-    ])
+    const plan = (rule: string): Promise<Ended> =>
+      sluice('rules', 'plan', 'demo', '--desired', desired(rule), '--json')
+    const foreign = await plan('{ match: "jobid={b.1}", rate: 5, name: theirs }')
+    const evil = await plan(`{ match: "jobid={x'; reboot #}", rate: 5 }`)
+    const keys = await plan('{ match: "jobid={b.1}", rate: 5, burst: 3 }')
     lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop theirs'")
     expect([foreign.code, errorOf(foreign)['code']]).toEqual([1, 'FOREIGN_RULE'])
     expect(evil.code).toBe(2)
@@ -225,12 +226,12 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
     const on = (...args: string[]): Promise<Ended> =>
       bare('--config', readOnly, '--known-hosts', lab.knownHosts, ...args, '--json')
     const { id } = json(await on('rules', 'plan', 'demo', '--desired', desired('{ match: "jobid={b.1}", rate: 5 }')))
-    const tried = await Promise.all([
-      on('rules', 'apply', String(id), '--target', 'demo'),
-      on('rules', 'clean', 'demo'),
-      on('stop', 'demo'),
-      on('control', 'demo', '--mode', 'enforce', '--target', 'demo', '--for', '5'),
-    ])
+    const tried = [
+      await on('rules', 'apply', String(id), '--target', 'demo'),
+      await on('rules', 'clean', 'demo'),
+      await on('stop', 'demo'),
+      await on('control', 'demo', '--mode', 'enforce', '--target', 'demo', '--for', '5'),
+    ]
     expect(tried.map((e) => [e.code, errorOf(e)['code']])).toEqual(tried.map(() => [1, 'READ_ONLY']))
     expect(standing('oss01')).toEqual([])
   })
@@ -241,7 +242,7 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
       ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'rules', 'apply', String(id)],
       ...['--target', 'demo', '--canary', '2', '--json'],
     ])
-    await until(async () => (standing('oss01')).length > 0)
+    await until(() => standing('oss01').length > 0)
     lab.kill('oss02')
     const cut = await ended
     await lab.restart('oss02')
@@ -282,7 +283,6 @@ describe('job ids that would take over a terminal or a shell', { timeout: 120_00
   let evil: EmulatedServers
   beforeAll(async () => {
     data = tempFolder()
-    const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
     const scenario = JSON.stringify({
       ...{ title: 'Names', cluster: 'evil', policy: 'tbf jobid', clients: { count: EVIL.length } },
       oss: [{ name: 'oss01', osts: [{ name: 'evil-OST0000', disk }] }],

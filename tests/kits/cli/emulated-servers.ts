@@ -25,7 +25,7 @@ export interface EmulatedServersOptions {
   /** Its nodes that get an SSH server; all but PADLL's controller without. */
   readonly servers?: readonly string[]
   readonly speed?: number
-  /** More keys of the cluster in the cluster file; a sample every 200 ms without. */
+  /** More keys of the cluster in the cluster file; a sample every 500 ms without. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
@@ -102,7 +102,7 @@ export async function emulatedServers(o: EmulatedServersOptions = {}): Promise<E
   const nodes = [...served.values()].map(({ node, port }) => ({
     ...{ name: node.name, host: '127.0.0.1', port, user: 'root', identity, roles: [...node.roles], jump: null },
   }))
-  const written = { name: cluster, env: 'DEV', allow_root: true, core_share: 1, interval_ms: 200 }
+  const written = { name: cluster, env: 'DEV', allow_root: true, core_share: 1, interval_ms: 500 }
   writeFileSync(files.clusterFile, stringify({ clusters: [{ ...written, ...o.settings, nodes }] }))
   writeFileSync(files.knownHosts, nodes.map(({ port }) => `[127.0.0.1]:${port} ${hostKey.public}\n`).join(''))
   const exec = (name: string, line: string): ExecResult => {
