@@ -57,7 +57,8 @@ describe('sluice audit verify', () => {
   })
 
   it('notices a chain that somebody rewrote whole, head and all, when its head was noted elsewhere', async () => {
-    const noted = (JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } }).head
+    const noted = (JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } })
+      .head
     tamper('DELETE FROM audit')
     writeFileSync(`${file}.head`, JSON.stringify({ last: null, next: null }))
     const opened = EnforcementStore.open(file, 0)
@@ -133,7 +134,10 @@ describe('sluice audit export', () => {
 it('sluice audit accept agrees in so many words only', async () => {
   tamper('DELETE FROM audit WHERE number > 4')
   expect((await sluice('accept')).code).toBe(1)
-  expect(await sluice('accept', '--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining('next record') as string })
+  expect(await sluice('accept', '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('next record') as string,
+  })
   expect((await sluice('verify')).code).toBe(0)
   expect((await sluice('accept')).stdout).toContain('nothing to agree')
 })

@@ -3,20 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { emulatedServers, otherKey, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
+import { emulatedServers, otherKey, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
 import { startHere, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
 const HOG = '4690.python.u1021'
-const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
-/** Two servers under a job that always has RPCs waiting. */
-const DEMO = JSON.stringify({
-  ...{ title: 'Two servers', cluster: 'demo', policy: 'tbf jobid', clients: { count: 1 } },
-  oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `demo-OST000${n}`, disk }] })),
-  control: { max_rate: 200, period_ms: 1000 },
-  jobs: [{ id: HOG, clients: [1], processes: 4, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } }],
-})
 
 let lab: EmulatedServers
 let data: string
@@ -66,7 +58,7 @@ const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
 describe('clusters from the shell', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     data = tempFolder()
-    lab = await emulatedServers({ scenario: file(DEMO) })
+    lab = await emulatedServers({ scenario: twoServers(HOG) })
   })
   afterAll(() => lab?.stop())
 
@@ -175,10 +167,7 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
   it('refuse a plan when the servers changed since, and say what changed; of two processes one takes a plan', async () => {
     const path = desired(`{ match: "jobid={${HOG}}", rate: 40, name: ops_hog }`)
     const { id } = await planned(path)
-    lab.exec(
-      'oss02',
-      "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={4633.wrf.exe.u512} rate=9'",
-    )
+    lab.exec('oss02', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={4633.wrf.exe.u512} rate=9'")
     const changed = await sluice('rules', 'apply', String(id), '--target', 'demo', '--canary', '0', '--json')
     expect([changed.code, errorOf(changed)['code']]).toEqual([1, 'PLAN_CHANGED'])
     expect(errorOf(changed)['changed']).toEqual(
@@ -208,8 +197,7 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
 
   it('of a name that is somebody else\u2019s, and of a line that no server takes, make no plan', async () => {
     lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={a.1} rate=9'")
-    const plan = (rule: string): Promise<Ended> =>
-      sluice('rules', 'plan', 'demo', '--desired', desired(rule), '--json')
+    const plan = (rule: string): Promise<Ended> => sluice('rules', 'plan', 'demo', '--desired', desired(rule), '--json')
     const foreign = await plan('{ match: "jobid={b.1}", rate: 5, name: theirs }')
     const evil = await plan(`{ match: "jobid={x'; reboot #}", rate: 5 }`)
     const keys = await plan('{ match: "jobid={b.1}", rate: 5, burst: 3 }')
@@ -283,6 +271,7 @@ describe('job ids that would take over a terminal or a shell', { timeout: 120_00
   let evil: EmulatedServers
   beforeAll(async () => {
     data = tempFolder()
+    const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
     const scenario = JSON.stringify({
       ...{ title: 'Names', cluster: 'evil', policy: 'tbf jobid', clients: { count: EVIL.length } },
       oss: [{ name: 'oss01', osts: [{ name: 'evil-OST0000', disk }] }],

@@ -55,6 +55,20 @@ interface Served {
   server: NodeServer | undefined
 }
 
+/** A scenario file: cluster `demo`, two servers, and one job that always has RPCs waiting. */
+export function twoServers(job: string): string {
+  const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
+  const path = join(tempFolder(), 'two-servers.yaml')
+  const scenario = {
+    ...{ title: 'Two servers', cluster: 'demo', policy: 'tbf jobid', clients: { count: 1 } },
+    oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `demo-OST000${n}`, disk }] })),
+    control: { max_rate: 200, period_ms: 1000 },
+    jobs: [{ id: job, clients: [1], processes: 4, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } }],
+  }
+  writeFileSync(path, stringify(scenario))
+  return path
+}
+
 /** Counts who asks to be let in. */
 class CountedEmulation extends Emulation {
   logins = 0

@@ -175,7 +175,8 @@ export function startHere(words: readonly string[], options: HereOptions = {}): 
     type: (text) => void run.stdin.write(text),
     close: () => void run.stdin.end(),
     signal: (name) => {
-      if (run.events.listenerCount(name) === 0) throw new Error(`nothing listens to ${name}: it would have ended at once`)
+      if (run.events.listenerCount(name) === 0)
+        throw new Error(`nothing listens to ${name}: it would have ended at once`)
       try {
         within(() => run.events.emit(name, name))
       } catch (e) {
