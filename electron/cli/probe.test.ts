@@ -127,7 +127,7 @@ describe('sluice probe', () => {
     const wrong = at.map((a) => (a === server.key ? other : a))
     expect(await sluice(...wrong, '--known-hosts', known, '--json')).toMatchObject({ code: 4 })
     const locked = join(home, 'locked')
-    const pair = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'secret', cipher: 'aes256-cbc' })
+    const pair = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'secret', cipher: 'aes256-cbc', rounds: 16 })
     writeFileSync(locked, pair.private, { mode: 0o600 })
     const asks = await sluice(...at.map((a) => (a === server.key ? locked : a)), '--known-hosts', known, '--json')
     expect(asks.code).toBe(4)

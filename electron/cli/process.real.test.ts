@@ -55,8 +55,7 @@ describe('the sluice command as a process', () => {
     expect(await talk.ended).toMatchObject({ code: 0, stderr: '' })
     const parse = startProcess(['parse', 'job_stats'])
     parse.child.stdin.write(Buffer.concat([BYTES, BYTES]))
-    await once(parse.child.stdout, 'data')
-    expect(parse.said()).toContain('rank 0:1')
+    while (!parse.said().includes('rank 0:1')) await once(parse.child.stdout, 'data')
     parse.child.stdin.end(BYTES)
     const ended = await parse.ended
     expect(ended).toMatchObject({ code: 0, stderr: '' })
@@ -84,10 +83,12 @@ describe('the sluice command as a process', () => {
     const parse = startProcess(['parse', 'job_stats'])
     const many = Buffer.concat(Array.from({ length: 2000 }, () => BYTES))
     parse.child.stdin.write(many)
-    for (const { child } of [watch, parse]) {
-      await once(child.stdout, 'data')
-      child.stdout.destroy()
-    }
+    await Promise.all(
+      [watch, parse].map(async ({ child }) => {
+        await once(child.stdout, 'data')
+        child.stdout.destroy()
+      }),
+    )
     parse.child.stdin.end(many)
     const [watched, parsed] = await Promise.all([watch.ended, parse.ended])
     expect([watched.code, watched.stderr]).toEqual([0, ''])
