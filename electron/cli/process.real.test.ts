@@ -108,7 +108,7 @@ describe('the sluice command as a process', () => {
   it('streams more than its memory holds', async () => {
     const { child } = startProcess(['parse', 'job_stats'], { NODE_OPTIONS: '--max-old-space-size=40' }, 'drop')
     const times = 2500
-    const block = Buffer.concat(Array.from({ length: 70 }, () => BYTES))
+    const block = Buffer.concat(Array.from({ length: 100 }, () => BYTES))
     let bytes = 0
     let tail = ''
     child.stdout.on('data', (b: Buffer) => {

@@ -78,7 +78,7 @@ describe('while one console enforces', { timeout: 120_000 }, () => {
     expect(refused.code).toBe(1)
     expect(json(refused)).toMatchObject({ error: { code: 'OTHER_CONSOLE' } })
     expect(refused.stderr).toMatch(/holds a lease on oss0\d \(sluice-lease-\S+, \d+ s left\)/)
-    expect(await isRuling()).toBe(true)
+    expect(isRuling()).toBe(true)
     const b = control(second, '--take-over')
     const ended = await a.ended
     expect(ended.code).toBe(1)
