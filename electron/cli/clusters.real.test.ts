@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { twoServers } from '#tests/kits/cli/emulated-servers.ts'
 import type { Ended } from '#tests/kits/cli/in-process.ts'
 import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
@@ -63,7 +64,7 @@ const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
 describe.skipIf(noSshd !== '')('clusters from the shell, over real SSH', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     data = tempFolder()
-    lab = await startLab()
+    lab = await startLab({ scenario: twoServers(HOG) })
   })
   afterAll(async () => {
     killAll()

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
+import { twoServers } from '#tests/kits/cli/emulated-servers.ts'
 import type { Ended } from '#tests/kits/cli/in-process.ts'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
@@ -51,7 +52,7 @@ const audit = (data: string): string[] => {
 
 describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 }, () => {
   beforeAll(async () => {
-    lab = await startLab({ servers: HOSTS })
+    lab = await startLab({ scenario: twoServers('1.hog.u1') })
   })
   afterAll(async () => {
     killAll()
