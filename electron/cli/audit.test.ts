@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { Audit } from '../enforce/audit.ts'
 import { auditLines } from '../enforce/audit-lines.ts'
@@ -10,15 +10,10 @@ import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { History } from '../history/history.ts'
 import { verifyFile } from './audit.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
 let folder: string
 let file: string
 
-function sluice(...args: string[]): { code: number | null; stdout: string; stderr: string } {
-  const env = { ...process.env, SLUICE_DATA: folder }
-  const r = spawnSync(process.execPath, [LAUNCHER, 'audit', ...args], { encoding: 'utf8', cwd: folder, env })
-  return { code: r.status, stdout: r.stdout, stderr: r.stderr }
-}
+const sluice = (...args: string[]): Promise<Ended> => sluiceHere(['audit', ...args], { SLUICE_DATA: folder })
 const tamper = (sql: string): void => {
   const db = new Database(file)
   db.exec(sql)
@@ -36,33 +31,34 @@ beforeEach(() => {
 })
 
 describe('sluice audit verify', () => {
-  it('ends with 0 where every record is as it was written, and prints the head', () => {
-    const r = sluice('verify')
+  it('ends with 0 where every record is as it was written, and prints the head', async () => {
+    const r = await sluice('verify')
     expect(r).toMatchObject({ code: 0, stderr: '' })
     expect(r.stdout).toMatch(/^6 records, each as it was written\.\nhead 6:[0-9a-f]{64}\n$/)
-    const json = JSON.parse(sluice('verify', '--json').stdout) as { head: { number: number; hash: string } }
+    const json = JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } }
     expect(json).toMatchObject({ ok: true, file, records: 6, bad: null, refused: null })
     const head = `${json.head.number}:${json.head.hash}`
-    expect(sluice('verify', '--head', head).code).toBe(0)
-    expect(sluice('verify', '--head', `5:${json.head.hash}`)).toMatchObject({ code: 1 })
+    expect((await sluice('verify', '--head', head)).code).toBe(0)
+    expect(await sluice('verify', '--head', `5:${json.head.hash}`)).toMatchObject({ code: 1 })
   })
 
-  it('ends with 1 and names the first bad record', () => {
+  it('ends with 1 and names the first bad record', async () => {
     tamper("UPDATE audit SET text = 'x' WHERE number IN (3, 5)")
-    const r = sluice('verify', '--json')
+    const r = await sluice('verify', '--json')
     expect(r.code).toBe(1)
     expect(JSON.parse(r.stdout)).toMatchObject({ ok: false, records: 2, bad: { number: 3 } })
-    expect(sluice('verify').stdout).toContain('record 3: it is not as it was written')
+    expect((await sluice('verify')).stdout).toContain('record 3: it is not as it was written')
   })
 
-  it('ends with 1 for a file that is not there, and 2 for what it does not know', () => {
-    expect(sluice('verify', '--file', '/nowhere/x').code).toBe(1)
-    expect(sluice('verify', '--nonsense').code).toBe(2)
-    expect(sluice('verify', '--head', 'x').code).toBe(2)
+  it('ends with 1 for a file that is not there, and 2 for what it does not know', async () => {
+    expect((await sluice('verify', '--file', '/nowhere/x')).code).toBe(1)
+    expect((await sluice('verify', '--nonsense')).code).toBe(2)
+    expect((await sluice('verify', '--head', 'x')).code).toBe(2)
   })
 
-  it('notices a chain that somebody rewrote whole, head and all, when its head was noted elsewhere', () => {
-    const noted = (JSON.parse(sluice('verify', '--json').stdout) as { head: { number: number; hash: string } }).head
+  it('notices a chain that somebody rewrote whole, head and all, when its head was noted elsewhere', async () => {
+    const noted = (JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } })
+      .head
     tamper('DELETE FROM audit')
     writeFileSync(`${file}.head`, JSON.stringify({ last: null, next: null }))
     const opened = EnforcementStore.open(file, 0)
@@ -71,14 +67,14 @@ describe('sluice audit verify', () => {
     for (let i = 0; i < 7; i++) audit.write(i, 'oss01', 'intent', 'another past')
     opened.value.close()
     // Within the files themselves there is nothing that could tell.
-    expect(sluice('verify').code).toBe(0)
-    expect(sluice('verify', '--head', `${noted.number}:${noted.hash}`)).toMatchObject({
+    expect((await sluice('verify')).code).toBe(0)
+    expect(await sluice('verify', '--head', `${noted.number}:${noted.hash}`)).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('not the one that was noted') as string,
     })
   })
 
-  it('follows the records of a history from before there was a store', () => {
+  it('follows the records of a history from before there was a store', async () => {
     const old = join(folder, 'history.sqlite')
     const opened = History.open(old, 0)
     if (!opened.ok) throw new Error(opened.error.why)
@@ -104,15 +100,15 @@ describe('sluice audit export', () => {
     return text
   }
 
-  it('writes lines that verify, for their owner only, and over nothing', () => {
-    expect(sluice('export', '-o', out())).toMatchObject({ code: 0, stderr: '' })
+  it('writes lines that verify, for their owner only, and over nothing', async () => {
+    expect(await sluice('export', '-o', out())).toMatchObject({ code: 0, stderr: '' })
     expect((statSync(out()).mode & 0o777).toString(8)).toBe('600')
     expect(verifyFile(out())).toMatchObject({ ok: true, value: { records: 6, bad: undefined } })
-    expect(sluice('export', '-o', out())).toMatchObject({
+    expect(await sluice('export', '-o', out())).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('EEXIST') as string,
     })
-    expect([readFileSync(out(), 'utf8'), sluice('export').stdout]).toEqual([exported(), exported()])
+    expect([readFileSync(out(), 'utf8'), (await sluice('export')).stdout]).toEqual([exported(), exported()])
   })
 
   const edits: readonly (readonly [string, (lines: string[]) => string[], number, string])[] = [
@@ -135,10 +131,13 @@ describe('sluice audit export', () => {
   })
 })
 
-it('sluice audit accept agrees in so many words only', () => {
+it('sluice audit accept agrees in so many words only', async () => {
   tamper('DELETE FROM audit WHERE number > 4')
-  expect(sluice('accept').code).toBe(1)
-  expect(sluice('accept', '--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining('next record') as string })
-  expect(sluice('verify').code).toBe(0)
-  expect(sluice('accept').stdout).toContain('nothing to agree')
+  expect((await sluice('accept')).code).toBe(1)
+  expect(await sluice('accept', '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('next record') as string,
+  })
+  expect((await sluice('verify')).code).toBe(0)
+  expect((await sluice('accept')).stdout).toContain('nothing to agree')
 })

@@ -115,12 +115,23 @@ function verify(options: VerifyOptions): void {
   if (refused !== undefined) line(`Nothing is written to servers until somebody agrees: ${plain(refused)}`)
 }
 
-function exportTo(options: { readonly file?: string; readonly output?: string }): void {
+/** A reader that is slow is waited for; one that goes away ends the command, as everywhere. */
+async function print(lines: Iterable<string>): Promise<void> {
+  for (const text of lines) {
+    if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+  }
+}
+
+async function exportTo(options: { readonly file?: string; readonly output?: string }): Promise<void> {
   const store = must(EnforcementStore.openForReading(fileOf(options.file)))
   try {
-    const handle = options.output === undefined ? 1 : openSync(options.output, 'wx', 0o600)
-    for (const text of auditLines(store.chain.each())) writeSync(handle, text)
-    if (handle !== 1) closeSync(handle)
+    const lines = auditLines(store.chain.each())
+    if (options.output === undefined) await print(lines)
+    else {
+      const handle = openSync(options.output, 'wx', 0o600)
+      for (const text of lines) writeSync(handle, text)
+      closeSync(handle)
+    }
   } catch (e) {
     stop({
       code: 'EXPORT_FAILED',

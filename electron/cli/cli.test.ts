@@ -1,30 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sluiceHere, startHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const { env } = process
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs the command as a shell would. */
-async function sluice(args: readonly string[], input = ''): Promise<Ended> {
-  const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: 'pipe', cwd: tempFolder(), env })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  child.stdin.end(input)
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, stdout, stderr }
-}
+const sluice = (args: readonly string[], input = ''): Promise<Ended> => sluiceHere(args, {}, input)
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1)
 const parsed = <T>(text: string): T[] => lines(text).map((l) => JSON.parse(l) as T)
@@ -87,16 +67,17 @@ describe('sluice eval', () => {
   })
 
   it('answers a line before the next one comes, so that a caller may talk to it as to a server', async () => {
-    const child = spawn(process.execPath, [LAUNCHER, 'eval', 'adaptbf'], { stdio: ['pipe', 'pipe', 'inherit'], env })
+    let heard: (text: string) => void = () => undefined
+    const run = startHere(['eval', 'adaptbf'], { input: 'open', onSaid: (text) => heard(text) })
     const ask = async (text: string): Promise<unknown> => {
-      child.stdin.write(text)
-      const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
-      return JSON.parse(chunk.toString()) as unknown
+      const answer = new Promise<string>((resolve) => (heard = resolve))
+      run.type(text)
+      return JSON.parse(await answer) as unknown
     }
     expect(await ask('{"reset":true}\n')).toEqual({ reset: true })
     expect(await ask('{"max_rate":10,"dt":1,"jobs":[]}\n')).toMatchObject({ budget: 10 })
-    child.stdin.end()
-    expect(await once(child, 'exit')).toEqual([0, null])
+    run.close()
+    expect(await run.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('answers 10,000 lines in seconds', async () => {
@@ -131,12 +112,12 @@ describe('sluice run', () => {
   }
 
   it('reports the same twice but for the time it took', async () => {
-    const [a, b] = await Promise.all([report('--until', '10'), report('--until', '10')])
+    const [a, b] = [await report('--until', '5'), await report('--until', '5')]
     expect(a.wall_s).toBeGreaterThan(0)
     delete a.wall_s
     delete b.wall_s
     expect(JSON.stringify(a)).toBe(JSON.stringify(b))
-    expect(a).toMatchObject({ seed: 1, simulated_s: 10, controller: 'adaptbf' })
+    expect(a).toMatchObject({ seed: 1, simulated_s: 5, controller: 'adaptbf' })
     const served = Object.values(a.jobs).reduce((n, j) => n + j.served_rpcs, 0)
     expect(served).toBeGreaterThan(1000)
     expect(a.aggregate.served_rpcs).toBe(served)
@@ -196,7 +177,19 @@ describe('sluice run', () => {
 
 describe('sluice watch', () => {
   it('prints one JSON line a sample, in order, and ends by itself', async () => {
-    const ended = await sluice(['watch', 'emulator', '--json', '--for', '2'])
+    const file = join(tempFolder(), 'four.yaml')
+    const numbers = [1, 2, 3, 4]
+    const scenario = {
+      title: 'Four targets',
+      clients: { count: 4 },
+      oss: [{ name: 'oss01', osts: numbers.map((n) => ({ name: `OST${n}`, disk: { bandwidth_mb_s: 100 } })) }],
+      control: { max_rate: 100, period_ms: 100 },
+      jobs: numbers.map((n) => ({
+        ...{ id: `${n}.job.u${n}`, clients: [n], op: 'write', size_kib: 64, pattern: { kind: 'continuous' } },
+      })),
+    }
+    writeFileSync(file, JSON.stringify(scenario))
+    const ended = await sluice(['watch', 'emulator', '--json', '--for', '2', '--scenario', file])
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     const samples = parsed<{ t: number; source: string; targets: object; jobs: { job_id: string; rate: number }[] }>(
       ended.stdout,
@@ -227,25 +220,18 @@ describe('sluice watch', () => {
     expect(ended.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f]/)
   })
 
-  it('ends quietly when its reader goes away, and when it is interrupted', async () => {
-    const child = spawn(process.execPath, [LAUNCHER, 'watch', 'emulator', '--json'], { stdio: 'pipe', env })
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-    await once(child.stdout, 'data')
-    child.stdout.destroy()
-    expect(await once(child, 'exit')).toEqual([0, null])
-    const other = spawn(process.execPath, [LAUNCHER, 'watch', 'emulator', '--json'], { stdio: 'pipe', env })
-    other.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-    await once(other.stdout, 'data')
-    other.stdout.resume()
-    other.kill('SIGINT')
-    expect(await once(other, 'exit')).toEqual([0, null])
-    expect(stderr).toBe('')
+  it('ends quietly when it is interrupted', async () => {
+    let heard: () => void = () => undefined
+    const first = new Promise<void>((resolve) => (heard = resolve))
+    const run = startHere(['watch', 'emulator', '--json'], { onSaid: () => heard() })
+    await first
+    run.signal('SIGINT')
+    expect(await run.ended).toMatchObject({ code: 0, stderr: '' })
   })
 })
 
 describe('usage', () => {
-  it.concurrent.each([
+  it.each([
     [['frobnicate'], 'unknown command'],
     [['run', 'demo', '--frob'], 'unknown option'],
     [['run', 'demo', '--controller', 'magic'], 'Allowed choices are'],

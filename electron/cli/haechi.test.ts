@@ -1,22 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import type { RunResult } from '../haechi/measure.ts'
 import type { TokenCost } from '../haechi/token-cost.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-
-/** Runs the command as a shell would. */
-async function node(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [LAUNCHER, 'haechi', 'node', ...args], { stdio: 'pipe' })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, stdout, stderr }
-}
+const node = (...args: string[]): Promise<Ended> => sluiceHere(['haechi', 'node', ...args])
 
 describe('sluice haechi node', () => {
   it('runs clients with tokens and without, and conserves tokens', { timeout: 60_000 }, async () => {

@@ -1,20 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const { env } = process
-
-async function papers(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [LAUNCHER, 'papers', ...args], { stdio: 'pipe', env })
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (t: string) => (stdout += t))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  child.stdin.end()
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, stdout, stderr }
-}
+const papers = (...args: readonly string[]): Promise<Ended> => sluiceHere(['papers', ...args])
 
 describe('sluice papers', () => {
   it('answers one JSON document of claims, with the seeds that were asked for', async () => {

@@ -1,41 +1,16 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const { env } = process
+const folder = tempFolder()
 
-const start = (args: readonly string[], options = ''): ChildProcessWithoutNullStreams =>
-  spawn(process.execPath, [LAUNCHER, 'parse', ...args], {
-    stdio: 'pipe',
-    cwd: tempFolder(),
-    env: { ...env, NODE_OPTIONS: options },
-  })
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: Buffer
-  readonly stderr: string
-}
-
-async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
-  const out: Buffer[] = []
-  let stderr = ''
-  child.stdout.on('data', (b: Buffer) => out.push(b))
-  child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, stdout: Buffer.concat(out), stderr }
-}
-
-/** Runs the command on bytes at its standard input. */
-function parse(input: string, args: readonly string[] = ['job_stats']): Promise<Ended> {
-  const child = start(args)
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(Buffer.from(input, 'latin1'))
-  return ended(child)
+/** Runs the command on a file of these bytes. */
+function parse(input: string): Promise<Ended> {
+  const file = join(folder, 'job stats.txt')
+  writeFileSync(file, input, 'latin1')
+  return sluiceHere(['parse', 'job_stats', file])
 }
 
 interface Document {
@@ -54,7 +29,7 @@ interface Document {
   readonly skipped: readonly { line: number; reason: string }[]
   readonly skipped_more: number
 }
-const documentOf = (e: Ended): Document => JSON.parse(e.stdout.toString('utf8')) as Document
+const documentOf = (e: Ended): Document => JSON.parse(e.stdout) as Document
 
 const TEXT = [
   'obdfilter.testfs-OST0000.job_stats=',
@@ -106,15 +81,7 @@ describe('sluice parse job_stats', () => {
     })
     expect(Object.keys(documentOf(e).targets[2]?.jobs[0]?.ops.open ?? {})).toEqual(['samples', 'unit'])
     // Beyond 2^53 to the last digit.
-    expect(e.stdout.toString()).toContain('"sum":9007199254740993,"sumsq":18446744073709551615,')
-  })
-
-  it('reads a file as it reads standard input', async () => {
-    const file = join(tempFolder(), 'job stats.txt')
-    writeFileSync(file, TEXT, 'latin1')
-    const [a, b, c] = await Promise.all([parse(TEXT), parse('', ['job_stats', file]), parse(TEXT, ['job_stats', '-'])])
-    expect(b).toEqual(a)
-    expect(c).toEqual(a)
+    expect(e.stdout).toContain('"sum":9007199254740993,"sumsq":18446744073709551615,')
   })
 
   it('names no target where the text does not', async () => {
@@ -143,37 +110,7 @@ describe('sluice parse job_stats', () => {
       ['","x', undefined],
       ['__proto__', undefined],
     ])
-    expect(e.stdout.toString('utf8')).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f]/)
-  })
-
-  it('writes entries while more are coming', async () => {
-    const child = start(['job_stats'])
-    child.stdin.write(TEXT.repeat(2))
-    const [first] = (await once(child.stdout, 'data')) as [Buffer]
-    expect(first.toString()).toContain('rank 0:1')
-    child.stdin.end(TEXT)
-    const e = await ended(child)
-    expect(e.code).toBe(0)
-    expect(documentOf({ ...e, stdout: Buffer.concat([first, e.stdout]) }).targets).toHaveLength(9)
-  })
-
-  it('streams more than its memory holds', async () => {
-    const child = start(['job_stats'], '--max-old-space-size=40')
-    const times = 2500
-    const block = Buffer.from(TEXT.replace('junk\n', '').repeat(50), 'latin1')
-    let bytes = 0
-    let tail = ''
-    child.stdout.on('data', (b: Buffer) => {
-      bytes += b.length
-      tail = (tail + b.toString('latin1')).slice(-100)
-    })
-    const closed = once(child, 'close')
-    for (let i = 0; i < times; i++) if (!child.stdin.write(block)) await once(child.stdin, 'drain')
-    child.stdin.end()
-    expect(await closed).toEqual([0, null])
-    expect(block.length * times).toBeGreaterThan(80e6)
-    expect(bytes).toBeGreaterThan(40e6)
-    expect(tail).toMatch(/"skipped":\[\],"skipped_more":0\}\n$/)
+    expect(e.stdout).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f]/)
   })
 
   it('survives what is no text at all', async () => {
@@ -190,9 +127,9 @@ describe('sluice parse job_stats', () => {
       [join(folder, 'none'), 'no such file'],
       [folder, 'directory'],
     ] as const) {
-      const e = await parse('', ['job_stats', name])
+      const e = await sluiceHere(['parse', 'job_stats', name])
       expect(e.code).toBe(1)
-      expect(e.stdout.toString()).toBe('')
+      expect(e.stdout).toBe('')
       expect(e.stderr).toContain(why)
     }
   })
@@ -203,24 +140,9 @@ describe('sluice parse job_stats', () => {
       [[], 'missing required argument'],
       [['job_stats', 'a', 'b'], 'too many arguments'],
     ] as const) {
-      const e = await parse('', args)
-      expect(e).toMatchObject({ code: 2, stdout: Buffer.alloc(0) })
+      const e = await sluiceHere(['parse', ...args])
+      expect(e).toMatchObject({ code: 2, stdout: '' })
       expect(e.stderr).toContain(why)
     }
-  })
-
-  it('ends quietly when its reader goes away', async () => {
-    const child = start(['job_stats'])
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-    child.stdin.on('error', () => undefined)
-    child.stdin.write(TEXT.repeat(2000))
-    await once(child.stdout, 'data')
-    child.stdout.destroy()
-    const exit = once(child, 'exit')
-    child.stdin.write(TEXT.repeat(2000))
-    child.stdin.end()
-    expect(await exit).toEqual([0, null])
-    expect(stderr).toBe('')
   })
 })

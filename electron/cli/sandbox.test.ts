@@ -6,7 +6,7 @@ import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
-import { sluiceHere, type Ended } from './testing/in-process.ts'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 
 const sluice = (...words: string[]): Promise<Ended> => sluiceHere(words)
 const lines = (e: Ended): string[] => e.stdout.split(/\r?\n/).slice(0, -1)

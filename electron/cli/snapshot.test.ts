@@ -5,7 +5,7 @@ import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
 import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
-import { sluiceHere } from './testing/in-process.ts'
+import { sluiceHere } from '#tests/kits/cli/in-process.ts'
 import { instantOf } from './snapshot-time.ts'
 
 const NOW = 1_767_225_600_000

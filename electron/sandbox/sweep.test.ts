@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '../cli/testing/in-process.ts'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
 import { readSweep } from './sweep-manifest.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#electron/cli/testing/in-process.ts'
+import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { liveConsole, type LiveConsole } from './live-console.ts'

@@ -29,7 +29,10 @@ function codeOf(nodes: readonly NodeEnd[]): ExitCode {
 async function remove(cluster: OpenCluster, json: true | undefined): Promise<ExitCode> {
   const { console, name } = cluster
   const stopped = await stopAll(console)
-  if (!stopped.ok) return stopJson(stopped.error, json, EXIT.failed)
+  if (!stopped.ok) {
+    await cluster.close()
+    return stopJson(stopped.error, json, EXIT.failed)
+  }
   const { removed, nodes, state, others } = stopped.value
   if (json) line(jsonText({ cluster: name, removed, state, nodes, others }))
   else {

@@ -120,7 +120,11 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const cluster = opened.value
   const desk = commandDesk(cluster, store)
   const staged = stageDesired(desk, service, read.value, { expiresS: expire, reason })
-  if (!staged.ok) return stopJson(staged.error, json, EXIT.failed)
+  if (!staged.ok) {
+    await cluster.close()
+    store.close()
+    return stopJson(staged.error, json, EXIT.failed)
+  }
   const made = desk.plan(service)
   const shown = planJson(desk, service, cluster.name, made)
   const lints = [

@@ -59,12 +59,21 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
   })
   keepFrames(monitor)
   let others: readonly OtherLease[] = []
+  let isClosed = false
   const lookForOthers = async (): Promise<void> => {
     const now = monitor.nowMs()
-    others = (await otherConsoles(console)).map(({ leftS, ...lease }) => ({
-      ...lease,
-      expiresMs: leftS === null ? null : now + leftS * 1000,
-    }))
+    try {
+      const found = await otherConsoles(console)
+      if (isClosed) return
+      others = found.map(({ leftS, ...lease }) => ({
+        ...lease,
+        expiresMs: leftS === null ? null : now + leftS * 1000,
+      }))
+    } catch (e) {
+      // While a server took its time to answer, the store was closed.
+      if (isClosed) return
+      throw e
+    }
     monitor.changed()
   }
   const first = setTimeout(() => void lookForOthers(), OTHERS_FIRST_MS).unref()
@@ -92,6 +101,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       await console.desk.close()
     },
     close: async () => {
+      isClosed = true
       clearTimeout(first)
       clearInterval(again)
       const wasEnforcing = monitor.loop.mode === 'enforce'

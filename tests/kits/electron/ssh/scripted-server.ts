@@ -84,13 +84,15 @@ export async function scriptedServer(o: ScriptedOptions): Promise<ScriptedServer
       })
     },
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  // An answer is several small packets: without noDelay each may wait 40 ms for the one before to be acknowledged.
+  const listener = createServer({ noDelay: true }, (socket) => server.injectSocket(socket))
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()))
   return {
-    port: portOf(server),
+    port: portOf(listener),
     requests,
     stop: () => {
       for (const client of open) client.end()
-      server.close()
+      listener.close()
     },
   }
 }

@@ -1,35 +1,23 @@
-/** Processes beside each other, over real SSH: one enforces, another stops, over one data folder and over two. */
-import { spawn, type ChildProcess } from 'node:child_process'
+/** Processes beside each other, over real SSH: one enforces, another stops, over one data folder. */
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
+import { twoServers } from '#tests/kits/cli/emulated-servers.ts'
+import type { Ended } from '#tests/kits/cli/in-process.ts'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
-const LAUNCHER = join(import.meta.dirname, 'sluice.mjs')
-const children = new Set<ChildProcess>()
 let lab: Lab
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
+function start(data: string, ...args: string[]): RunningProcess {
+  const all = ['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]
+  const run = startProcess(all, { SSH_AUTH_SOCK: '', SLUICE_DATA: data })
+  run.child.stdin.end()
+  return run
 }
-
-function start(data: string, ...args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const all = [LAUNCHER, '--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]
-  const env = { ...process.env, SSH_AUTH_SOCK: '', SLUICE_DATA: data }
-  const child = spawn(process.execPath, all, { stdio: 'pipe', cwd: tempFolder(), env })
-  children.add(child)
-  let [stdout, stderr] = ['', '']
-  child.stdout?.setEncoding('utf8').on('data', (t: string) => (stdout += t))
-  child.stderr?.setEncoding('utf8').on('data', (t: string) => (stderr += t))
-  child.stdin?.end()
-  return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr })) }
-}
-const control = (data: string, ...more: string[]): ReturnType<typeof start> =>
+const control = (data: string, ...more: string[]): RunningProcess =>
   start(data, 'control', 'demo', '--controller', 'static', '--mode', 'enforce', '--target', 'demo', '--json', ...more)
 const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
 
@@ -64,10 +52,10 @@ const audit = (data: string): string[] => {
 
 describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 }, () => {
   beforeAll(async () => {
-    lab = await startLab({ servers: HOSTS })
+    lab = await startLab({ scenario: twoServers('1.hog.u1') })
   })
   afterAll(async () => {
-    for (const c of children) c.kill('SIGKILL')
+    killAll()
     await lab?.stop()
   })
 
@@ -89,46 +77,6 @@ describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 
     expect(audit(data).some((t) => /^mode observe: .* stopped it at/.test(t))).toBe(true)
   })
 
-  it('a stop from another data folder names it, removes what it has, and it leaves enforce', async () => {
-    const [mine, theirs] = [tempFolder(), tempFolder()]
-    const a = control(theirs)
-    await until(isRuling)
-    const stopped = await start(mine, 'stop', 'demo', '--json').ended
-    expect([stopped.code, stopped.stderr]).toEqual([0, ''])
-    const { others } = json(stopped) as { others: { host: string; console: string; lease: string }[] }
-    expect(others.map((o) => o.host).toSorted()).toEqual(HOSTS)
-    expect(others[0]?.console).toMatch(/^\S+@\S+$/)
-    expect(others[0]?.lease).toMatch(/^sluice-lease-/)
-    const ended = await a.ended
-    expect(ended.code).toBe(1)
-    expect(json(ended)).toMatchObject({ error: { code: 'LEASE_TAKEN' } })
-    for (let i = 0; i < 10; i++) {
-      expect(await left()).toEqual([])
-      await pause(1000)
-    }
-  })
-
-  it('a second one is told of it and enters nothing; asked to take over it does, and both have it on record', async () => {
-    const [first, second] = [tempFolder(), tempFolder()]
-    const a = control(first)
-    await until(isRuling)
-    const refused = await control(second, '--for', '5').ended
-    expect(refused.code).toBe(1)
-    expect(json(refused)).toMatchObject({ error: { code: 'OTHER_CONSOLE' } })
-    expect(refused.stderr).toMatch(/holds a lease on oss0\d \(sluice-lease-\S+, \d+ s left\)/)
-    expect(await isRuling()).toBe(true)
-    const b = control(second, '--take-over')
-    const ended = await a.ended
-    expect(ended.code).toBe(1)
-    expect(ended.stderr).toMatch(/@\S+ took over/)
-    await until(isRuling)
-    b.child.kill('SIGTERM')
-    expect(await b.ended).toMatchObject({ code: 0, stderr: '' })
-    expect(await left()).toEqual([])
-    expect(audit(first).some((t) => /^mode observe: .* took over/.test(t))).toBe(true)
-    expect(audit(second).some((t) => /^take over from /.test(t))).toBe(true)
-  })
-
   it('a controller that gets no lease leaves nothing behind and ends with a code that is not 0; Ctrl-C ends it at once', async () => {
     const broken = await startLab({
       servers: ['oss01'],
@@ -143,7 +91,7 @@ describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 
       const timers = await broken.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain')
       expect(timers.stdout).toBe('')
       const a = control(tempFolder(), '--for', '3600')
-      await once(a.child.stdout as NodeJS.ReadableStream, 'data')
+      await once(a.child.stdout, 'data')
       a.child.kill('SIGINT')
       expect((await a.ended).code).not.toBeNull()
     } finally {
