@@ -2,8 +2,8 @@
  * The directions in which the house may lean: what each folder stands on, none in a circle, and nothing that only tests use.
  * @type {import('dependency-cruiser').IConfiguration}
  */
-const { readFileSync } = require('node:fs')
-const { basename, join } = require('node:path')
+const { readFileSync } = process.getBuiltinModule('node:fs')
+const { basename, join } = process.getBuiltinModule('node:path')
 
 const words = (text) => text.trim().split(/\s+/)
 
