@@ -106,6 +106,18 @@ class Run {
 
 const real = process
 const runs = new AsyncLocalStorage<Run>()
+const environment = real.env
+const ofRun = (): NodeJS.ProcessEnv => runs.getStore()?.env ?? environment
+
+// Programs that a command starts are given the environment of the process by Node itself.
+real.env = new Proxy(environment, {
+  get: (_, name) => Reflect.get(ofRun(), name) as unknown,
+  set: (_, name, value: unknown) => Reflect.set(ofRun(), name, value),
+  has: (_, name) => Reflect.has(ofRun(), name),
+  deleteProperty: (_, name) => Reflect.deleteProperty(ofRun(), name),
+  ownKeys: () => Reflect.ownKeys(ofRun()),
+  getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(ofRun(), name),
+})
 
 /** Of `process` these are a run's own. */
 const OWN = ['stdout', 'stderr', 'stdin', 'env', 'exitCode', 'exit'] as const
