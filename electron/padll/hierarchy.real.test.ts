@@ -41,7 +41,10 @@ interface Started {
 }
 
 function sluice(args: readonly string[], input = ''): Started {
-  const env = { ...process.env, SLUICE_PADLL: join(folder, 'run'), NODE_COMPILE_CACHE: compiled }
+  const env = {
+    ...{ ...process.env, SLUICE_PADLL: join(folder, 'run'), NODE_COMPILE_CACHE: compiled },
+    TRIAL_UNTIL: join(folder, 'enough'),
+  }
   const child = spawn(process.execPath, [LAUNCHER, 'padll', ...args], { env, stdio: 'pipe' })
   children.push(child)
   let stdout = ''
@@ -84,7 +87,12 @@ const staged = (job: string, ...words: (string | number)[]): Started =>
     ...words.map(String),
   ])
 
-const loop = (job: string, seconds: number, threads = 2): Started => staged(job, 'loop', file, seconds, threads)
+/** A job that opens for some seconds at least, until a half second had the rate, and until `enough`. */
+const loop = (job: string, seconds: number, threads = 2, rate = 0): Started =>
+  staged(job, 'loop', file, seconds, threads, rate)
+
+/** What the jobs were started for has been seen: they end when their time is over. */
+const enough = (): void => writeFileSync(join(folder, 'enough'), '')
 
 async function joined(jobs: number): Promise<void> {
   await expect.poll(async () => (await status()).jobs.length).toBe(jobs)
@@ -106,6 +114,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     // Demands of 500 and 1000, and half each of what is left.
     expect(allocated).toEqual({ a: 750, b: 1250 })
     expect(now.locals[0]?.stages).toHaveLength(2)
+    enough()
     const [ea, eb] = [rateOf(await a.ended), rateOf(await b.ended)]
     // An open and a close each. Programs start at different times: alone, a job has all of it.
     const both = 2 * (ea.count + eb.count)
@@ -118,7 +127,8 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
   it('holds a limit within 5 % through the whole hierarchy', LONG, async () => {
     await globalDaemon('system_limit: 1000\ncontrol_type: 2\ninterval_ms: 200\n')
     await daemon('local')
-    const { rate, best } = rateOf(await loop('alone', 8).ended)
+    enough()
+    const { rate, best } = rateOf(await loop('alone', 8, 2, 476).ended)
     // An open and a close each.
     expect(best * 2).toBeGreaterThan(1000 * 0.95)
     expect(rate * 2).toBeLessThan(1000 * 1.05)
@@ -131,6 +141,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     const a = loop('a', 5)
     await joined(1)
     expect((await status()).jobs[0]).toMatchObject({ job: 'a', limit: 300, allocated: 300 })
+    enough()
     expect(rateOf(await a.ended).rate * 2).toBeLessThan(300 * 1.1)
     expect(await sluice(['policies', 'check'], '1 0 job a opens 300\n').ended).toMatchObject({
       code: 1,
@@ -173,6 +184,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
         limits: [{ rate: 1000 }],
         policies: { text: '1 0 demand a meta_op 500\n' },
       })
+      enough()
       // Held at its rate all the while.
       expect(rateOf(await a.ended).rate * 2).toBeLessThan(1000 * 1.15)
       expect(JSON.parse(readFileSync(join(folder, 'run/global.json'), 'utf8'))).toMatchObject({ epoch: 2 })
@@ -190,6 +202,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     await expect.poll(states).toEqual(['lost'])
     await daemon('local')
     await joined(1)
+    enough()
     const ended = await a.ended
     expect(ended).toMatchObject({ code: 0, signal: null })
     expect(rateOf(ended).rate * 2).toBeLessThan(2000 * 1.1)
@@ -201,6 +214,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     const a = loop('a', 8, 1)
     await joined(1)
     for (const one of both) one.child.kill('SIGKILL')
+    enough()
     const ended = await a.ended
     expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
     // Some seconds at 2000, then 100.

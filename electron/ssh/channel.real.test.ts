@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
@@ -256,10 +256,9 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
     }
   })
 
-  // A busy sshd now and then closes a channel without an exit code, which is rightly called lost: then all are sent anew.
   it('wait for their turn up to a bound, and never take more channels than sshd has', async () => {
     // However long this machine takes for as many logins as there are commands.
-    const s = await open(sshd, { ...QUICK, waiting: 20, commandMs: 120_000 })
+    const s = await open(sshd, { ...QUICK, waiting: 20, commandMs: 120_000, shellMs: 60_000 })
     const execs = await Promise.all(Array.from({ length: 27 }, (_, i) => s.exec(`echo ${i}`)))
     expect(execs.map(out)).toEqual(Array.from({ length: 27 }, (_, i) => `${i}\n`))
     const many = await Promise.all(Array.from({ length: 40 }, () => s.run('true')))

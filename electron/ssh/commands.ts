@@ -14,6 +14,8 @@ import type { Connected } from './state.ts'
 
 /** Shells that could not be started in a row. */
 const STARTS_MOST = 3
+/** Between two openings of a channel that sshd refuses because it has not yet let go of one that is closed. */
+const REFUSED_MS = 25
 /** A process that does not end is not waited for longer. */
 const FREE_MS = 2000
 
@@ -127,7 +129,15 @@ export class Commands {
   ): Promise<{ result: SshResult<ExecResult>; isFree?: Promise<void> }> {
     if (!this.#channel) return { result: await execCommand(this.#client, command, bounds) }
     const began = performance.now()
-    const shell = await FramedChannel.start(this.#client, Math.min(this.#limits.shellMs, bounds.timeoutMs))
+    const mostMs = Math.min(this.#limits.shellMs, bounds.timeoutMs)
+    const leftMs = (): number => began + mostMs - performance.now()
+    let shell = await FramedChannel.start(this.#client, mostMs)
+    // Nothing was sent: sshd counts a closed channel until it is through with all that arrived together with the end of it.
+    while (!shell.ok && shell.error.code === 'SSH_COMMAND_LOST' && this.#channel?.isOpen && leftMs() > REFUSED_MS) {
+      await new Promise((again) => setTimeout(again, REFUSED_MS))
+      if (bounds.signal?.aborted) return { result: fail(cancelled()) }
+      shell = await FramedChannel.start(this.#client, Math.max(1, leftMs()))
+    }
     if (!shell.ok) return { result: shell }
     const timeoutMs = Math.max(1, bounds.timeoutMs - (performance.now() - began))
     const result = await shell.value.run(command, { ...bounds, timeoutMs })
