@@ -68,9 +68,8 @@ describe
     const lists = async (): Promise<[string, string[]]> => [await lab.rules(HOST), await lab.timers(HOST)]
 
     it('writes, changes and stops rules of ours', async () => {
-      expect(await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}', '50')).toEqual({
-        ...{ code: 0, stdout: '', stderr: '' },
-      })
+      const started = await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}', '50')
+      expect(started).toMatchObject({ code: 0, stderr: '' })
       expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 50, ref/m)
       expect((await helper('change', OST, 'reg', 'sl_hog', 'rate=70')).code).toBe(0)
       expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 70, ref/m)
@@ -178,7 +177,7 @@ describe.skipIf(noServers !== '')('a login that sudo lets read only', () => {
     const console = new ConsoleFolder(lab)
     const applied = await console.apply(await console.plan([HOG]), '10m').ended
     const words = ['control', console.cluster, '--controller', 'static', '--mode', 'enforce', '--target']
-    const enforced = await console.run(...words, console.cluster, '--for', '20', '--json')
+    const enforced = await console.run(...words, console.cluster, '--for', '16', '--json')
     expect([applied.code, error(applied)['code']]).toEqual([1, 'NO_TIMER'])
     expect(applied.stderr).toContain('Allow systemd-run or the helper there')
     expect(enforced.code).toBe(1)
