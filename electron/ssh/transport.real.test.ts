@@ -6,9 +6,25 @@ import type { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
 import { KeyRing } from './private-key.ts'
 import type { SessionState } from './state.ts'
-import { endpointOf, knowing, knownHostsFile, QUICK, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
+import {
+  endpointOf,
+  knowing,
+  knownHostsFile,
+  QUICK,
+  sessionOf,
+  stopSessions,
+} from '#tests/kits/electron/ssh/console.ts'
 import { rawServer, scriptedServer, valve } from '#tests/kits/electron/ssh/scripted-server.ts'
-import { fingerprint, freePort, makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
+import {
+  fingerprint,
+  freePort,
+  makeKey,
+  noSshd,
+  publicHalf,
+  scratch,
+  startSshd,
+  type Sshd,
+} from '#tests/kits/electron/ssh/sshd.ts'
 import { TrustStore } from './trust-store.ts'
 import { HostKeys } from './verdict.ts'
 

@@ -342,7 +342,10 @@ export async function startServer(o: ServerOptions): Promise<Server> {
         'find / /run -mindepth 1 -maxdepth 1; find /root /home /tmp /var/tmp /dev/shm /run/lock -mindepth 1; ' +
           "find /run/user -type f ! -path '/run/user/*/systemd/*'",
       )
-      return stdout.split('\n').filter((f) => f !== '' && f !== '/run/motd.dynamic').toSorted()
+      return stdout
+        .split('\n')
+        .filter((f) => f !== '' && f !== '/run/motd.dynamic')
+        .toSorted()
     },
     cut: () => {
       isCut = true
