@@ -54,7 +54,9 @@ const isRunning = (pid: number | undefined): boolean => {
 
 /** The process that a timer waits for. */
 const sleepOf = (pid: number | undefined): number => {
-  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).trim().split(/\s+/)
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
   expect(children).toHaveLength(1)
   return Number(children[0])
 }

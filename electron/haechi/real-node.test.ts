@@ -215,7 +215,8 @@ describe('records', () => {
   it('are served without tokens on a bare node', async () => {
     const node = await nodeOf([client(0), client(0)], { mode: 'bare' })
     const { clients } = await node.mark()
-    while ((await node.mark()).clients.some((m, i) => m!.completed <= clients[i]!.completed)) await new Promise(setImmediate)
+    while ((await node.mark()).clients.some((m, i) => m!.completed <= clients[i]!.completed))
+      await new Promise(setImmediate)
     await node.close()
     expect(node.memory.wakeUps).toEqual({ timer: 0, send: 0, data: 0 })
     expect(node.memory.counters(0).granted).toBe(0)

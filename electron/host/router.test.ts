@@ -35,7 +35,9 @@ const run = (host: Host, toSecond: number): Promise<void> =>
 
 /** Streams and the pace of the emulator follow a clock that only `pass` moves. */
 const standStill = (): void =>
-  void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] })
+  void vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
+  })
 const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
 /** The first frame of a stream, which is then ended. */

@@ -59,7 +59,10 @@ describe('a filter of named fields', () => {
   })
 
   it('never throws', () => {
-    const word = fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('is:', 'size>', '*', '-', '__proto__:', ' '))
+    const word = fc.oneof(
+      fc.string({ unit: anyCharacter }),
+      fc.constantFrom('is:', 'size>', '*', '-', '__proto__:', ' '),
+    )
     fc.assert(
       fc.property(fc.array(word), fc.string(), (words, name) => {
         const read = parseRowFilter(words.join(''), FIELDS)

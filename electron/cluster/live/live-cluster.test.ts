@@ -46,40 +46,38 @@ describe('a live cluster', () => {
   })
 
   it('that is connected again while it still ends begins when that is over', async () => {
-    let go: (() => void) | undefined
-    const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
+    const goes: (() => void)[] = []
+    const { cluster, log } = world(() => new Promise<void>((resolve) => goes.push(resolve)))
     await cluster.connect()
-    await expect.poll(() => go).toBeDefined()
+    await expect.poll(() => goes.length).toBe(1)
     const ended = cluster.disconnect()
     const again = cluster.connect()
     await turns()
-    go?.()
-    go = undefined
+    goes.shift()?.()
     await Promise.all([ended, again])
     expect(log).toEqual(['begin', 'end', 'begin'])
     expect([cluster.isWanted, cluster.source !== undefined]).toEqual([true, true])
-    await expect.poll(() => go).toBeDefined()
+    await expect.poll(() => goes.length).toBe(1)
     const last = cluster.disconnect()
-    go?.()
+    goes.shift()?.()
     await last
     expect([cluster.isWanted, cluster.source, log.length]).toEqual([false, undefined, 4])
   })
 
   it('that is connected while its servers are being changed has the new ones', async () => {
-    let go: (() => void) | undefined
-    const { cluster, log } = world(() => new Promise<void>((resolve) => (go = resolve)))
+    const goes: (() => void)[] = []
+    const { cluster, log } = world(() => new Promise<void>((resolve) => goes.push(resolve)))
     await cluster.connect()
-    await expect.poll(() => go).toBeDefined()
+    await expect.poll(() => goes.length).toBe(1)
     const changed = cluster.change({ ...input, maxRate: 77 })
     const again = cluster.connect()
     await turns()
-    go?.()
-    go = undefined
+    goes.shift()?.()
     await Promise.all([changed, again])
     expect([log, cluster.source?.maxRate]).toEqual([['begin', 'end', 'begin'], 77])
-    await expect.poll(() => go).toBeDefined()
+    await expect.poll(() => goes.length).toBe(1)
     const last = cluster.disconnect()
-    go?.()
+    goes.shift()?.()
     await last
   })
 })
