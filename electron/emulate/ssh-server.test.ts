@@ -1,14 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { parseJobStats } from '#core/lustre/job-stats.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
-import { makeKey, scratch } from '#tests/kits/electron/ssh/sshd.ts'
+import { tempFolder } from '../../tests/node/temp-folder.ts'
 import type { Session } from '../ssh/session.ts'
-import { newHostKey } from './keys.ts'
+import { newHostKey, newKey } from './keys.ts'
 import { serveNode } from './ssh-server.ts'
 import { ALL_BYTES, startEmulation, type TestEmulation } from '#tests/kits/electron/emulate/emulation.ts'
 
@@ -86,7 +85,9 @@ describe("the console's session with an emulated node", () => {
 
 describe('who is let in', () => {
   it('refuses another key, another user, and a key without proof', async () => {
-    const other = makeKey(join(scratch(), 'other'))
+    const made = newKey(tempFolder())
+    if (!made.ok) throw new Error(made.error.what)
+    const other = made.value.identity
     const attempt = (user: string, key: string) =>
       sessionOf(knowing(known()), endpointOf(e.port('oss01'), [key], { user })).connect()
     expect(await attempt('root', other)).toMatchObject({ ok: false, error: { code: 'SSH_AUTH_REFUSED' } })

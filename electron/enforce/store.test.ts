@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -253,7 +252,7 @@ describe('the file', () => {
       const store = open()
       write(store, 1)
       rmSync(`${file}.head`)
-      execFileSync('mkdir', [`${file}.head`])
+      mkdirSync(`${file}.head`)
       expect(() => write(store, 1)).toThrow()
       expect(store.chain.last?.number).toBe(1)
       store.close()

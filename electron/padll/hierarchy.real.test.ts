@@ -211,9 +211,12 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
 
   it('a program goes on when both are killed, at the fallback rate', LONG, async () => {
     const both = [await globalDaemon(`${SHARING}on_expiry: 100\n`), await daemon('local')]
+    const began = performance.now()
     const a = loop('a', 8, 1)
     await joined(1)
     for (const one of both) one.child.kill('SIGKILL')
+    // Longer without them than with them.
+    await new Promise((done) => setTimeout(done, 3000 + 1.5 * (performance.now() - began)))
     enough()
     const ended = await a.ended
     expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })

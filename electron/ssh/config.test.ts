@@ -1,14 +1,15 @@
 import fc from 'fast-check'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../tests/any-character.ts'
 import { resolveEndpoint, type EndpointOverrides } from './config.ts'
 import { isHostName, isUserName } from './names.ts'
 import { matchesList, matchesPattern } from './patterns.ts'
-import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 
-const home = scratch()
+const home = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+afterAll(() => rmSync(home, { recursive: true }))
 mkdirSync(join(home, '.ssh'))
 
 function follow(text: string, name: string, over: EndpointOverrides = {}) {

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ok } from '#core/base/result.ts'
@@ -112,4 +112,14 @@ describe('a write that does not end', () => {
     expect(listed).toEqual(['old'])
     expect(readdirSync(folderOf(data)).filter((n) => n.startsWith('INC'))).toEqual([`${id}.json`])
   })
+})
+
+it('exploit: a pipe in the place of a document is not waited for, and is said', () => {
+  const data = tempFolder()
+  mkdirSync(join(data, 'incidents'))
+  execFileSync('mkfifo', [join(data, 'incidents', 'INC-0003.json')])
+  const store = new NotebookStore(data)
+  expect(store.list().map((r) => [r.id, r.fault])).toEqual([['INC-0003', 'it is no plain file']])
+  expect(store.find('INC-0003')).toBeUndefined()
+  expect(store.replace('INC-0003', 'The incident was not changed', (of) => ok(of)).ok).toBe(false)
 })

