@@ -267,11 +267,13 @@ describe.skipIf(noSshd !== '')('clusters from the shell', { timeout: 240_000 }, 
       ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'rules', 'apply', String(id)],
       ...['--target', 'demo', '--canary', '6', '--json'],
     ])
-    await until(async () => (await standing('oss01')).length > 0)
+    let isOver = false
+    void ended.then(() => (isOver = true))
+    await until(async () => isOver || (await standing('oss01')).length > 0)
     lab.kill('oss02')
     const cut = await ended
     await lab.restart('oss02')
-    expect(cut.code).toBe(5)
+    expect(cut.code, cut.stderr).toBe(5)
     expect(json(cut)['nodes']).toMatchObject([
       { host: 'oss01', state: 'done' },
       { host: 'oss02', state: 'not sent' },
