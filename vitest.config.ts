@@ -14,6 +14,7 @@ const ALSO_REAL = [
   'tests/node/live-root-login.test.ts',
   'tests/node/live-combined.test.ts',
   'tests/node/live-cluster.test.ts',
+  'tests/node/live-slow-server.real.test.ts',
   'tests/node/attacks/closed-lid.test.ts',
   'electron/cli/clusters.test.ts',
   'electron/cli/policy/policy.test.ts',
