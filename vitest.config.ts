@@ -15,10 +15,18 @@ const ALSO_REAL = [
   'tests/node/live-combined.real.test.ts',
   'tests/node/live-cluster.real.test.ts',
   'tests/node/attacks/closed-lid.real.test.ts',
+  'tests/node/live-slow-server.real.test.ts',
 ]
 
 /** Of what needs child processes, an SSH server, Slurm or real seconds. */
 const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
+
+/** Other modules stand for some that every other file may have loaded: they have a process of their own. */
+const OTHER_MODULES = [
+  'electron/incidents/bundle/no-canvas.test.ts',
+  'tests/node/electron-main.test.ts',
+  'tests/node/attacks/stolen-secrets.test.ts',
+]
 
 /** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
 const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
@@ -49,7 +57,13 @@ export default defineConfig({
         // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
         isolate: false,
       }),
-      project('node', { include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'], exclude: REAL }),
+      project('node', {
+        include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
+        exclude: [...REAL, ...OTHER_MODULES],
+        // Modules are loaded once for all files of a worker: they keep nothing that another file could find.
+        isolate: false,
+      }),
+      project('other-modules', { include: OTHER_MODULES }),
       {
         plugins: [vue()],
         test: {

@@ -235,7 +235,7 @@ export const runTypecheck = () => runSteps(typecheck)
 export const runChecks = () => runSteps([...checks, lint])
 
 /** What runs in the process of the tests, and one test of each family of real parts. */
-const QUICK = ['core', 'node', 'window', 'smoke'].map((project) => `--project=${project}`)
+const QUICK = ['core', 'node', 'other-modules', 'window', 'smoke'].map((project) => `--project=${project}`)
 
 /** `npm test`. @param {string[]} args handed to vitest */
 export const runTests = (args) => runParts([...QUICK, ...args], lintOfChanges)

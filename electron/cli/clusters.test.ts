@@ -230,11 +230,13 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
       ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'rules', 'apply', String(id)],
       ...['--target', 'demo', '--canary', '2', '--json'],
     ])
-    await until(() => standing('oss01').length > 0)
+    let isOver = false
+    void ended.then(() => (isOver = true))
+    await until(async () => isOver || (await standing('oss01')).length > 0)
     lab.kill('oss02')
     const cut = await ended
     await lab.restart('oss02')
-    expect(cut.code).toBe(5)
+    expect(cut.code, cut.stderr).toBe(5)
     expect(json(cut)['nodes']).toMatchObject([
       { host: 'oss01', state: 'done' },
       { host: 'oss02', state: 'not sent' },

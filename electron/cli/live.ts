@@ -123,11 +123,15 @@ function waitFor(is: () => boolean, waitMs: number): Promise<void> {
 const firstSample = (of: () => Console | undefined, waitMs: number): Promise<void> =>
   waitFor(() => (of()?.monitor.sample ?? 0) > 0, waitMs)
 
+/** Whether nothing is known of a server: its first reading takes longer than a sample waits, and it is not missing yet. */
+const isUnread = (console: Console | undefined, host: string): boolean =>
+  console?.monitor.node(host) !== undefined && !console.monitor.reading(host)
+
 /** A server that is connected and slow is waited for by a command that looks once; one that is not connected is not. */
 const allRead = (of: () => Console | undefined, servers: readonly LiveServer[]): Promise<void> =>
   waitFor(() => {
-    const missing = of()?.monitor.missing
-    return !servers.some((s) => s.isReady && missing?.has(s.host))
+    const console = of()
+    return !servers.some((s) => s.isReady && (console?.monitor.missing.has(s.host) || isUnread(console, s.host)))
   }, SLOW_MS)
 
 async function openEmulator(host: Host): Promise<OpenCluster> {
@@ -191,8 +195,14 @@ export async function openCluster(
     missing: () => {
       const silent = servers.filter((s) => !s.isReady).map((s) => ({ host: s.host, reason: reasonOf(s) }))
       const known = new Set(silent.map((s) => s.host))
-      const unread = [...(live.console?.monitor.missing ?? [])].filter(([h]) => !known.has(h))
-      return [...silent, ...unread.map(([h, { reason }]) => ({ host: h, reason: plain(reason) }))]
+      const gone = [...(live.console?.monitor.missing ?? [])].filter(([h]) => !known.has(h))
+      for (const [h] of gone) known.add(h)
+      const unread = servers.filter((s) => !known.has(s.host) && isUnread(live.console, s.host))
+      return [
+        ...silent,
+        ...gone.map(([h, { reason }]) => ({ host: h, reason: plain(reason) })),
+        ...unread.map(({ host: h }) => ({ host: h, reason: 'it was not read yet' })),
+      ]
     },
     close: () => host.close(),
   })

@@ -132,6 +132,11 @@ export class EnforcementStore implements SharedChain {
     this.chain.confirm()
   }
 
+  /** Whether it can be asked: what still waits for a server when the console ends has nobody to tell. */
+  get isOpen(): boolean {
+    return this.#db.open
+  }
+
   close(): void {
     this.#db.close()
   }

@@ -40,7 +40,7 @@ export const settleMsOf = ({ monitor }: Console): number =>
 
 async function foundOn(node: NodeConnection, { monitor, store }: Console): Promise<FoundTimer[]> {
   const timers = await readTimers(node, ANSWER_MS)
-  if (!timers.ok) return []
+  if (!timers.ok || store?.isOpen === false) return []
   return othersOn(node.host, timers.value, { cluster: monitor.source.cluster, store, session: monitor.session })
 }
 
