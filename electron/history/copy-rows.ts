@@ -27,6 +27,7 @@ const STRETCH_LEAST_MS = 60_000
 /** Rows written between two turns of the event loop. */
 const ROWS_AT_ONCE = 10_000
 
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const quoted = (values: readonly (string | number)[]): string => values.join(', ')
 
 /** Columns that are not copied as they stand, by table and column. */
@@ -38,6 +39,8 @@ interface Rows {
   readonly values: readonly Value[]
   /** Columns of the key: rows are written in its order. */
   readonly order: string
+  /** A column of the key that is redacted: rows are written in the order of what stands for it, which tells nothing of the names. */
+  readonly redacted?: string
   readonly cuts?: Cuts
 }
 
@@ -53,18 +56,21 @@ export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows:
   if (found.length === 0) return 0
   const insert = to.prepare(`INSERT INTO ${table} (${quoted(names)}) VALUES (${quoted(names.map(() => '?'))})`)
   const treated = columns.flatMap(([, treat], i) => (treat === AS_IT_IS ? [] : [{ i, treat }]))
-  to.transaction(() => {
-    for (const row of found) {
-      let isKept = true
-      if (redactor.isOn) {
-        for (const { i, treat } of treated) {
-          const value = treat(row[i] ?? null, redactor)
-          if (value === undefined) isKept = false
-          else if (row[i] !== null) row[i] = value
-        }
-      }
-      if (isKept) insert.run(row)
+  /** @returns false for one that is not copied at all */
+  const redacted = (row: Value[]): boolean => {
+    let isKept = true
+    for (const { i, treat } of treated) {
+      const value = treat(row[i] ?? null, redactor)
+      if (value === undefined) isKept = false
+      else if (row[i] !== null) row[i] = value
     }
+    return isKept
+  }
+  const kept = redactor.isOn ? found.filter(redacted) : found
+  const key = names.findIndex((name) => name === rows.redacted)
+  if (redactor.isOn && key >= 0) kept.sort((a, b) => byText(String(a[key]), String(b[key])))
+  to.transaction(() => {
+    for (const row of kept) insert.run(row)
   })()
   return found.length
 }
@@ -146,6 +152,7 @@ export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
       where: `WHERE cluster = ? AND ${within}`,
       values,
       order: 'cluster, node, at_ms, service, cpt',
+      redacted: 'node',
     })
     const frames = `WHERE cluster = ? AND ${within}`
     copyRows(copy, 'kept_frame', {

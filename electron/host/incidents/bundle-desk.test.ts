@@ -33,6 +33,15 @@ async function exported(input: Partial<ExportInput>): Promise<Extract<ExportEven
   if (last?.kind !== 'done') throw new Error(JSON.stringify(last))
   return last
 }
+/** Hashes of the members by name, as the bundle's own list has them. */
+async function membersOf(name: string): Promise<unknown> {
+  const zip = await openZip(join(bundles, `${name}.zip`))
+  if (!zip.ok) throw new Error(zip.error.why)
+  const bytes = await zip.value.read('manifest.json', 2 ** 30)
+  zip.value.close()
+  if (!bytes.ok) throw new Error(bytes.error.why)
+  return (JSON.parse(bytes.value.toString('utf8')) as { members: unknown }).members
+}
 const refused = (code: string): unknown =>
   expect.objectContaining({ code: 'REFUSED', data: expect.objectContaining({ code }) as unknown })
 
@@ -145,6 +154,7 @@ describe('bundles at the host', () => {
     expect(work()).toHaveLength(1)
     // Exported as it is on screen: the same content, pseudonyms and all.
     const again = await exported({ incident: 'INC-0001', name: 'again' })
+    expect(await membersOf('again')).toEqual(await membersOf('storm'))
     expect(again.content).toBe(opened?.manifest.content)
     await client.history.leave()
     expect((await status()).source.kind).toBe('EMULATED')
