@@ -24,8 +24,13 @@ const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
 /** Other modules stand for some that every other file may have loaded: they have a process of their own. */
 const OTHER_MODULES = [
   'electron/incidents/bundle/no-canvas.test.ts',
+  'tests/node/desktop-shell.test.ts',
   'tests/node/electron-main.test.ts',
+  'tests/node/attacks/app-paths.test.ts',
+  'tests/node/attacks/flooding-page.test.ts',
+  'tests/node/attacks/left-open.test.ts',
   'tests/node/attacks/stolen-secrets.test.ts',
+  'tests/node/attacks/window.test.ts',
 ]
 
 /** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */

@@ -48,17 +48,7 @@ const checks = [
   ...typecheck,
   [
     'format (prettier)',
-    () =>
-      exit(
-        tool('prettier', [
-          '--check',
-          '--log-level=warn',
-          '--cache',
-          '--cache-strategy=content',
-          `--cache-location=${kept('prettier')}`,
-          '.',
-        ]),
-      ),
+    () => exit(tool('prettier', ['--check', '--log-level=warn', '--cache', '--cache-strategy=content', '.'])),
     'beside',
   ],
   [

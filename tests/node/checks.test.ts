@@ -1,4 +1,5 @@
 /** Counts of a run of tests, and what is said of it. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -66,5 +67,19 @@ describe('the counts of a run', () => {
   it('are the last line', () => {
     expect(totals({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
     expect(totals({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped')
+  })
+})
+
+describe('the projects of the tests', () => {
+  it('give a process of its own to every file that puts another module in the place of one', () => {
+    const listed = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
+    const files = ['electron', 'tests'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.test.ts'))
+        .map((name) => `${folder}/${name}`),
+    )
+    const mocking = files.filter((file) => /^\s*vi\.(doM|m)ock\(/m.test(readFileSync(join(root, file), 'utf8')))
+    expect(mocking.length).toBeGreaterThan(5)
+    expect(mocking.filter((file) => !listed.includes(`'${file}'`))).toEqual([])
   })
 })

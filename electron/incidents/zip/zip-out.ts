@@ -107,10 +107,11 @@ class Seal extends Transform {
 /** Times of members: the first that a zip can name, wherever it is written. */
 const TIME = new Date(1980, 0, 1)
 
-function add(zip: ZipFile, member: ZipMember): Promise<WrittenMember> {
+/** @param signal  ends it in the middle: its content is not asked for any more. */
+function add(zip: ZipFile, member: ZipMember, signal: AbortSignal): Promise<WrittenMember> {
   return new Promise((resolve, reject) => {
-    const stream = Readable.from(hashed(member, resolve), { objectMode: false, highWaterMark: PIECE })
-    stream.once('error', reject)
+    const stream = Readable.from(hashed(member, resolve), { objectMode: false, highWaterMark: PIECE, signal })
+    stream.on('error', reject)
     const options = { mtime: TIME, mode: MEMBER_MODE, forceDosTimestamp: true, compressionLevel: member.level ?? 6 }
     zip.addReadStream(stream, member.name, options)
   })
@@ -156,7 +157,7 @@ export async function writeZip(
     const written: WrittenMember[] = []
     const put = async (member: ZipMember): Promise<void> => {
       options.member?.(member.name)
-      written.push(await Promise.race([add(zip, member), broken]))
+      written.push(await Promise.race([add(zip, member, stop.signal), broken]))
     }
     for (const member of members) await put(member)
     for (const made of last) await put(made(written))

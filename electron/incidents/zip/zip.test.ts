@@ -99,20 +99,26 @@ describe('a bundle is written', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('one that is cancelled leaves nothing', async () => {
+  it('one that is cancelled leaves nothing, and its content is not asked for any more', async () => {
     const stop = new AbortController()
+    let isEnded = false
     const endless: ZipMember = {
       name: 'csv/a.csv',
       content: function* () {
-        for (let i = 0; ; i++) {
-          if (i === 20) stop.abort()
-          yield 'x'.repeat(1000)
+        try {
+          for (let i = 0; ; i++) {
+            if (i === 20) stop.abort()
+            yield 'x'.repeat(1000)
+          }
+        } finally {
+          isEnded = true
         }
       },
     }
     const r = await writeZip(file, [endless], [manifest], { signal: stop.signal })
     expect(r).toMatchObject({ ok: false, error: { code: 'BUNDLE_CANCELLED' } })
     expect(readdirSync(folder)).toEqual([])
+    await expect.poll(() => isEnded).toBe(true)
   })
 })
 
