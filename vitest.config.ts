@@ -95,16 +95,16 @@ export default defineConfig({
         sequence: { groupOrder: 2 },
       }),
       project('e2e', {
-        include: ['tests/e2e/**/*.test.ts', ...ALONE],
-        fileParallelism: false,
+        include: ['tests/e2e/**/*.test.ts'],
         sequence: { groupOrder: 3 },
       }),
+      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 4 } }),
       project('servers', {
         env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
         include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
-        fileParallelism: false,
-        // Real timers of real servers: with the machine to themselves.
-        sequence: { groupOrder: 4 },
+        // They wait for real timers most of the time.
+        maxWorkers: 3,
+        sequence: { groupOrder: 2 },
       }),
     ],
   },

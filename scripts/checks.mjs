@@ -187,8 +187,8 @@ export const totals = ({ passed, failed, skipped }) =>
  */
 export async function runSteps(steps) {
   const sum = { passed: 0, failed: 0, skipped: 0 }
-  /** @type {string[]} */
-  const bad = []
+  /** @type {Set<Step>} */
+  const bad = new Set()
   /** @param {Step} step */
   const take = async (step) => {
     const [name, run] = step
@@ -203,7 +203,7 @@ export async function runSteps(steps) {
     sum.passed += tally.passed
     sum.failed += tally.failed
     sum.skipped += tally.skipped
-    if (tally.failed > 0) bad.push(name)
+    if (tally.failed > 0) bad.add(step)
     say(`${place} ${tally.failed > 0 ? 'FAILED' : 'passed'} (${took()})`)
   }
   const lane = async (/** @type {Step[]} */ some) => {
@@ -213,7 +213,8 @@ export async function runSteps(steps) {
   if (availableParallelism() > 1) {
     await Promise.all([lane(steps.filter((step) => !beside.includes(step))), lane(beside)])
   } else await lane(steps)
-  if (bad.length > 0) say(`failed: ${bad.join(', ')}`)
+  const names = steps.filter((step) => bad.has(step)).map(([name]) => name)
+  if (names.length > 0) say(`failed: ${names.join(', ')}`)
   process.stdout.write(`${totals(sum)}\n`)
   return sum.failed > 0 ? 1 : 0
 }

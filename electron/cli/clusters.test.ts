@@ -232,7 +232,7 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
     ])
     let isOver = false
     void ended.then(() => (isOver = true))
-    await until(async () => isOver || (await standing('oss01')).length > 0)
+    await until(() => isOver || standing('oss01').length > 0)
     lab.kill('oss02')
     const cut = await ended
     await lab.restart('oss02')
