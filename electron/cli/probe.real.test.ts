@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ended } from '#tests/kits/cli/in-process.ts'
+import { devices, params } from '#tests/kits/cli/probed-server.ts'
 import { sluiceProcess } from '#tests/kits/cli/process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { startStandIn, type StandIn } from '#tests/kits/electron/cluster/stand-in.ts'
@@ -11,23 +12,6 @@ import { fingerprint, me, noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 const home = tempFolder()
 const sluice = (...args: readonly string[]): Promise<Ended> =>
   sluiceProcess(['probe', ...args], { HOME: home, SSH_AUTH_SOCK: '' })
-
-const devices =
-  '  2 UP ost OSS OSS_uuid 2\n  3 UP obdfilter testfs-OST0000 testfs-OST0000_UUID 6\n  4 UP mgs MGS MGS 4\n'
-const policies =
-  '\nregular_requests:\n  - name: fifo\n    state: started\n    fallback: yes\n    queued: 0\n    active: 0\n\n' +
-  '  - name: tbf jobid\n    state: started\n    fallback: no\n    queued: 3\n    active: 1\n\n'
-const params = {
-  version: 'version=2.15.8\n',
-  jobid_var: 'jobid_var=SLURM_JOB_ID\n',
-  jobid_name: 'jobid_name=%j\n',
-  cpu_partition_table: 'cpu_partition_table=0\t: 0 1\n',
-  'ost.OSS.ost_io.nrs_policies': `ost.OSS.ost_io.nrs_policies=\n${policies}`,
-  'ost.OSS.ost_io.nrs_tbf_rule':
-    'ost.OSS.ost_io.nrs_tbf_rule=\nregular_requests:\nCPT 0:\nsl_a {4690.*} 50, ref 1\ndefault {*} 10000, ref 0\n',
-  'obdfilter.*.job_stats': `obdfilter.testfs-OST0000.job_stats=\njob_stats:\n${'x'.repeat(3000)}\n`,
-  'mgs.MGS.live.*': 'mgs.MGS.live.testfs=\nfsname: testfs\nflags: 0x20     gen: 15\ntestfs-OST0000\ntestfs-OST0001\n',
-}
 
 describe.skipIf(noSshd !== '')('sluice probe', () => {
   let server: StandIn
@@ -52,8 +36,14 @@ describe.skipIf(noSshd !== '')('sluice probe', () => {
     expect(JSON.parse(lines[0] as string)).toMatchObject({
       ok: true,
       host_key: { type: 'ssh-ed25519', fingerprint: fingerprint(server.sshd.hostKeys[0] as string) },
-      ...{ strict_kex: true, channel: 'framed', hostname: 'oss01', version: '2.15.8', roles: ['mgs', 'oss'] },
-      ...{ targets: ['testfs-OST0000'], expected_targets: ['testfs-OST0000', 'testfs-OST0001'], cpts: 1 },
+      strict_kex: true,
+      channel: 'framed',
+      hostname: 'oss01',
+      version: '2.15.8',
+      roles: ['mgs', 'oss'],
+      targets: ['testfs-OST0000'],
+      expected_targets: ['testfs-OST0000', 'testfs-OST0001'],
+      cpts: 1,
       services: [
         {
           service: 'ost_io',
