@@ -8,6 +8,7 @@ import { twoServers } from '#tests/kits/cli/emulated-servers.ts'
 import type { Ended } from '#tests/kits/cli/in-process.ts'
 import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
+import { errorOf, json, jsonLines } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
@@ -25,14 +26,6 @@ function start(args: readonly string[]): RunningProcess {
 const sluice = (...args: string[]): Promise<Ended> =>
   start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
 const bare = (...args: string[]): Promise<Ended> => start(args).ended
-
-const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
-const jsonLines = (text: string): Record<string, unknown>[] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((l) => JSON.parse(l) as Record<string, unknown>)
-const errorOf = (e: Ended): Record<string, unknown> => json(e)['error'] as never
 
 function file(text: string): string {
   const path = join(tempFolder(), 'file.yaml')

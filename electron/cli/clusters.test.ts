@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emulatedServers, otherKey, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
 import { startHere, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
+import { errorOf, json, jsonLines } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
@@ -19,14 +20,6 @@ const start = (args: readonly string[]): RunningHere =>
 const sluice = (...args: string[]): Promise<Ended> =>
   start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
 const bare = (...args: string[]): Promise<Ended> => start(args).ended
-
-const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
-const jsonLines = (text: string): Record<string, unknown>[] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((l) => JSON.parse(l) as Record<string, unknown>)
-const errorOf = (e: Ended): Record<string, unknown> => json(e)['error'] as never
 
 function file(text: string): string {
   const path = join(tempFolder(), 'file.yaml')

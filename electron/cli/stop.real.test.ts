@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
 import { twoServers } from '#tests/kits/cli/emulated-servers.ts'
-import type { Ended } from '#tests/kits/cli/in-process.ts'
 import { startLab, type Lab } from '../../tests/lab/lab.ts'
+import { auditTexts, json } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { EnforcementStore, storeFile } from '../enforce/store.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 
 let lab: Lab
@@ -19,7 +18,6 @@ function start(data: string, ...args: string[]): RunningProcess {
 }
 const control = (data: string, ...more: string[]): RunningProcess =>
   start(data, 'control', 'demo', '--controller', 'static', '--mode', 'enforce', '--target', 'demo', '--json', ...more)
-const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
 
 const HOSTS = ['oss01', 'oss02']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -39,15 +37,6 @@ async function left(): Promise<string[]> {
 }
 async function until(is: () => Promise<boolean>): Promise<void> {
   while (!(await is())) await pause(100)
-}
-const audit = (data: string): string[] => {
-  const store = EnforcementStore.openForReading(storeFile(data))
-  if (!store.ok) throw new Error(store.error.why)
-  const { last } = store.value.chain
-  const texts = store.value.chain.read(1, last?.number ?? 0).map((r) => r.text)
-  expect(store.value.verify().bad).toBeUndefined()
-  store.value.close()
-  return texts
 }
 
 describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 }, () => {
@@ -74,7 +63,7 @@ describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 
     expect(ended.code).not.toBe(0)
     expect(ended.stderr).toMatch(/stopped it at \d{4}-.*\(process \d+\)/)
     expect(json(ended)).toMatchObject({ error: { code: 'STOPPED' } })
-    expect(audit(data).some((t) => /^mode observe: .* stopped it at/.test(t))).toBe(true)
+    expect(auditTexts(data).some((t) => /^mode observe: .* stopped it at/.test(t))).toBe(true)
   })
 
   it('a controller that gets no lease leaves nothing behind and ends with a code that is not 0; Ctrl-C ends it at once', async () => {

@@ -1,9 +1,9 @@
 /** Consoles beside each other, of data folders of their own: one enforces, another stops it or takes over. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emulatedServers, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
-import { startHere, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
+import { startHere, type RunningHere } from '#tests/kits/cli/in-process.ts'
+import { auditTexts, json } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
 /** From sample to sample, and of a controller from period to period. */
 const PERIOD_MS = 500
@@ -16,7 +16,6 @@ const start = (data: string, ...args: string[]): RunningHere =>
   })
 const control = (data: string, ...more: string[]): RunningHere =>
   start(data, 'control', 'demo', '--controller', 'static', '--mode', 'enforce', '--target', 'demo', '--json', ...more)
-const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
 
 const HOSTS = ['oss01', 'oss02']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -37,15 +36,6 @@ async function nothingComesBack(): Promise<void> {
 }
 async function until(is: () => boolean): Promise<void> {
   while (!is()) await pause(20)
-}
-const audit = (data: string): string[] => {
-  const store = EnforcementStore.openForReading(storeFile(data))
-  if (!store.ok) throw new Error(store.error.why)
-  const { last } = store.value.chain
-  const texts = store.value.chain.read(1, last?.number ?? 0).map((r) => r.text)
-  expect(store.value.verify().bad).toBeUndefined()
-  store.value.close()
-  return texts
 }
 
 describe('while one console enforces', { timeout: 120_000 }, () => {
@@ -87,7 +77,7 @@ describe('while one console enforces', { timeout: 120_000 }, () => {
     b.signal('SIGTERM')
     expect(await b.ended).toMatchObject({ code: 0, stderr: '' })
     expect(left()).toEqual([])
-    expect(audit(first).some((t) => /^mode observe: .* took over/.test(t))).toBe(true)
-    expect(audit(second).some((t) => /^take over from /.test(t))).toBe(true)
+    expect(auditTexts(first).some((t) => /^mode observe: .* took over/.test(t))).toBe(true)
+    expect(auditTexts(second).some((t) => /^take over from /.test(t))).toBe(true)
   })
 })

@@ -1,57 +1,12 @@
 /** One change of policies against real OpenSSH servers behind which the emulator plays servers of the release that takes a way over fifo. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLab, type Lab } from '../../../tests/lab/lab.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
-
-const POLICIES = 'ost.OSS.ost_io.nrs_policies'
-const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
-const SERVERS = ['oss01', 'oss02'] as const
-
-interface Shown {
-  readonly id: string
-  readonly nodes: readonly { host: string; commands: string[]; inverse: string[]; lost: { other: string[] } }[]
-  readonly lints: readonly { code: string; level: string; text: string }[]
-  readonly ceilings: readonly object[]
-  readonly blast: { servers: number; queued: number }
-  readonly refused?: { code: string; message: string }
-}
-
-const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
-const errorOf = (e: Ended): Record<string, unknown> => json(e)['error'] as never
-
-/** Servers of a release, under a job that always has RPCs waiting. */
-function scenarioOf(version: string): string {
-  const text = JSON.stringify({
-    title: 'Two servers',
-    cluster: 'small',
-    policy: 'fifo',
-    clients: { count: 4 },
-    oss: [1, 2].map((n) => ({
-      name: `oss0${n}`,
-      version,
-      osts: [{ name: `small-OST000${n}`, disk: { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 } }],
-    })),
-    control: { max_rate: 200, period_ms: 500 },
-    jobs: [
-      {
-        id: '1.hog.u1',
-        clients: [1],
-        processes: 8,
-        op: 'write',
-        size_kib: 64,
-        pattern: { kind: 'continuous' },
-      },
-    ],
-  })
-  const path = join(tempFolder(), 'scenario.yaml')
-  writeFileSync(path, text)
-  return path
-}
+import { errorOf, json } from '#tests/kits/cli/printed.ts'
+import { POLICIES, RULES, scenarioOf, SERVERS, type Shown } from '#tests/kits/cli/policies.ts'
 
 describe.skipIf(noSshd !== '').each(['2.15.8'])(
   'policies from the shell, on Lustre %s',
