@@ -22,7 +22,7 @@ const control = (data: string, ...more: string[]): RunningProcess =>
 const HOSTS = ['oss01', 'oss02']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const isRuling = async (): Promise<boolean> => /^st_/m.test(await lab.rules('oss01'))
-/** Rules and timers of ours on all servers. */
+/** Rules and expiry timers of Sluice on all servers. */
 async function left(): Promise<string[]> {
   const found = await Promise.all(
     HOSTS.map(async (h) => {

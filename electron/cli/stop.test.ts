@@ -20,7 +20,7 @@ const control = (data: string, ...more: string[]): RunningHere =>
 const HOSTS = ['oss01', 'oss02']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const isRuling = (): boolean => /^st_/m.test(lab.rules('oss01'))
-/** Rules and timers of ours on all servers. */
+/** Rules and expiry timers of Sluice on all servers. */
 const left = (): string[] =>
   HOSTS.flatMap((h) => [
     ...(lab.rules(h).match(/^(?:st|ab|pd|sl)_\S+/gm) ?? []),

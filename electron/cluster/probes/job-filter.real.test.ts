@@ -96,7 +96,7 @@ class Server {
 const facts = (deltas: readonly JobDelta[] | undefined) =>
   deltas?.map((d) => ({ ...d, ops: [...d.ops] })).sort((a, b) => (a.jobId < b.jobId ? -1 : a.jobId > b.jobId ? 1 : 0))
 
-/** Ids as any user can make them: 1 to 31 bytes. */
+/** Job ids that a user may set: 1 to 31 bytes. */
 const bytes = fc
   .array(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 31 })
   .map((b) => String.fromCharCode(...b))
