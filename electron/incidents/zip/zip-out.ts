@@ -117,6 +117,14 @@ function add(zip: ZipFile, member: ZipMember, signal: AbortSignal): Promise<Writ
   })
 }
 
+function closed(stream: Writable): Promise<void> {
+  if (stream.closed) return Promise.resolve()
+  return new Promise((resolve) => {
+    stream.once('close', resolve)
+    stream.destroy()
+  })
+}
+
 const SPACE = 'Free space where bundles are kept, or choose a shorter stretch.'
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 /** Space helps where the disk is full alone. */
@@ -141,13 +149,12 @@ export async function writeZip(
   const seal = new Seal()
   const stop = new AbortController()
   const cancel = (): void => stop.abort()
-  let isMade = false
+  let out: Writable | undefined
   try {
     signal?.throwIfAborted()
     signal?.addEventListener('abort', cancel, { once: true })
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    isMade = true
-    const out = options.sink?.(part) ?? createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
+    out = options.sink?.(part) ?? createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
     const done = pipeline(zip.outputStream as Readable, seal, out, { signal: stop.signal })
     const broken = new Promise<never>((_, reject) => {
       done.catch(reject)
@@ -179,6 +186,10 @@ export async function writeZip(
     })
   } finally {
     signal?.removeEventListener('abort', cancel)
-    if (isMade) rmSync(part, { force: true })
+    if (out !== undefined) {
+      // A file that is removed while it is being opened would come into being afterwards.
+      await closed(out)
+      rmSync(part, { force: true })
+    }
   }
 }

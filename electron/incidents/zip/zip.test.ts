@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, writeFileSync, rmSync } from 'node:fs'
+import fs, { readdirSync, readFileSync, statSync, writeFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import fc from 'fast-check'
@@ -119,6 +119,20 @@ describe('a bundle is written', () => {
     expect(r).toMatchObject({ ok: false, error: { code: 'BUNDLE_CANCELLED' } })
     expect(readdirSync(folder)).toEqual([])
     await expect.poll(() => isEnded).toBe(true)
+  })
+
+  it('one that is cancelled while its file is still being opened leaves nothing', async () => {
+    const stop = new AbortController()
+    const open: typeof fs.open = ((path: string, flags: string, mode: number, done: Parameters<typeof fs.open>[3]) =>
+      void setTimeout(() => fs.open(path, flags, mode, done), 200)) as typeof fs.open
+    const r = await writeZip(file, [member('csv/a.csv', 'x')], [manifest], {
+      signal: stop.signal,
+      sink: (part) => fs.createWriteStream(part, { flags: 'wx', fs: { ...fs, open } }),
+      member: () => stop.abort(),
+    })
+    expect(r).toMatchObject({ ok: false, error: { code: 'BUNDLE_CANCELLED' } })
+    await new Promise((later) => setTimeout(later, 300))
+    expect(fs.readdirSync(folder)).toEqual([])
   })
 })
 
