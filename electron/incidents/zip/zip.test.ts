@@ -123,8 +123,8 @@ describe('a bundle is written', () => {
 
   it('one that is cancelled while its file is still being opened leaves nothing', async () => {
     const stop = new AbortController()
-    const open: typeof fs.open = ((path: string, flags: string, mode: number, done: Parameters<typeof fs.open>[3]) =>
-      void setTimeout(() => fs.open(path, flags, mode, done), 200)) as typeof fs.open
+    const open = (path: string, flags: string, mode: number, done: (e: Error | null, fd: number) => void): void =>
+      void setTimeout(() => fs.open(path, flags, mode, done), 200)
     const r = await writeZip(file, [member('csv/a.csv', 'x')], [manifest], {
       signal: stop.signal,
       sink: (part) => fs.createWriteStream(part, { flags: 'wx', fs: { ...fs, open } }),
