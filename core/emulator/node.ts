@@ -100,6 +100,7 @@ export class EmulatedNode {
           lustre: this.#options.lustre,
           programs: { ...this.#options.programs, ...systemd },
           runAsRoot: (words) => this.run(words),
+          hasUnitFile: (path) => this.#timers.hasFile(path),
         },
         user,
       )

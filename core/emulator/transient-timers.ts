@@ -157,6 +157,12 @@ export class TransientTimers {
     return exitWith(0, order.isQuiet ? '' : said)
   }
 
+  /** Whether a path is that of a pending timer's unit file: systemd keeps one until the timer is stopped or has fired. */
+  hasFile(path: string): boolean {
+    const [, unit] = /^\/run\/systemd\/transient\/([^/]+)\.timer$/.exec(path) ?? []
+    return unit !== undefined && this.#timers.has(unit)
+  }
+
   /** Takes a timer away; false where there is none. */
   stop(unit: string): boolean {
     return this.#timers.delete(unit)

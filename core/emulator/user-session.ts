@@ -17,8 +17,8 @@ import { systemTools, uptime, type NodeClock } from './system-tools.ts'
 
 const LCTL = '/usr/sbin/lctl'
 /** What a shell has in itself; some of them are programs as well. */
-const BUILTINS = 'cd command echo eval exit false kill printf true'.split(' ')
-const ALSO_PROGRAMS = 'echo false kill printf true'.split(' ')
+const BUILTINS = 'cd command echo eval exit false kill printf test true'.split(' ')
+const ALSO_PROGRAMS = 'echo false kill printf test true'.split(' ')
 /** Of a node without Lustre, which tells nothing of its processors. */
 const PROCESSORS = 8
 
@@ -29,6 +29,8 @@ export interface SessionNode {
   readonly lustre: LustreSide | undefined
   readonly programs: Readonly<Record<string, Program>>
   readonly runAsRoot: (words: readonly string[]) => ExecResult
+  /** Whether systemd keeps a file of that path. */
+  readonly hasUnitFile: (path: string) => boolean
 }
 
 export class UserSession {
@@ -105,6 +107,7 @@ export class UserSession {
       ...Object.fromEntries(tools),
       ...systemTools({ hostname, clock, processors: () => this.#processors }, this.#user),
       command: (args, stdin) => this.#command(args, stdin),
+      test: (args) => this.#test(args),
       sudo: (args) => sudo(args, this.#user, { hostname, runAsRoot, pathOf: (name) => this.#rootsPath(name) }),
       sh: (args) =>
         args[0] === '-c' && args.length === 2
@@ -136,6 +139,13 @@ export class UserSession {
     if (BUILTINS.includes(name)) return done(`${name}\n`)
     const path = this.pathOf(name)
     return path === undefined ? exitWith(1, '') : done(`${path}\n`)
+  }
+
+  /** `test -e FILE`. */
+  #test([operator, path = '', ...rest]: readonly string[]): ExecResult {
+    if (operator !== '-e' || rest.length > 0) return exitWith(2, 'test: only -e FILE is known to this emulated shell\n')
+    const isThere = this.#node.hasUnitFile(path) || this.#read(path).ok || this.#files?.at(path) !== undefined
+    return exitWith(isThere ? 0 : 1, '')
   }
 
   /** A command takes no time, so it is never cut short. */

@@ -522,7 +522,10 @@ export class ControlLoop {
 
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
-    const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, { may: this.may })
+    const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
+      may: this.may,
+      timerFile: this.#leases.get(node.host)?.state?.file,
+    })
     if (applied.late) this.#underWay.add(node.host, applied.late)
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
     return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead

@@ -284,7 +284,11 @@ export class MetadataWriter {
       const atMs = this.#nowMs()
       const done = await this.#guard(node.host, async () => {
         const { may } = this.#options
-        const applied = await applyPlan(node, left, this.#audit, atMs, { parameter: SERVICES[service].rules, may })
+        const applied = await applyPlan(node, left, this.#audit, atMs, {
+          parameter: SERVICES[service].rules,
+          may,
+          timerFile: this.#leases.get(node.host)?.state?.file,
+        })
         if (applied.late) this.#underWay.add(node.host, applied.late)
         const { state, detail } = applied
         this.#outcomes.set(placeOf(node.host, service), { plan: plans[service], atMs, state, detail })

@@ -1,4 +1,5 @@
 /** Lines of the console that are more than simple commands, each with its maker. New makers add their shape to the list below. */
+import { readUnderTimer, underTimer } from '../enforce/expiry.ts'
 import { readTimerCommand, timerCommandText } from '../enforce/expiry-match.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { HELPER_PATH } from './discovery/sudo-scope.ts'
@@ -49,4 +50,21 @@ const padllPolicies: CompoundShape = {
   },
 }
 
-export const COMPOUND_SHAPES: readonly CompoundShape[] = [expiryTimer, filteredReading, constants, padllPolicies]
+/** `test -e FILE-OF-A-TIMER && lctl set_param ...`: whoever is logged in may look whether the file is there. */
+const ruleUnderTimer: CompoundShape = {
+  name: 'a rule that is written while its timer waits',
+  rewrite(line, _access, simple) {
+    const read = readUnderTimer(line)
+    if (!read?.command.startsWith('lctl set_param ')) return undefined
+    const command = simple(read.command)
+    return command === undefined || command.includes('; ') ? undefined : underTimer(read.file, command)
+  },
+}
+
+export const COMPOUND_SHAPES: readonly CompoundShape[] = [
+  expiryTimer,
+  ruleUnderTimer,
+  filteredReading,
+  constants,
+  padllPolicies,
+]

@@ -1,6 +1,7 @@
 /** One command to one server, with the time that it has. */
 import { formatTimeout } from '#core/base/figure-text.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
+import { readUnderTimer } from './expiry.ts'
 
 /**
  * done: exit 0. refused: the server said no. lost: the line broke before the answer. late: no answer in time; it may still
@@ -11,6 +12,9 @@ export type Answer =
   | { readonly kind: 'refused' | 'lost'; readonly why: string }
   | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
 
+const silent = (command: string, code: number): string =>
+  readUnderTimer(command) ? 'not carried out: the timer that would stop the rule is gone' : `exit ${code}`
+
 /** @param ms  wall time for the answer. */
 export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
@@ -20,7 +24,7 @@ export async function ask(node: NodeConnection, command: string, ms: number): Pr
       const said = r.stderr.trim().split('\n').at(-1) ?? ''
       return r.code === 0
         ? { kind: 'done', stdout: r.stdout }
-        : { kind: 'refused', why: said === '' ? `exit ${r.code}` : said }
+        : { kind: 'refused', why: said === '' ? silent(command, r.code) : said }
     } catch (e) {
       const why = e instanceof Error && e.message !== '' ? `: ${e.message}` : ''
       return { kind: 'lost', why: `the server did not answer${why}` }

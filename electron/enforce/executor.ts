@@ -12,6 +12,7 @@ import { detach } from '../cluster/detach.ts'
 import { SERVICES } from '../cluster/service.ts'
 import { ask } from './ask.ts'
 import type { Audit } from './audit.ts'
+import { underTimer } from './expiry.ts'
 
 export interface Applied {
   /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */
@@ -33,6 +34,8 @@ export interface ApplyOptions {
   readonly parameter?: string
   /** Why nothing may be made or tightened now; asked before each such command. Rules are stopped whatever it says. */
   readonly may?: (() => string | undefined) | undefined
+  /** File of the timer that covers the rules: what makes or tightens one is carried out only while the timer waits. */
+  readonly timerFile?: string | undefined
   readonly answerMs?: number
 }
 
@@ -50,11 +53,14 @@ export async function applyPlan(
   plan: Plan,
   audit: Audit,
   nowMs: number,
-  { parameter = SERVICES.ost_io.rules, may, answerMs = ANSWER_MS }: ApplyOptions = {},
+  { parameter = SERVICES.ost_io.rules, may, timerFile, answerMs = ANSWER_MS }: ApplyOptions = {},
 ): Promise<Applied> {
   const complaints: string[] = []
   let late: Promise<unknown> | undefined
-  const commands = plan.commands.map((c) => setParamCommand(parameter, c.value))
+  const commands = plan.commands.map((c) => {
+    const command = setParamCommand(parameter, c.value)
+    return c.verb === 'stop' || timerFile === undefined ? command : underTimer(timerFile, command)
+  })
   audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
   for (const [i, c] of plan.commands.entries()) {
     const refused = c.verb === 'stop' ? undefined : may?.()

@@ -18,6 +18,9 @@ export function makeSystemdTimer({ unit, seconds, stops }: TimerSpec, lctl: stri
   return `systemd-run --on-active=${seconds}s --timer-property=AccuracySec=1s --unit=${unit} --collect ${run}`
 }
 
+/** The file that systemd (230 and later) keeps of a transient timer: it goes when the timer is stopped or has fired. */
+export const systemdTimerFile = (unit: string): string => `/run/systemd/transient/${unit}.timer`
+
 export const endSystemdTimer = (unit: string): string => `systemctl stop ${unit}.timer`
 
 /**

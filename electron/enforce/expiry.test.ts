@@ -178,6 +178,7 @@ ExecStart={ path=/usr/bin/sh ; argv[]=/usr/bin/sh -c lctl set_param ${OST}='reg 
         stops: [{ parameter: OST, queue: 'reg', name: 'hog' }],
         leftS: expect.closeTo(84.25, 5) as number,
         isOwn: true,
+        file: '/run/systemd/transient/sluice-a.timer',
       },
       {
         unit: 'sluice-b',
@@ -187,6 +188,7 @@ ExecStart={ path=/usr/bin/sh ; argv[]=/usr/bin/sh -c lctl set_param ${OST}='reg 
         ],
         leftS: undefined,
         isOwn: true,
+        file: '/run/systemd/transient/sluice-b.timer',
       },
     ])
   })

@@ -17,6 +17,7 @@ import {
   LIST_SYSTEMD_TIMERS,
   makeSystemdTimer,
   readSystemdTimers,
+  systemdTimerFile,
 } from './expiry-systemd.ts'
 
 /** A timer as a server lists it. */
@@ -29,6 +30,8 @@ export interface FoundTimer {
   readonly pid?: number | undefined
   /** false: a process of another login, which proves nothing and cannot be ended. */
   readonly isOwn: boolean
+  /** A path that is there as long as the timer waits; undefined where the server has none. */
+  readonly file?: string | undefined
 }
 
 /** How commands that need root are called inside a detached shell, which no later step can put a `sudo` before. */
@@ -74,6 +77,25 @@ export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootWords 
   if (kind === 'helper') return ok(`sluice-rule expire ${t.seconds} ${t.unit} ${t.stops.map(plainArguments).join(' ')}`)
   return noTimers()
 }
+
+/** A path as one of a waiting timer; whatever else may come in is none. */
+const TIMER_FILE = /^(?:\/run\/systemd\/transient\/sluice-[A-Za-z0-9_-]{1,56}\.timer|\/proc\/[1-9]\d{0,9})$/
+
+/**
+ * A command that the server carries out only while the timer waits. What was on its way when its console was killed or lost its
+ * connection would arrive after the timer has fired or was ended otherwise, and leave a rule that nothing stops.
+ */
+export const underTimer = (file: string, command: string): string => `test -e ${file} && ${command}`
+
+/** Reads what `underTimer` makes; undefined for any other text. */
+export function readUnderTimer(text: string): { readonly file: string; readonly command: string } | undefined {
+  const [, file, command] = /^test -e (\S+) && (.*)$/s.exec(text) ?? []
+  return file !== undefined && command !== undefined && TIMER_FILE.test(file) ? { file, command } : undefined
+}
+
+/** The file of a timer that is yet to be made, where its name tells it. */
+export const fileOfTimer = (kind: TimerKind, unit: string): string | undefined =>
+  kind === 'systemd' && isUnit(unit) ? systemdTimerFile(unit) : undefined
 
 /** The command that ends a timer; exit 5 where there is none. Failures: those of making one. */
 export function endTimerCommand(kind: TimerKind, unit: string): Result<string> {
@@ -136,13 +158,13 @@ export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
     for (const { unit, at, command } of readSystemdTimers(stdout)) {
       const words = helperStops(command)
       const stops = words === undefined ? stopsOfCommand(command) : (stopsOfWords(words) ?? [])
-      add({ unit, stops, leftS: left(at), isOwn: true })
+      add({ unit, stops, leftS: left(at), isOwn: true, file: systemdTimerFile(unit) })
     }
   }
   if (kind === 'shell') {
     for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
       const stops = stopsOfWords(rest)
-      if (stops) add({ unit, stops, leftS: left(at), pid, isOwn })
+      if (stops) add({ unit, stops, leftS: left(at), pid, isOwn, file: `/proc/${pid}` })
     }
   } else if (kind === 'helper') {
     // Of a server without systemd, where the helper keeps the time itself.

@@ -34,6 +34,8 @@ export interface LeaseState {
   readonly createdNs: number
   /** The timer fires then or a little later: it is counted from before it was asked for. */
   readonly expiresNs: number
+  /** A path on the server that is there as long as the timer waits; undefined where there is none, or before it was seen. */
+  readonly file?: string | undefined
 }
 
 /** Where leases are noted for other processes. */
@@ -281,7 +283,7 @@ export class Lease {
       if (this.#state) this.#strays.set(this.#state.unit, { ...this.#state, names: this.#covered })
       this.#strays.delete(unit)
       const { names, ...state } = stray
-      this.#state = state
+      this.#state = { ...state, file: found.file }
       this.#covered = names
     }
     // Somebody has ended it: then nothing covers the rules.

@@ -4,7 +4,7 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { TimerKind } from '../cluster/connection.ts'
 import type { Service } from '../cluster/service.ts'
-import { endTimerCommand, makeTimerCommand } from './expiry.ts'
+import { endTimerCommand, fileOfTimer, makeTimerCommand, underTimer } from './expiry.ts'
 import { stopOf, type TimerSpec } from './expiry-spec.ts'
 
 /** A timer that stops one rule: on the server, or in the console where a server can keep none. */
@@ -63,11 +63,20 @@ export function endingOf(unit: string, keeps: TimerKind): string | undefined {
   return ended.ok ? ended.value : undefined
 }
 
+/** The literal commands that write the rules, each start under its timer where the server can tell whether that waits. */
+export const ruleCommandsOf = (service: Service, { plan, timers, keeps }: ServerChange): string[] =>
+  plan.commands.map(({ verb, rule, value }) => {
+    const command = setParamCommand(service.rules, value)
+    const timer = verb === 'start' ? timers.find((t) => t.rule === rule) : undefined
+    const file = timer && fileOfTimer(keeps, timer.unit)
+    return file === undefined ? command : underTimer(file, command)
+  })
+
 /** The literal commands of one server, in the order in which they are sent. */
-export const commandsOf = (service: Service, { plan, timers, endTimers, keeps }: ServerChange): string[] => [
-  ...timers.flatMap((t) => makingOf(service, t, keeps) ?? []),
-  ...plan.commands.map(({ value }) => setParamCommand(service.rules, value)),
-  ...endTimers.flatMap((unit) => endingOf(unit, keeps) ?? []),
+export const commandsOf = (service: Service, change: ServerChange): string[] => [
+  ...change.timers.flatMap((t) => makingOf(service, t, change.keeps) ?? []),
+  ...ruleCommandsOf(service, change),
+  ...change.endTimers.flatMap((unit) => endingOf(unit, change.keeps) ?? []),
 ]
 
 /** The literal commands that undo a change, in order. */

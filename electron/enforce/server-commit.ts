@@ -22,6 +22,7 @@ import {
   commandsOf,
   endingOf,
   makingOf,
+  ruleCommandsOf,
   specOf,
   type EndState,
   type ServerChange,
@@ -37,6 +38,7 @@ export class ServerCommit implements ServerSender {
   readonly #service: Service
   readonly #parts: SendingParts
   readonly #values: readonly string[]
+  readonly #commands: readonly string[]
   /** Rule commands that the server took, or may have taken. */
   #taken = 0
   /** Commands that were still under way when their time was up. */
@@ -51,6 +53,7 @@ export class ServerCommit implements ServerSender {
     this.change = change
     this.#parts = parts
     this.#values = change.plan.commands.map((c) => c.value)
+    this.#commands = ruleCommandsOf(service, change)
   }
 
   #end(state: EndState, detail: string): ServerEnd {
@@ -96,13 +99,13 @@ export class ServerCommit implements ServerSender {
     const noTimer = await this.#makeTimers()
     if (noTimer !== undefined) return this.rollBack(noTimer)
     const { step } = this.#parts
-    for (const [i, value] of this.#values.entries()) {
+    for (const [i, command] of this.#commands.entries()) {
       const stopped = this.#parts.stop()
       if (stopped !== undefined) return this.rollBack(stopped)
       step('sending', i)
       this.#sent = true
       this.#taken = i + 1
-      const answer = await this.#ask(setParamCommand(this.#service.rules, value))
+      const answer = await this.#ask(command)
       if (answer.kind === 'done') continue
       if (answer.kind === 'refused') {
         this.#taken = i

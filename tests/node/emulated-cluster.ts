@@ -8,6 +8,7 @@ import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
+import { readUnderTimer } from '#electron/enforce/expiry.ts'
 import type { LeaseKeeper } from '#electron/enforce/lease.ts'
 import type { StopRecords } from '#electron/enforce/store-stops.ts'
 import { History } from '#electron/history/history.ts'
@@ -142,8 +143,11 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     audit,
     sent,
     records,
-    /** Commands sent so far that write a parameter. */
-    writes: (): Sent[] => sent.filter((s) => s.command.startsWith('lctl set_param')),
+    /** Commands sent so far that write a parameter, without the look at the timer before each. */
+    writes: (): Sent[] =>
+      sent
+        .map((s) => ({ ...s, command: readUnderTimer(s.command)?.command ?? s.command }))
+        .filter((s) => s.command.startsWith('lctl set_param')),
     /** Runs to a virtual second; `each` is called after every sample. */
     run: (toSecond: number, each?: (atNs: number) => void): Promise<void> =>
       source.runTo(toSecond * NS_PER_S, async (atNs) => {
