@@ -101,6 +101,7 @@ export class EmulatedNode {
           programs: { ...this.#options.programs, ...systemd },
           runAsRoot: (words) => this.run(words),
           hasUnitFile: (path) => this.#timers.hasFile(path),
+          hasTimer: (prefix) => [...this.#timers.pending.keys()].some((unit) => unit.startsWith(prefix)),
         },
         user,
       )

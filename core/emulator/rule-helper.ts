@@ -19,6 +19,8 @@ const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
 
 export interface RuleHelperSite {
   readonly setParam: (name: string, value: string) => ExecResult
+  /** Whether a timer waits whose name begins so. */
+  readonly hasTimer: (prefix: string) => boolean
   /** `systemd-run` and `systemctl`, as root. */
   readonly systemdRun: (args: readonly string[]) => ExecResult
   readonly systemctl: (args: readonly string[]) => ExecResult
@@ -74,6 +76,9 @@ function needStops(words: readonly string[]): Refusal | undefined {
 
 const selector = (queue: string): string => (queue === 'both' ? '' : `${queue} `)
 
+const needNoStop = ({ hasTimer }: RuleHelperSite): Refusal | undefined =>
+  need(!hasTimer('sluice-stop-'), 'a stop of Sluice is under way on this server')
+
 function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
   const [parameter = '', queue = '', name = '', conditions = '', rate = '', ...more] = args
   if (args.length < 5 || args.length > 7) {
@@ -87,7 +92,10 @@ function start(args: readonly string[], site: RuleHelperSite): ExecResult | Refu
       : need(pair === 'realtime=1', 'only rank=NAME and realtime=1 may follow the rate')
     if (bad) return bad
   }
-  return site.setParam(parameter, [`${selector(queue)}start ${name} ${conditions} rate=${rate}`, ...more].join(' '))
+  return (
+    needNoStop(site) ??
+    site.setParam(parameter, [`${selector(queue)}start ${name} ${conditions} rate=${rate}`, ...more].join(' '))
+  )
 }
 
 function change(args: readonly string[], site: RuleHelperSite): ExecResult | Refusal {
@@ -103,7 +111,7 @@ function change(args: readonly string[], site: RuleHelperSite): ExecResult | Ref
         : new Refusal('only rate=RATE and rank=NAME can be changed')
     if (bad) return bad
   }
-  return site.setParam(parameter, [`${selector(queue)}change ${name}`, ...pairs].join(' '))
+  return needNoStop(site) ?? site.setParam(parameter, [`${selector(queue)}change ${name}`, ...pairs].join(' '))
 }
 
 function stopAll(words: readonly string[], site: RuleHelperSite): ExecResult {

@@ -31,6 +31,8 @@ export interface SessionNode {
   readonly runAsRoot: (words: readonly string[]) => ExecResult
   /** Whether systemd keeps a file of that path. */
   readonly hasUnitFile: (path: string) => boolean
+  /** Whether a timer waits whose name begins so. */
+  readonly hasTimer: (prefix: string) => boolean
 }
 
 export class UserSession {
@@ -91,6 +93,7 @@ export class UserSession {
     const { 'systemd-run': systemdRun, systemctl } = this.#programs
     return ruleHelper({
       setParam: (name, value) => runLctl(host, ['set_param', `${name}=${value}`]),
+      hasTimer: (prefix) => this.#node.hasTimer(prefix),
       systemdRun: (args) => systemdRun?.(args, '') ?? exitWith(127, ''),
       systemctl: (args) => systemctl?.(args, '') ?? exitWith(127, ''),
       uptime: () => uptime(this.#node.clock, this.#processors),

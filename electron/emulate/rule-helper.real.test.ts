@@ -28,6 +28,7 @@ describe('the helper of an emulated server', () => {
     const real = realHelper()
     const emulated = ruleHelper({
       setParam: (name, value) => ({ stdout: `set_param\n${name}=${value}\n`, stderr: '', code: 0 }),
+      hasTimer: () => false,
       systemdRun: () => ({ stdout: '', stderr: '', code: 99 }),
       systemctl: () => ({ stdout: '', stderr: '', code: 99 }),
       uptime: () => '1.00 1.00\n',

@@ -209,6 +209,16 @@ export class Lease {
     }
   }
 
+  #stoppedBy(unit: string): Failure {
+    return {
+      code: 'LEASE_TAKEN',
+      what: 'The controller left enforce',
+      why: `${consoleName(unit)} is removing the rules of Sluice on ${this.#node.host} (${unit})`,
+      unaffected: 'It is read and shown.',
+      next: 'Ask who stopped it. Choose Enforce again when that is over.',
+    }
+  }
+
   async #cover(wanted: ReadonlySet<string>, nowNs: number, nowMs: number): Promise<Result<LeaseState | undefined>> {
     if (this.#unknown) {
       const settled = await this.#settle(wanted, nowNs)
@@ -271,6 +281,10 @@ export class Lease {
     this.#unknown = undefined
     const taken = this.#state && this.#takenBy(this.#state, read.value, false, nowNs)
     if (taken) return fail(taken)
+    const stopping = this.#othersIn(read.value.timers.map((t) => t.unit)).find(
+      (u) => consoleUnit(u)?.purpose === 'stop',
+    )
+    if (stopping !== undefined) return fail(this.#stoppedBy(stopping))
     const there = new Map(read.value.timers.filter((t) => t.isOwn).map((t) => [t.unit, t]))
     const stops = [...wanted].map(this.#stop)
     for (const [unit, stray] of this.#strays) {

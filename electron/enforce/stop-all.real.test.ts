@@ -131,7 +131,7 @@ esac
       },
       { host: "o'; reboot #", roles: ['oss'] as const, rules: [{ ...spot, name: '$(id)' }], units: ['$(id)'] },
     ]
-    const script = stopScriptText("a\n; reboot '", servers, 0)
+    const script = stopScriptText("a\n; reboot '", servers, 0, 0)
     expect(script.rules).toBe(2)
     for (const shell of ['/bin/dash', '/bin/bash'])
       expect(spawnSync(shell, ['-n'], { input: script.text }).status).toBe(0)

@@ -5,8 +5,10 @@
 import { SERVICES, servicesOf } from '../cluster/service.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
+import { newSession } from './console-name.ts'
 import { isUnit, NAME, stopValue } from './expiry-spec.ts'
 import type { RuleSpot } from './own-names.ts'
+import { SETTLE_MS } from './stop-all.ts'
 
 export interface ScriptServer {
   readonly host: string
@@ -22,7 +24,8 @@ const HEAD = (cluster: string, at: string, hosts: readonly string[]): string => 
 # On each server, as root:   sh THIS-FILE SERVER
 # Or from a machine that reaches them as root, one after another:
 #   for s in ${hosts.join(' ')}; do ssh "$s" sh -s "$s" <THIS-FILE; done
-# Stopping a rule that is gone is success, so it may run twice. Rules of other names are not touched.
+# Stopping a rule that is gone is success, so it may run twice. Rules of other names are not touched. Consoles that enforce find their
+# leases gone and leave enforce; while this runs, none begins.
 set -u
 LCTL=\${LCTL:-lctl}
 failed=0
@@ -38,22 +41,80 @@ found() {
     grep -E '^((ab|st|pd)_[0-9a-f]{10}|sl_[A-Za-z0-9_]{1,12}|sluice_(rematch2?|[0-9a-f]{7})) ' | cut -d' ' -f1 | sort -u
 }
 
-# $1 parameter: stops what is there beyond the list, then says what is left.
-rest() {
-  for name in $(found "$1"); do put "$1" "stop $name"; done
-  left=$(found "$1")
-  [ -z "$left" ] || { printf 'still there in %s: %s\\n' "$1" "$left" >&2; failed=1; }
+all_found() {
+  for parameter in $parameters; do found "$parameter"; done
+}
+
+has_systemd() {
+  [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1
+}
+
+# The stop marker, a timer that others know a stop by. It stops what is there now, should this script not come to its end.
+mark() {
+  has_systemd || return 0
+  lctl=$(command -v "$LCTL") || return 0
+  line=:
+  for parameter in $parameters; do
+    for name in $(found "$parameter"); do line="$line; $lctl set_param $parameter='stop $name'"; done
+  done
+  systemd-run --quiet --on-active=60s --timer-property=AccuracySec=1s --unit="$marker" --collect /bin/sh -c "$line" || :
+}
+
+# Those that a waiting shell keeps: its arguments are the mark, the timer's name and what it stops.
+end_shell_leases() {
+  for file in $(grep -lsE 'sluice-([e]xpiry|rule-[w]ait)' /proc/[0-9]*/cmdline); do
+    case $(tr '\\n\\000' ' \\n' <"$file" | sed -n '3,5p' | tr '\\n' ' ') in
+      *'sluice-expiry sluice-lease-'* | *'sluice-expiry sluice-take-'* | 'sluice-rule-wait sluice-lease-'* | 'sluice-rule-wait sluice-take-'*)
+        pid=\${file%/cmdline}
+        kill "\${pid#/proc/}" 2>/dev/null || :
+        ;;
+    esac
+  done
+}
+
+# Leases of all consoles: what one of them has sent and has not come yet is not carried out without its lease.
+end_leases() {
+  end_shell_leases
+  has_systemd || return 0
+  for unit in $(systemctl list-units --all --plain --no-legend 'sluice-lease-*.timer' 'sluice-take-*.timer' | cut -d' ' -f1); do
+    systemctl stop "$unit" 2>/dev/null || :
+  done
 }
 
 case \${1-} in
 `
 
-const TAIL = `*)
+const TAIL = (settleS: number): string => `*)
   printf 'usage: %s SERVER\\n' "$0" >&2
   exit 2
   ;;
 esac
-[ "$failed" -eq 0 ] && printf '%s: no rule of Sluice is left\\n' "$1"
+
+mark
+end_leases
+known
+n=0
+while :; do
+  for parameter in $parameters; do
+    for name in $(found "$parameter"); do put "$parameter" "stop $name"; done
+  done
+  # Longer than a period of any controller: whoever still writes is seen.
+  sleep ${settleS}
+  end_leases
+  [ -n "$(all_found)" ] || break
+  n=$((n + 1))
+  if [ "$n" -ge 3 ]; then
+    printf 'still there: %s\\n' "$(all_found | tr '\\n' ' ')" >&2
+    failed=1
+    break
+  fi
+done
+# Last: a timer that stays does no harm, a rule without one does.
+if [ "$failed" -eq 0 ]; then
+  for unit in $units; do systemctl stop "$unit.timer" 2>/dev/null || :; done
+  ! has_systemd || systemctl stop "$marker.timer" 2>/dev/null || :
+  printf '%s: no rule of Sluice is left\\n' "$1"
+fi
 exit "$failed"
 `
 
@@ -61,29 +122,34 @@ exit "$failed"
 const inComment = (text: string): string => text.replace(/[^A-Za-z0-9 ._:@/+-]/g, '?')
 
 /**
- * @param atMs  when the rules were read, Unix ms.
- * @returns     the script, and the number of rules that it names.
+ * @param atMs     when the rules were read, Unix ms.
+ * @param settleS  time after the removal until it is looked whether anything came back, s: longer than a period of any controller.
+ * @returns        the script, and the number of rules that it names.
  */
 export function stopScriptText(
   cluster: string,
   servers: readonly ScriptServer[],
   atMs: number,
+  settleS = SETTLE_MS / 1000,
 ): { text: string; rules: number } {
   let count = 0
   const lustre = servers.filter(isLustreServer)
+  const session = newSession(`script@${cluster}`)
   const parts = lustre.map(({ host, roles, rules, units }) => {
     const lines = rules
       .filter((r) => NAME.test(r.name))
-      .map((r) => `  put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
+      .map((r) => `    put ${SERVICES[r.service].rules} ${shellQuote(stopValue(r))}\n`)
     count += lines.length
-    const rests = servicesOf(roles).map((s) => `  rest ${s.rules}\n`)
-    // Last: a timer that stays does no harm, a rule without one does.
-    const ends = units
-      .filter(isUnit)
-      .map((u) => `  [ "$failed" -ne 0 ] || systemctl stop ${u}.timer 2>/dev/null || :\n`)
-    return `${shellQuote(host)})\n${[...lines, ...rests, ...ends].join('')}  ;;\n`
+    const parameters = servicesOf(roles).map((s) => s.rules)
+    return (
+      `${shellQuote(host)})\n` +
+      `  marker=sluice-stop-${session}-1\n` +
+      `  parameters='${parameters.join(' ')}'\n` +
+      `  units='${units.filter(isUnit).join(' ')}'\n` +
+      `  known() {\n    :\n${lines.join('')}  }\n  ;;\n`
+    )
   })
   const at = new Date(atMs).toISOString()
   const hosts = lustre.map((s) => inComment(s.host))
-  return { text: HEAD(inComment(cluster), at, hosts) + parts.join('') + TAIL, rules: count }
+  return { text: HEAD(inComment(cluster), at, hosts) + parts.join('') + TAIL(Math.ceil(settleS)), rules: count }
 }

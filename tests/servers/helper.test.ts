@@ -77,6 +77,32 @@ describe
       expect(await lab.rules(HOST)).not.toContain('sl_hog')
     })
 
+    it('starts and changes nothing while a stop is under way, and stops what it is told', async () => {
+      expect((await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}', '50')).code).toBe(0)
+      expect((await helper('expire', '60', 'sluice-stop-x--y-0000aa-1', OST, 'reg', 'sl_hog')).code).toBe(0)
+      for (const words of [
+        ['start', OST, 'reg', 'sl_late', 'jobid={b}', '50'],
+        ['change', OST, 'reg', 'sl_hog', 'rate=5'],
+      ]) {
+        const said = 'sluice-rule: a stop of Sluice is under way on this server\n'
+        expect(await helper(...words)).toMatchObject({ code: 2, stderr: said })
+      }
+      expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 50, ref/m)
+      expect((await helper('stop', OST, 'reg', 'sl_hog')).code).toBe(0)
+      expect((await helper('end', 'sluice-stop-x--y-0000aa-1')).code).toBe(0)
+      expect((await helper('start', OST, 'reg', 'sl_late', 'jobid={b}', '50')).code).toBe(0)
+      expect((await helper('stop', OST, 'reg', 'sl_late')).code).toBe(0)
+    })
+
+    it('sees the file of a timer without any right, as long as the timer waits', async () => {
+      const file = '/run/systemd/transient/sluice-a.timer'
+      expect((await login(`test -e ${file}`)).code).toBe(1)
+      expect((await helper('expire', '60', 'sluice-a', OST, 'reg', 'sl_a')).code).toBe(0)
+      expect((await login(`test -e ${file}`)).code).toBe(0)
+      expect((await helper('end', 'sluice-a')).code).toBe(0)
+      expect((await login(`test -e ${file}`)).code).toBe(1)
+    })
+
     it('exploit: is refused everything else by the helper, and nothing is written', async () => {
       await lab.exec(HOST, `lctl set_param ${OST}='reg start theirs jobid={x.*} rate=9'`)
       const before = await lists()

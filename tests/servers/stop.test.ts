@@ -112,6 +112,26 @@ describe
       expect((await enforcing.ended).code).not.toBe(0)
     })
 
+    it("ends by an admin's script on each server, which nothing comes back after, and says who did it", async () => {
+      const enforcing = controller(new ConsoleFolder(lab))
+      for (const host of HOSTS) await written(host)
+      const made = await new ConsoleFolder(lab).run('stop', lab.cluster, '--script')
+      const text = Buffer.from(made.stdout).toString('base64')
+      const ran = await Promise.all(
+        HOSTS.map((host) => lab.exec(host, `printf %s ${text} | base64 -d | sh -s ${host}`)),
+      )
+      expect(ran.map((r) => [r.code, r.stderr])).toEqual(HOSTS.map(() => [0, '']))
+      expect(ran.map((r) => r.stdout.trim().split('\n').at(-1))).toEqual(
+        HOSTS.map((host) => `${host}: no rule of Sluice is left`),
+      )
+      await nothingLeft()
+      await new Promise((done) => setTimeout(done, 10_000))
+      await nothingLeft()
+      const end = await enforcing.ended
+      expect(end.code).not.toBe(0)
+      expect(end.stderr).toContain(`script@${lab.cluster}`)
+    })
+
     it.runIf(isFull)('goes on with three of them while one is frozen', { timeout: 400_000 }, async () => {
       const enforcing = controller(new ConsoleFolder(lab))
       for (const host of HOSTS) await written(host)

@@ -49,7 +49,7 @@ export function stopScript(console: Console): { text: string; rules: number } {
     const rules = servicesOf(roles).flatMap(({ name }) => ownRules(console, host, name).filter(isOwn))
     return { host, roles, rules, units: unitsOn(console, host) }
   })
-  return stopScriptText(monitor.source.cluster, servers, monitor.nowMs())
+  return stopScriptText(monitor.source.cluster, servers, monitor.nowMs(), settleMsOf(console) / 1000)
 }
 
 /** Rules of a service as read last; those of several CPTs once. */
