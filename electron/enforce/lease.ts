@@ -38,6 +38,9 @@ export interface LeaseState {
   readonly file?: string | undefined
 }
 
+/** open: a timer of it may be there that covers nothing any more, or not yet. */
+export type LeasePhase = 'none' | 'open' | 'held' | 'renewing' | 'unknown'
+
 /** Where leases are noted for other processes. */
 export interface LeaseKeeper {
   keep(lease: {
@@ -104,6 +107,13 @@ export class Lease {
 
   get state(): LeaseState | undefined {
     return this.#state
+  }
+
+  /** Where it stands: docs/enforcement-model.md has what each is, and what follows from which. */
+  get phase(): LeasePhase {
+    if (this.#unknown) return 'unknown'
+    if (this.#state) return this.#strays.size > 0 ? 'renewing' : 'held'
+    return this.#strays.size > 0 ? 'open' : 'none'
   }
 
   /** What is not known of the server's timers; while it is set nothing may be written there. */

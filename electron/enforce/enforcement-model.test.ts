@@ -1,0 +1,137 @@
+/** Two consoles, what may happen to them, and what must hold all the same: docs/enforcement-model.md. */
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { World, type Machine, type SimulatedConsole } from '#tests/kits/electron/enforce/world.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** What may happen to a console, by an operator or by fate. */
+const DEEDS: Readonly<Record<string, (c: SimulatedConsole) => Promise<void> | void>> = {
+  enforce: (c) => c.enforce(false),
+  'take over': (c) => c.enforce(true),
+  observe: (c) => c.observe(),
+  stop: (c) => c.stop(),
+  commit: (c) => c.commit('sl_night', 40, 20),
+  kill: (c) => c.kill(),
+  'lose the line for 3 s': (c) => c.break(3_000),
+  'lose the line for 40 s': (c) => c.break(40_000),
+  'answers come late': (c) => c.endure({ thereMs: 5, backMs: 12_000 }),
+  'commands come late': (c) => c.endure({ thereMs: 8_000, backMs: 5 }),
+  'rules come very late': (c) => c.endure({ thereMs: 25_000, backMs: 5, only: /nrs_tbf_rule=.*(?:start|change)/ }),
+  'timers come late': (c) => c.endure({ thereMs: 15_000, backMs: 5, only: /systemd-run|systemctl stop/ }),
+  'a fair line': (c) => c.endure({ thereMs: 5, backMs: 5 }),
+}
+
+interface Step {
+  readonly who: number
+  readonly what: string
+  readonly afterMs: number
+}
+
+/** A minute and a quarter after the last step, when every lease has come to its end or was renewed. */
+async function play(steps: readonly Step[]): Promise<World> {
+  const world = new World(['ada@desk', 'eve@far'])
+  const deeds: Promise<void>[] = []
+  await world.run(6_000)
+  for (const { who, what, afterMs } of steps) {
+    const c = world.consoles[who] as SimulatedConsole
+    world.note(`${c.user}: ${c.isRunning ? what : 'starts'}`)
+    if (c.isRunning) deeds.push(Promise.resolve(DEEDS[what]?.(c)))
+    else c.start()
+    await world.run(afterMs)
+  }
+  await world.run(75_000)
+  return world
+}
+
+/** Rows of a machine in the document: from, to. */
+function transitions(machine: string): [string, string][] {
+  const text = readFileSync(new URL('../../docs/enforcement-model.md', import.meta.url), 'utf8')
+  const part = text.split(/^## /m).find((p) => p.startsWith(machine)) ?? ''
+  return [...part.matchAll(/^\| ([a-z ]+?) \| ([a-z ]+?) \|/gm)]
+    .map(([, from = '', to = '']): [string, string] => [from, to])
+    .filter(([from]) => from !== 'from')
+}
+
+/** What was seen and is not in the table; a lease is looked at between its steps, so two of them may look like one. */
+function unknownIn(world: World, machine: Machine): string[] {
+  const table = transitions(machine === 'lease' ? 'Lease' : 'Commit')
+  const steps = new Set(table.map(([from, to]) => `${from} > ${to}`))
+  const twice = table.flatMap(([from, by]) => table.flatMap(([at, to]) => (at === by ? `${from} > ${to}` : [])))
+  const known = machine === 'lease' ? new Set([...steps, ...twice]) : steps
+  return [...world.seen[machine]].filter((s) => !known.has(s))
+}
+
+function mustHold(world: World): void {
+  const found = [
+    ...world.faults,
+    ...unknownIn(world, 'lease').map((s) => `a lease went ${s}`),
+    ...unknownIn(world, 'commit').map((s) => `a commit went ${s}`),
+  ]
+  expect(found.length === 0 ? [] : [...found, ...world.log]).toEqual([])
+}
+
+describe('two consoles on one cluster', () => {
+  it('hold every invariant in whatever order things happen to them', async () => {
+    const step = fc.record({
+      who: fc.nat(1),
+      what: fc.constantFrom(...Object.keys(DEEDS)),
+      afterMs: fc.constantFrom(10, 100, 500, 2_000, 5_000, 15_000),
+    })
+    const numRuns = process.env.SLUICE_LAB === 'full' ? 300 : 6
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
+        mustHold(await play([{ who: 0, what: 'enforce', afterMs: 2_000 }, ...steps]))
+      }),
+      { numRuns },
+    )
+  })
+
+  it('enforce, renew and commit as the document says', async () => {
+    const world = await play([
+      { who: 0, what: 'enforce', afterMs: 5_000 },
+      { who: 1, what: 'commit', afterMs: 40_000 },
+      { who: 0, what: 'observe', afterMs: 5_000 },
+    ])
+    mustHold(world)
+    expect([...world.seen.commit]).toEqual(
+      expect.arrayContaining(['waiting > timer', 'timer > sending', 'sending > reading back', 'reading back > done']),
+    )
+    expect([...world.seen.lease].some((s) => s.endsWith('> held'))).toBe(true)
+  })
+
+  it.each([
+    ['a stop elsewhere', 'stop'],
+    ['a take-over', 'take over'],
+  ])('a start that was on its way when its console was killed does nothing after %s', async (_, what) => {
+    const world = await play([
+      { who: 0, what: 'rules come very late', afterMs: 10 },
+      { who: 0, what: 'enforce', afterMs: 1_000 },
+      { who: 0, what: 'kill', afterMs: 10 },
+      { who: 1, what, afterMs: 30_000 },
+    ])
+    mustHold(world)
+    expect(world.log.some((l) => l.includes(' start st_'))).toBe(true)
+  })
+
+  it('a start that is later than the life of its lease does nothing', async () => {
+    const world = new World(['ada@desk'])
+    const [ada] = world.consoles as [SimulatedConsole]
+    await world.run(6_000)
+    ada.endure({ thereMs: 70_000, backMs: 5, only: / start / })
+    const entering = ada.enforce(false)
+    await world.run(3_000)
+    ada.kill()
+    await world.run(80_000)
+    await Promise.race([entering, Promise.resolve()])
+    mustHold(world)
+    expect(world.log.filter((l) => l.includes(' start st_'))).toHaveLength(2)
+    expect(world.ours('oss01')).toEqual([])
+  })
+})

@@ -1,0 +1,366 @@
+/**
+ * Consoles beside each other on one emulated cluster, each over a network of its own that delays, loses and breaks, and a watch over
+ * what stands on the servers. All time is virtual: that of the servers, of the timers and of what the consoles wait for.
+ */
+import { vi } from 'vitest'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { isOurs } from '#core/control/desired-rule.ts'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
+import { setParamCommand } from '#core/lustre/lctl.ts'
+import type { ExecResult, NodeConnection } from '#electron/cluster/connection.ts'
+import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
+import { newSession } from '#electron/enforce/console-name.ts'
+import { covers, parseTimers } from '#electron/enforce/expiry.ts'
+import { LIST_SYSTEMD_TIMERS } from '#electron/enforce/expiry-systemd.ts'
+import { isOwnName } from '#electron/enforce/own-names.ts'
+import { EnforcementStore, storeFile } from '#electron/enforce/store.ts'
+import { leaseKeeper } from '#electron/enforce/store-leases.ts'
+import { enterEnforce } from '#electron/host/clusters/other-consoles.ts'
+import { stopAll } from '#electron/host/clusters/stop.ts'
+import { consoleOf, type Console } from '#electron/host/console.ts'
+import { RuleDesk } from '#electron/host/rules/desk.ts'
+import { formOfValue } from '#electron/host/rules/draft.ts'
+import { stagedFrame } from '#electron/host/views/staged.ts'
+import { emulatedCluster, smallScenario, type Emulated } from '../../../node/emulated-cluster.ts'
+import { tempFolder } from '../../../node/temp-folder.ts'
+
+const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
+const PERIOD_MS = 1_000
+/** The world is looked at this often, ms. */
+const STEP_MS = 250
+/** A timer stops its rule this long after its instant at most, ms. */
+export const FIRED_MS = 5_000
+export type Machine = 'lease' | 'commit'
+
+/** What a controller decides on is no older when its command is sent, ms. */
+export const STALE_MS = 30_000
+
+/** How a network treats what is sent, from now on. */
+export interface Weather {
+  /** Until a command is at its server, and its answer back, ms. */
+  readonly thereMs: number
+  readonly backMs: number
+  /** Commands that it is for; the others go at once. @default all */
+  readonly only?: RegExp
+}
+
+const FAIR: Weather = { thereMs: 5, backMs: 5 }
+
+/** The way from one console to one server: in order, and broken at times. */
+class Line {
+  readonly #world: World
+  readonly #node: NodeConnection
+  weather = FAIR
+  #brokenUntilMs = 0
+  #lastMs = 0
+  readonly #waiting = new Set<(e: Error) => void>()
+
+  constructor(world: World, node: NodeConnection) {
+    this.#world = world
+    this.#node = node
+  }
+
+  /** Breaks it: what waits for an answer gets none; what is on its way still arrives. */
+  break(ms: number): void {
+    this.#brokenUntilMs = this.#world.nowMs + ms
+    for (const lose of this.#waiting) lose(new Error('connection lost'))
+    this.#waiting.clear()
+  }
+
+  async exec(command: string): Promise<ExecResult> {
+    const world = this.#world
+    if (world.nowMs < this.#brokenUntilMs) throw new Error('not connected')
+    const { thereMs, backMs } = this.weather.only?.test(command) === false ? FAIR : this.weather
+    this.#lastMs = Math.max(this.#lastMs, world.nowMs + thereMs)
+    const wait = this.#lastMs - world.nowMs
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      setTimeout(() => {
+        world.sync()
+        void this.#node.exec(command).then((result) => {
+          world.executed(this.#node.host, command)
+          setTimeout(() => {
+            this.#waiting.delete(reject)
+            resolve(result)
+          }, backMs)
+        }, reject)
+      }, wait)
+    })
+  }
+}
+
+/** One console: a process that can be killed, over a data folder that outlives it. */
+export class SimulatedConsole {
+  readonly user: string
+  readonly #world: World
+  readonly #store: EnforcementStore
+  #lines = new Map<string, Line>()
+  #running: { readonly c: Emulated; readonly console: Console } | undefined
+  #isSampling = false
+
+  constructor(world: World, user: string) {
+    this.#world = world
+    this.user = user
+    const opened = EnforcementStore.open(storeFile(tempFolder()), 0)
+    if (!opened.ok) throw new Error(opened.error.why)
+    this.#store = opened.value
+    this.start()
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  get console(): Console {
+    if (!this.#running) throw new Error(`${this.user} does not run`)
+    return this.#running.console
+  }
+
+  start(): void {
+    if (this.#running) return
+    const lines = new Map<string, Line>()
+    const session = newSession(this.user)
+    let isDead = false
+    const around = (node: NodeConnection): NodeConnection => {
+      const line = new Line(this.#world, node)
+      lines.set(node.host, line)
+      return {
+        ...node,
+        exec: (command) => (isDead ? new Promise<never>(() => undefined) : this.#sent(line, node.host, command)),
+      }
+    }
+    const { source, scenario } = this.#world
+    const store = this.#store
+    const c = emulatedCluster(scenario, {
+      kind: 'LIVE',
+      source,
+      session,
+      around,
+      mode: 'observe',
+      controller: 'static',
+      stops: store.stops.of(source.cluster),
+      leases: leaseKeeper(store.leases, source.cluster, this.user),
+    })
+    const console = consoleOf(c.monitor, {
+      facts: {
+        env: 'DEV',
+        sinceMs: 0,
+        speed: () => 1,
+        achieved: () => 1,
+        safeMode: () => 'review',
+        unlockedUntilMs: () => null,
+      },
+      setSpeed: undefined,
+      store,
+      desk: new RuleDesk(c.monitor, { canaryS: 2, store }),
+    })
+    c.monitor.onChange(() => this.#noteCommit(console))
+    this.#lines = lines
+    this.#running = { c, console }
+    this.#kill = (): void => {
+      isDead = true
+    }
+  }
+  #kill: () => void = () => undefined
+  /** Where each machine of this run of it stands. */
+  #states = new Map<string, string>()
+
+  /** kill -9: nothing more is sent; what is on its way arrives. */
+  kill(): void {
+    if (!this.#running) return
+    this.#kill()
+    this.break(0)
+    this.#running = undefined
+    this.#states = new Map()
+    this.#isSampling = false
+  }
+
+  break(ms: number): void {
+    for (const line of this.#lines.values()) line.break(ms)
+  }
+
+  endure(weather: Weather): void {
+    for (const line of this.#lines.values()) line.weather = weather
+  }
+
+  /** One sample, unless the last one is still under way. */
+  sample(): void {
+    const running = this.#running
+    if (!running || this.#isSampling) return
+    this.#isSampling = true
+    void running.c.monitor.tick(this.#world.source.nowNs()).finally(() => {
+      if (this.#running === running) this.#isSampling = false
+    })
+  }
+
+  /** Notes what its leases came to. */
+  look(): void {
+    if (!this.#running) return
+    for (const host of this.#lines.keys()) {
+      const phase = this.#running.c.monitor.loop.lease(host)?.phase
+      if (phase !== undefined) this.#note('lease', host, phase)
+    }
+  }
+
+  #noteCommit({ desk }: Console): void {
+    const progress = desk.progressOf('ost_io')
+    if (!progress) return
+    for (const { host, state } of progress.nodes) this.#note('commit', `${progress.planId} ${host}`, state)
+  }
+
+  #note(machine: Machine, key: string, state: string): void {
+    const was = this.#states.get(`${machine} ${key}`)
+    this.#states.set(`${machine} ${key}`, state)
+    if (was !== undefined && was !== state) this.#world.seen[machine].add(`${was} > ${state}`)
+  }
+
+  #sent(line: Line, host: string, command: string): Promise<ExecResult> {
+    const age = this.#running?.c.monitor.ageMs(host)
+    if (age !== undefined && age > STALE_MS && /reg (?:start|change) (?:st|ab)_/.test(command))
+      this.#world.fault(`${this.user} sent ${command} to ${host} on what is ${age} ms old`)
+    return line.exec(command)
+  }
+
+  /** Enters enforce; the operator's word for it makes rules lawful again after a stop. */
+  async enforce(takeOver: boolean): Promise<void> {
+    this.#world.asked()
+    const entered = await enterEnforce(this.console, takeOver)
+    this.#world.note(`${this.user} ${entered.ok ? 'enforces' : `is told ${entered.error.code}`}`)
+  }
+
+  observe(): void {
+    this.console.monitor.setMode('observe')
+  }
+
+  async stop(): Promise<void> {
+    const begun = this.#world.nowMs
+    const stopped = await stopAll(this.console)
+    this.#world.note(`${this.user} is told ${stopped.ok ? stopped.value.state : stopped.error.code}`)
+    if (stopped.ok && stopped.value.state === 'stopped') this.#world.stopped(begun)
+  }
+
+  /** Commits a rule of the operator with an expiry. */
+  async commit(name: string, rate: number, expiresS: number): Promise<void> {
+    const { desk } = this.console
+    this.#world.asked()
+    const form = formOfValue(`start ${name} jobid={1.hog.u1} rate=${rate}`)
+    if (!desk.stage('ost_io', form, { expiresS, reason: 'model' }).ok) return
+    const { review } = stagedFrame(desk, { service: 'ost_io' }, 1)
+    await desk.commit('ost_io', review?.planId ?? '', review?.typed ?? '')
+  }
+}
+
+export class World {
+  readonly scenario: Scenario
+  readonly source: EmulatedSource
+  readonly consoles: readonly SimulatedConsole[] = []
+  /** What must never be, as it was seen, in order; the newest things done before the first of them. */
+  readonly faults: string[] = []
+  readonly log: string[] = []
+  /** Transitions of each machine, `held > renewing`. */
+  readonly seen: Readonly<Record<Machine, Set<string>>> = { lease: new Set(), commit: new Set() }
+  readonly #beginMs = performance.now()
+  /** When a rule without a timer was seen first, by server and name, ms. */
+  readonly #bareMs = new Map<string, number>()
+  /** After a stop that was reported done nothing may stand, until somebody asks for it again. */
+  #stoppedMs: number | undefined
+  #askedMs = 0
+
+  constructor(users: readonly string[], scenario: Scenario = light()) {
+    this.scenario = scenario
+    this.source = new EmulatedSource(scenario, { epochSeconds: scenario.epoch_s })
+    this.consoles = users.map((user) => new SimulatedConsole(this, user))
+  }
+
+  get nowMs(): number {
+    return performance.now() - this.#beginMs
+  }
+
+  /** Brings the servers to the present. */
+  sync(): void {
+    this.source.emulator.sim.runUntil(Math.round(this.nowMs * NS_PER_MS))
+  }
+
+  async run(ms: number): Promise<void> {
+    const endMs = this.nowMs + ms
+    while (this.nowMs < endMs) {
+      await vi.advanceTimersByTimeAsync(STEP_MS)
+      this.sync()
+      this.look()
+      if (Math.round(this.nowMs) % PERIOD_MS === 0) for (const c of this.consoles) c.sample()
+    }
+  }
+
+  /** Somebody asks for rules: those are lawful from now on, stop or not. */
+  asked(): void {
+    this.#askedMs = this.nowMs
+  }
+
+  /** A stop that began then was reported done. */
+  stopped(beganMs: number): void {
+    if (this.#askedMs < beganMs) this.#stoppedMs = this.nowMs
+  }
+
+  fault(text: string): void {
+    if (this.faults.length < 20) this.faults.push(`${(this.nowMs / 1000).toFixed(1)} s: ${text}`)
+  }
+
+  note(text: string): void {
+    this.log.push(`${(this.nowMs / 1000).toFixed(2)} ${text}`)
+  }
+
+  executed(host: string, command: string): void {
+    if (/set_param|systemd-run|systemctl stop/.test(command)) this.note(`${host} ${command}`)
+    this.look()
+  }
+
+  ours(host: string): string[] {
+    const text = this.source.emulator.node(host)?.exec(`lctl get_param -n ${RULES}`).stdout ?? ''
+    return parseNrsTbfRule(text)
+      .rules.filter((r) => isOurs(r.name) || isOwnName(r.name))
+      .map((r) => r.name)
+  }
+
+  /** Looks at every server for what must never be. */
+  look(): void {
+    for (const c of this.consoles) c.look()
+    for (const { name: host } of this.source.emulator.nodes) {
+      const rules = this.ours(host)
+      if (rules.length === 0) continue
+      const listed = this.source.emulator.node(host)?.exec(LIST_SYSTEMD_TIMERS).stdout ?? ''
+      const timers = parseTimers('systemd', listed)
+      for (const name of rules) {
+        const key = `${host} ${name}`
+        const isCovered = timers.some((t) => covers(t, [{ parameter: RULES, queue: 'reg', name }]))
+        if (isCovered) this.#bareMs.delete(key)
+        else if (!this.#bareMs.has(key)) {
+          this.#bareMs.set(key, this.nowMs)
+          this.fault(`${name} on ${host} has no timer`)
+        }
+        const stoppedMs = this.#stoppedMs
+        if (stoppedMs !== undefined && this.#askedMs < stoppedMs) {
+          this.fault(
+            `${name} stands on ${host} after a stop that was reported done at ${(stoppedMs / 1000).toFixed(1)} s`,
+          )
+          this.#stoppedMs = undefined
+        }
+      }
+    }
+  }
+
+  /** As somebody else would. */
+  byOthers(host: string, value: string): void {
+    this.source.emulator.node(host)?.exec(setParamCommand(RULES, value))
+  }
+}
+
+/** Two servers with next to no load, so that a minute passes quickly. */
+const light = (): Scenario =>
+  smallScenario(
+    [
+      { id: '1.hog.u1', processes: 1 },
+      { id: '2.calm.u2', clients: [2], processes: 1 },
+    ],
+    { period_ms: PERIOD_MS },
+  )
