@@ -11,6 +11,7 @@ import { goOnUnderOwnNode, install, needsOtherNode, nodeToUse, root } from './in
 import { makePackage } from './package.mjs'
 import { sbom } from './sbom.mjs'
 import { say, Stop } from './say.mjs'
+import { security } from './security.mjs'
 import { parseStart, start, startUsage } from './start.mjs'
 import { runStress } from './stress.mjs'
 import { tool } from './tools.mjs'
@@ -26,6 +27,7 @@ const usage = `Usage: node scripts/boot.mjs COMMAND
   build             build out/
   package [args]    make installers of this platform in dist/; args go to electron-builder
   sbom [FILE]       print what ships as CycloneDX (after package; FILE: its list of packages)
+  security          print Electron's security checklist: the line and the test of each item
   icons             draw the icons of resources/icons anew
   bench [args]      run the benchmarks
   soak [args]       run the console for hours of emulated time, and judge it
@@ -44,6 +46,7 @@ const commands = {
   build: () => build({ always: true }),
   package: (args) => makePackage(args),
   sbom: ([file]) => sbom(file),
+  security: async () => security(),
   icons: () => icons(),
   // What is measured in a browser is the window as it is now.
   bench: async (args) => (await build()) || (await run(nodeToUse(), [join(root, 'bench/run.ts'), ...args])).code,
