@@ -346,6 +346,10 @@ export class ControlLoop {
     if (isEnforcing && this.shadowLeftNs === 0) {
       return seen === 'act' ? guarded(() => this.#keep(node, reading, desired, asRead, nowNs)) : undefined
     }
+    if (isEnforcing && seen === 'act' && desired.length > 0 && !this.#written.has(host)) {
+      this.#show(this.#planFor(host, reading, desired))
+      return guarded(() => this.#announce(node, reading, desired, asRead, nowNs))
+    }
     const isLeft = this.#written.has(host) || (!isEnforcing && this.#leases.get(host)?.isOpen === true)
     return isLeft ? guarded(() => this.#withdraw(node, reading, asRead)) : undefined
   }
@@ -410,6 +414,22 @@ export class ControlLoop {
     return targets.flatMap(({ target }) => this.controllers.hold(target, nowNs) ?? [])
   }
 
+  /** Makes the lease while its plans are still only shown: other consoles know by it that this one enforces, and can end it. */
+  async #announce(
+    node: NodeConnection,
+    reading: NodeReading,
+    desired: readonly DesiredRule[],
+    asRead: ServerPeriod,
+    nowNs: number,
+  ): Promise<ServerPeriod> {
+    if (!reading.version) return asRead
+    const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
+    const names = [...ours, ...desired.map((r) => r.name)]
+    const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs())
+    if (covered && !covered.ok) this.#notCovered(node.host, covered)
+    return asRead
+  }
+
   /** Brings the rules of one server to what is desired, under a timer that covers them. */
   async #keep(
     node: NodeConnection,
@@ -434,7 +454,7 @@ export class ControlLoop {
       return asRead
     }
     this.#written.add(node.host)
-    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead)
+    const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
     this.#leftAs.set(node.host, ratesOf(after.rules))
     // Left meanwhile: what was not sent is no fault.
     if (this.#mode === 'enforce') this.#judge(node.host, plan, nowNs)
@@ -520,13 +540,17 @@ export class ControlLoop {
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 
-  async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod): Promise<ServerPeriod> {
+  /** @param nowNs  of a period; undefined where rules are removed, which needs no lease. */
+  async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
       may: this.may,
       timerFile: this.#leases.get(node.host)?.state?.file,
     })
     if (applied.late) this.#underWay.add(node.host, applied.late)
+    const taken =
+      applied.isUncovered && nowNs !== undefined ? await this.#leases.get(node.host)?.endedElsewhere(nowNs) : undefined
+    if (taken) this.#notCovered(node.host, { ok: false, error: taken })
     this.#outcomes.set(node.host, { plan, atMs, state: applied.state, detail: applied.detail })
     return applied.rules ? { ...asRead, rules: applied.rules, rulesText: applied.rulesText } : asRead
   }

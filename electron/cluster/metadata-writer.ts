@@ -262,11 +262,15 @@ export class MetadataWriter {
       if (names.length > 0) this.#written.add(host)
       return true
     }
-    if (covered.error.code === 'LEASE_TAKEN') {
-      this.#written.delete(host)
-      this.#options.onTaken?.(covered.error)
-    } else if (covered.error.code !== 'LEASE_REFUSED') this.#failures.set(host, covered.error)
+    if (covered.error.code === 'LEASE_TAKEN') this.#left(host, covered.error)
+    else if (covered.error.code !== 'LEASE_REFUSED') this.#failures.set(host, covered.error)
     return false
+  }
+
+  /** Whoever took the lease keeps the rules, and removes them. */
+  #left(host: string, why: Failure): void {
+    this.#written.delete(host)
+    this.#options.onTaken?.(why)
   }
 
   /** Applies a part of the plans of one server; false when the read-back is not what it must be. */
@@ -290,6 +294,10 @@ export class MetadataWriter {
           timerFile: this.#leases.get(node.host)?.state?.file,
         })
         if (applied.late) this.#underWay.add(node.host, applied.late)
+        const taken = applied.isUncovered
+          ? await this.#leases.get(node.host)?.endedElsewhere(this.#source.nowNs())
+          : undefined
+        if (taken) this.#left(node.host, taken)
         const { state, detail } = applied
         this.#outcomes.set(placeOf(node.host, service), { plan: plans[service], atMs, state, detail })
         if (applied.rules) services[service] = { rules: applied.rules, rulesText: applied.rulesText }

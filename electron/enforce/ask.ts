@@ -12,8 +12,10 @@ export type Answer =
   | { readonly kind: 'refused' | 'lost'; readonly why: string }
   | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
 
-const silent = (command: string, code: number): string =>
-  readUnderTimer(command) ? 'not carried out: the timer that would stop the rule is gone' : `exit ${code}`
+/** Why a command that is sent under a timer was not carried out. */
+export const TIMER_GONE = 'not carried out: the timer that would stop the rule is gone'
+
+const silent = (command: string, code: number): string => (readUnderTimer(command) ? TIMER_GONE : `exit ${code}`)
 
 /** @param ms  wall time for the answer. */
 export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {

@@ -78,7 +78,7 @@ function mustHold(world: World): void {
 }
 
 describe('two consoles on one cluster', () => {
-  it('hold every invariant in whatever order things happen to them', async () => {
+  it('hold every invariant in whatever order things happen to them', { timeout: 3_600_000 }, async () => {
     const step = fc.record({
       who: fc.nat(1),
       what: fc.constantFrom(...Object.keys(DEEDS)),
@@ -89,7 +89,7 @@ describe('two consoles on one cluster', () => {
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
         mustHold(await play([{ who: 0, what: 'enforce', afterMs: 2_000 }, ...steps]))
       }),
-      { numRuns },
+      { numRuns, endOnFailure: process.env.SLUICE_LAB === 'full' },
     )
   })
 
@@ -112,12 +112,35 @@ describe('two consoles on one cluster', () => {
   ])('a start that was on its way when its console was killed does nothing after %s', async (_, what) => {
     const world = await play([
       { who: 0, what: 'rules come very late', afterMs: 10 },
-      { who: 0, what: 'enforce', afterMs: 1_000 },
+      { who: 0, what: 'enforce', afterMs: 7_000 },
       { who: 0, what: 'kill', afterMs: 10 },
       { who: 1, what, afterMs: 30_000 },
     ])
     mustHold(world)
     expect(world.log.some((l) => l.includes(' start st_'))).toBe(true)
+  })
+
+  it('one that only shows its plans yet is found by a stop elsewhere, and writes nothing after it', async () => {
+    const world = await play([
+      { who: 0, what: 'enforce', afterMs: 2_500 },
+      { who: 1, what: 'stop', afterMs: 30_000 },
+    ])
+    mustHold(world)
+    expect(world.log.filter((l) => /^\S+ eve@far is told/.test(l))).toEqual([
+      expect.stringContaining('eve@far is told stopped') as string,
+    ])
+    expect(world.ours('oss01')).toEqual([])
+    expect(world.consoles[0]?.console.monitor.loop.leftWhy?.code).toBe('LEASE_TAKEN')
+  })
+
+  it('that enter enforce at the same instant do not both enforce', async () => {
+    const world = await play([
+      { who: 0, what: 'enforce', afterMs: 0 },
+      { who: 1, what: 'enforce', afterMs: 30_000 },
+    ])
+    mustHold(world)
+    const modes = world.consoles.map((c) => c.console.monitor.loop.mode)
+    expect(modes.filter((m) => m === 'enforce').length).toBeLessThan(2)
   })
 
   it('a start that is later than the life of its lease does nothing', async () => {
@@ -126,7 +149,7 @@ describe('two consoles on one cluster', () => {
     await world.run(6_000)
     ada.endure({ thereMs: 70_000, backMs: 5, only: / start / })
     const entering = ada.enforce(false)
-    await world.run(3_000)
+    await world.run(8_000)
     ada.kill()
     await world.run(80_000)
     await Promise.race([entering, Promise.resolve()])

@@ -10,7 +10,7 @@ import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
 import { within } from '../cluster/deadline.ts'
 import { detach } from '../cluster/detach.ts'
 import { SERVICES } from '../cluster/service.ts'
-import { ask } from './ask.ts'
+import { ask, TIMER_GONE } from './ask.ts'
 import type { Audit } from './audit.ts'
 import { underTimer } from './expiry.ts'
 
@@ -22,6 +22,8 @@ export interface Applied {
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
+  /** Whether a command was not carried out because the timer that covers the rules is gone. */
+  readonly isUncovered?: boolean
   /** Resolves when commands have ended that were not answered in time and may act until then. */
   readonly late?: Promise<unknown> | undefined
 }
@@ -56,6 +58,7 @@ export async function applyPlan(
   { parameter = SERVICES.ost_io.rules, may, timerFile, answerMs = ANSWER_MS }: ApplyOptions = {},
 ): Promise<Applied> {
   const complaints: string[] = []
+  let isUncovered = false
   let late: Promise<unknown> | undefined
   const commands = plan.commands.map((c) => {
     const command = setParamCommand(parameter, c.value)
@@ -70,6 +73,7 @@ export async function applyPlan(
     }
     const answer = await ask(node, commands[i] as string, answerMs)
     if (answer.kind === 'done') continue
+    isUncovered ||= answer.kind === 'refused' && answer.why === TIMER_GONE
     complaints.push(`${c.rule}: ${answer.kind === 'lost' ? 'the server did not answer' : answer.why}`)
     if (answer.kind === 'late') {
       late = answer.pending
@@ -78,7 +82,7 @@ export async function applyPlan(
   }
   const unknown = (detail: string): Applied => {
     audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
-    return { state: 'unknown', detail, rules: undefined, rulesText: '', late }
+    return { state: 'unknown', detail, rules: undefined, rulesText: '', isUncovered, late }
   }
   // It may still act: what the rules are now says nothing of what they will be.
   if (late) return unknown(complaints.join('; '))
@@ -90,5 +94,5 @@ export async function applyPlan(
   const state = differences.length === 0 ? 'applied' : 'failed'
   const detail = [...complaints, ...differences].join('; ') || 'read back equal'
   audit.write(nowMs, plan.server, 'outcome', `${state}: ${detail}`)
-  return { state, detail, rules, rulesText }
+  return { state, detail, rules, rulesText, isUncovered }
 }

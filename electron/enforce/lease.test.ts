@@ -48,6 +48,7 @@ beforeEach(() => {
   const keeper: LeaseKeeper = {
     keep: (l) => noted.push(`keep ${l.unit} ${l.rules}`),
     end: (host, unit) => noted.push(`end ${host} ${unit}`),
+    has: () => false,
   }
   lease = new Lease(node, 's1', new Audit((r) => records.push(r)), { keeper })
 })

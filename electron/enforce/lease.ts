@@ -51,6 +51,8 @@ export interface LeaseKeeper {
     readonly expiresMs: number
   }): void
   end(host: string, unit: string): void
+  /** Whether a lease is of this data folder: one of a console that was killed is in nobody's way. */
+  has(host: string, unit: string): boolean
 }
 
 export interface LeaseOptions {
@@ -62,6 +64,9 @@ export interface LeaseOptions {
   /** @default lease */
   readonly purpose?: UnitPurpose
 }
+
+/** Timers that covered rules for a moment so far. */
+let guards = 0
 
 export class Lease {
   readonly #node: NodeConnection
@@ -93,6 +98,8 @@ export class Lease {
     this.#keeper = options.keeper
     this.#may = options.may ?? (() => undefined)
     this.#purpose = options.purpose ?? 'lease'
+    // A stop may need a second timer while the first one is not known to be gone.
+    if (this.#purpose !== 'lease') this.#number = guards++
   }
 
   /** Whether a timer of it is on the server, or may be. */
@@ -178,6 +185,15 @@ export class Lease {
     return read.value.filter((t) => others.has(t.unit)).flatMap((t) => t.stops)
   }
 
+  /**
+   * Looks whether somebody ended it, after the server did not carry out a command because its timer was gone.
+   *
+   * @returns  LEASE_TAKEN; undefined where it has fired, the server was rebooted, or nothing can be told.
+   */
+  async endedElsewhere(nowNs: number): Promise<Failure | undefined> {
+    return this.#state && this.#lookTaken(this.#state, true, nowNs)
+  }
+
   #othersIn(units: readonly string[]): string[] {
     return units.filter((u) => consoleUnit(u) !== undefined && !isOfSession(u, this.#session.replace(/-md$/, '')))
   }
@@ -219,13 +235,25 @@ export class Lease {
     }
   }
 
-  #stoppedBy(unit: string): Failure {
+  /** Why no lease is held beside what other consoles have there; undefined where nothing is in the way. */
+  #besideOthers({ timers }: TimerList): Failure | undefined {
+    const { host } = this.#node
+    const keeper = this.#keeper
+    const others = this.#othersIn(timers.map((t) => t.unit))
+    const stopping = others.find((u) => consoleUnit(u)?.purpose === 'stop')
+    // Whoever enters enforce at the same time is known by its lease: the one that sees another's gives way.
+    const lease =
+      this.#state === undefined && keeper !== undefined
+        ? others.find((u) => consoleUnit(u)?.purpose === 'lease' && !keeper.has(host, u))
+        : undefined
+    const [unit, does] = stopping ? [stopping, 'is removing the rules of Sluice'] : [lease, 'enforces']
+    if (unit === undefined) return undefined
     return {
       code: 'LEASE_TAKEN',
       what: 'The controller left enforce',
-      why: `${consoleName(unit)} is removing the rules of Sluice on ${this.#node.host} (${unit})`,
+      why: `${consoleName(unit)} ${does} on ${host} (${unit})`,
       unaffected: 'It is read and shown.',
-      next: 'Ask who stopped it. Choose Enforce again when that is over.',
+      next: 'Ask who works on it. Choose Enforce again when that is over, or take over.',
     }
   }
 
@@ -291,10 +319,8 @@ export class Lease {
     this.#unknown = undefined
     const taken = this.#state && this.#takenBy(this.#state, read.value, false, nowNs)
     if (taken) return fail(taken)
-    const stopping = this.#othersIn(read.value.timers.map((t) => t.unit)).find(
-      (u) => consoleUnit(u)?.purpose === 'stop',
-    )
-    if (stopping !== undefined) return fail(this.#stoppedBy(stopping))
+    const refused = this.#purpose === 'lease' ? this.#besideOthers(read.value) : undefined
+    if (refused) return fail(refused)
     const there = new Map(read.value.timers.filter((t) => t.isOwn).map((t) => [t.unit, t]))
     const stops = [...wanted].map(this.#stop)
     for (const [unit, stray] of this.#strays) {

@@ -107,15 +107,19 @@ export async function displace(
   node: NodeConnection,
   others: readonly FoundTimer[],
   standing: readonly StandingRule[],
-  parts: Pick<StopParts, 'audit' | 'session' | 'nowMs' | 'answerMs'> & { readonly purpose: UnitPurpose },
+  parts: Pick<StopParts, 'audit' | 'session' | 'nowMs' | 'answerMs'> & {
+    readonly purpose: UnitPurpose
+    /** One that covers already. */
+    readonly guard?: Lease | undefined
+  },
 ): Promise<Lease | undefined> {
   const { audit, session, nowMs, purpose, answerMs = ANSWER_MS } = parts
   const keys = standing.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
   const stops = [...new Set([...keys, ...others.flatMap((t) => t.stops.map(keyOf))])]
-  const guard = new Lease(node, session, audit, { stop: stopOfKey, purpose })
+  const guard = parts.guard ?? new Lease(node, session, audit, { stop: stopOfKey, purpose })
   try {
     const covered = await guard.cover(stops, 0, nowMs())
-    if (!covered.ok) return undefined
+    if (!covered.ok) return parts.guard
     await endUnits({
       node,
       units: others.filter((t) => t.isOwn).map((t) => t.unit),
@@ -127,7 +131,7 @@ export async function displace(
     return guard
   } catch {
     // What cannot be put on record is not sent.
-    return undefined
+    return parts.guard
   }
 }
 
@@ -189,13 +193,13 @@ class ServerStop {
     for (const t of others) {
       this.#others.set(t.unit, { host: node.host, console: consoleName(t.unit), lease: t.unit })
     }
-    if (others.length > 0 && !this.#guard) {
-      this.#guard = await displace(node, others, rules, { ...this.#parts, purpose: 'stop' })
+    if (others.length > 0) {
+      this.#guard = await displace(node, others, rules, { ...this.#parts, purpose: 'stop', guard: this.#guard })
     }
     const guards = this.#guard?.units ?? []
     for (const t of found) if (!guards.includes(t.unit)) this.#units.add(t.unit)
-    // It is as it was read to be before.
-    if (wasDone && rules.length === 0) return false
+    // It is as it was read to be before; a lease that is still there may write again.
+    if (wasDone && rules.length === 0) return others.length > 0
     const end = await removeRules({ node, rules, units: [], audit, nowMs, answerMs: this.#answerMs })
     this.#removed += end.removed
     if (end.state === 'done') this.#forget(rules)
@@ -287,7 +291,7 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
     if (back.size === 0) break
   }
   for (const s of back)
-    s.doubt('rules came back after they were removed, and were removed again: another console may write')
+    s.doubt('rules or leases of another console came back after they were removed: it may write again')
   const still = (await parts.over?.(0)) ?? open ?? new Set<string>()
   for (const s of stops) {
     if (still.has(s.node.host)) s.doubt('a command is still under way there and may act later')

@@ -85,5 +85,6 @@ export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): 
   return {
     keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),
     end: (host, unit) => leases.end(cluster, host, unit),
+    has: (host, unit) => leases.of(cluster).some((l) => l.host === host && l.unit === unit),
   }
 }

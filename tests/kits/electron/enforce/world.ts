@@ -5,6 +5,7 @@
 import { vi } from 'vitest'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
+import { MODEL_FENCES } from '#core/control/fences.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
@@ -29,6 +30,8 @@ const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const PERIOD_MS = 1_000
 /** The world is looked at this often, ms. */
 const STEP_MS = 250
+/** Plans are shown for so long before the first is written, ms. */
+const SHADOW_MS = 5_000
 /** A timer stops its rule this long after its instant at most, ms. */
 export const FIRED_MS = 5_000
 export type Machine = 'lease' | 'commit'
@@ -139,6 +142,7 @@ export class SimulatedConsole {
       around,
       mode: 'observe',
       controller: 'static',
+      fences: { ...MODEL_FENCES, shadowNs: SHADOW_MS * NS_PER_MS },
       stops: store.stops.of(source.cluster),
       leases: leaseKeeper(store.leases, source.cluster, this.user),
     })

@@ -1,0 +1,180 @@
+/**
+ * Two consoles of data folders of their own on the same servers, for as long as SLUICE_ENDURANCE_MINUTES says: each enforces, is stopped
+ * by the other, taken over, interrupted, killed with -9, frozen, or loses its connections, at random instants. At no time a rule without
+ * a timer, none past its expiry, none after a stop that was reported done, and no audit record lost.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { auditTexts } from '#tests/kits/cli/printed.ts'
+import { scratch } from '../kits/electron/ssh/sshd.ts'
+import { startLab, type Lab } from '../lab/lab.ts'
+import { noServers } from '../lab/nspawn.ts'
+import { ConsoleFolder, ownRulesOn, timersOn, type Console } from './lab.ts'
+
+const MINUTES = Number(process.env.SLUICE_ENDURANCE_MINUTES ?? 0)
+const HOSTS = ['oss01', 'oss02']
+const SCENARIO = stringify({
+  title: 'Endurance',
+  cluster: 'endurance',
+  clients: { count: 2 },
+  control: { max_rate: 200, mode: 'observe' },
+  oss: HOSTS.map((name, i) => ({ name, osts: [{ name: `endurance-OST000${i}`, disk: { bandwidth_mb_s: 20 } }] })),
+  jobs: [1, 2].map((n) => ({
+    id: `${n}.hog.u100${n}`,
+    clients: [n],
+    op: 'write',
+    size_kib: 64,
+    total_rpcs: 100_000_000,
+    pattern: { kind: 'continuous' },
+  })),
+})
+/** A timer that is due by then has fired: its accuracy is a second. */
+const GRACE_MS = 5_000
+const LOOK_MS = 400
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+const pick = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T
+
+/** One of the two consoles, over what is done to it. */
+class Operator {
+  readonly folder: ConsoleFolder
+  running: Console | undefined
+  records = 0
+  lost: string[] = []
+
+  constructor(lab: Lab) {
+    this.folder = new ConsoleFolder(lab)
+  }
+
+  enforce(...more: readonly string[]): void {
+    if (this.running) return
+    const { cluster } = this.folder
+    const words = ['control', cluster, '--controller', 'static', '--mode', 'enforce', '--target', cluster]
+    const console = this.folder.start(...words, '--json', ...more)
+    this.running = console
+    void console.ended.then(() => {
+      if (this.running === console) this.running = undefined
+    })
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.running?.child.kill(signal)
+    await this.running?.ended
+  }
+
+  /** Whether its audit is whole, and has every record that it had. */
+  look(): void {
+    try {
+      const { length } = auditTexts(this.folder.data)
+      if (length < this.records) this.lost.push(`${this.records - length} records are gone`)
+      this.records = Math.max(this.records, length)
+    } catch (e) {
+      this.lost.push(e instanceof Error ? e.message : String(e))
+    }
+  }
+}
+
+describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same servers, for long', () => {
+  let lab: Lab
+  beforeAll(async () => {
+    const scenario = join(scratch(), 'endurance.yaml')
+    writeFileSync(scenario, SCENARIO)
+    lab = await startLab({ parts: 'nspawn', scenario, servers: HOSTS, login: 'root' })
+  })
+  afterAll(async () => lab?.stop())
+
+  it('hold what the enforcement model says', { timeout: MINUTES * 60_000 + 300_000 }, async () => {
+    const operators = [new Operator(lab), new Operator(lab)]
+    const faults: string[] = []
+    const done = new Map<string, number>()
+    const endMs = performance.now() + MINUTES * 60_000
+    let isOver = false
+    /** Since a stop was reported done and nobody asked for anything. */
+    let stopped = false
+    const fault = (text: string): void => {
+      faults.push(text)
+      process.stderr.write(`${new Date().toISOString()} ${text}\n`)
+    }
+
+    const watch = async (host: string): Promise<void> => {
+      const bareSince = new Map<string, number>()
+      while (!isOver) {
+        const wasStopped = stopped
+        const rules = await ownRulesOn(lab, host)
+        const timers = await timersOn(lab, host)
+        const still = new Set(await ownRulesOn(lab, host))
+        const now = performance.now()
+        for (const rule of rules.filter((r) => still.has(r))) {
+          const [service = '', , name = ''] = rule.split(' ')
+          const isCovered = timers.some((t) =>
+            t.stops.some((s) => s.parameter === `${service}.nrs_tbf_rule` && s.name === name),
+          )
+          if (isCovered) bareSince.delete(rule)
+          // A timer that fires stops its rules one after the other.
+          else if (!bareSince.has(rule)) bareSince.set(rule, now)
+          else if (now - (bareSince.get(rule) ?? now) > GRACE_MS) fault(`${host}: ${rule} has no timer`)
+          if (wasStopped && stopped) fault(`${host}: ${rule} after a stop that was reported done`)
+        }
+        for (const rule of bareSince.keys()) if (!still.has(rule)) bareSince.delete(rule)
+        await pause(LOOK_MS)
+      }
+    }
+
+    const deeds: Readonly<Record<string, (o: Operator) => Promise<unknown>>> = {
+      enforce: async (o) => {
+        stopped = false
+        o.enforce()
+        await pause(15_000 * Math.random())
+      },
+      'take over': async (o) => {
+        stopped = false
+        o.enforce('--take-over')
+        await pause(15_000 * Math.random())
+      },
+      kill: (o) => o.end('SIGKILL'),
+      interrupt: (o) => o.end('SIGINT'),
+      stop: async (o) => {
+        const ended = await o.folder.run('stop', o.folder.cluster, '--json')
+        const isAsked = operators.some((other) => other.running !== undefined && other !== o)
+        if (ended.code === 0 && !isAsked) stopped = true
+      },
+      reconnect: async () => {
+        const host = pick(HOSTS)
+        lab.node(host).sshd.stall(true)
+        await pause(1_000 + 20_000 * Math.random())
+        lab.node(host).sshd.stall(false)
+      },
+      commit: async (o) => {
+        stopped = false
+        const id = await o.folder.plan([{ name: 'sl_night', match: 'jobid={2.hog.u1002}', rate: 40 }]).catch(() => '')
+        if (id !== '') await o.folder.apply(id, '20s').ended
+      },
+    }
+
+    const act = async (o: Operator): Promise<void> => {
+      while (performance.now() < endMs) {
+        const what = pick(Object.keys(deeds))
+        await deeds[what]?.(o)
+        done.set(what, (done.get(what) ?? 0) + 1)
+        o.look()
+      }
+    }
+    const watching = HOSTS.map(watch)
+    await Promise.all(operators.map(act))
+    for (const o of operators) await o.end('SIGKILL')
+    // Every lease and every rule has come to its end.
+    await pause(60_000 + 2 * GRACE_MS)
+    isOver = true
+    await Promise.all(watching)
+    for (const host of HOSTS) {
+      expect(await ownRulesOn(lab, host)).toEqual([])
+      expect(await lab.timers(host)).toEqual([])
+    }
+    for (const o of operators) o.look()
+    process.stderr.write(`${JSON.stringify({ minutes: MINUTES, done: Object.fromEntries(done) })}\n`)
+    expect({ faults, lost: operators.flatMap((o) => o.lost) }).toEqual({ faults: [], lost: [] })
+    expect(Math.min(...operators.map((o) => o.records))).toBeGreaterThan(0)
+  })
+})
