@@ -5,24 +5,18 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
+import { formatFailure } from '#core/base/result.ts'
 import { answerConsole } from '#core/padll/console.ts'
 import { sendCommand } from '../padll/control-channel.ts'
 import { readGlobalConfig, readLocalConfig, type GlobalConfig } from '../padll/global-config.ts'
 import { startGlobal } from '../padll/global-daemon.ts'
 import { startLocal } from '../padll/local-daemon.ts'
-import {
-  controlSocket,
-  globalSocket,
-  localSocket,
-  parseAddress,
-  printAddress,
-  stateFile,
-  thisHost,
-  type Address,
-} from '../padll/places.ts'
+import { controlSocket, globalSocket, localSocket, stateFile, thisHost } from '../padll/places.ts'
 import { stageEnvironment } from '../padll/stage-environment.ts'
 import { stageLibrary } from '../padll/stage-library.ts'
-import { line, must, plain, stop } from './output.ts'
+import { parseAddress, printAddress, type Address } from '../wire/address.ts'
+import { privateSocket } from '../wire/private-socket.ts'
+import { line, must, plain, plainJson, plainLines, stop } from './output.ts'
 
 const CLOSE_MS = 1800
 
@@ -116,12 +110,13 @@ interface RunFlags {
 /** Starts a program under the stage and ends as it does. */
 async function run(program: string, args: readonly string[], flags: RunFlags): Promise<void> {
   const library = must(await stageLibrary({ cc: flags.cc }))
+  const socket = flags.socket ?? localSocket()
   const env = must(
     stageEnvironment({
       library,
       job: flags.job,
       mounts: flags.mount,
-      socket: flags.socket ?? localSocket(),
+      socket,
       instance: flags.instance,
       workflows: flags.workflows,
       startWaitMs: flags.startMs,
@@ -129,6 +124,10 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
     }),
     2,
   )
+  // A program is not held up by it: the stage asks whoever listens there who it is, and obeys this user and root only.
+  const found = privateSocket(socket)
+  if (!found.ok)
+    say(`the local controller may be somebody else's, whom the stage does not obey: ${formatFailure(found.error)}`)
   const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
@@ -148,10 +147,11 @@ async function ask(args: readonly string[], control: string | undefined): Promis
   const stdin = readsText ? await standardInput() : ''
   const sent = must(await sendCommand(control ?? controlSocket(), args, stdin))
   const answer = sent ?? answerConsole(args, stdin, undefined)
-  process.stderr.write(answer.stderr)
+  process.stderr.write(plainLines(answer.stderr))
   // A status may be larger than a pipe takes at once: the process ends when it is out, not before.
   process.exitCode = answer.code
-  await new Promise<void>((resolve) => process.stdout.write(answer.stdout, () => resolve()))
+  const printed = verb === 'status' ? plainJson(answer.stdout) : plainLines(answer.stdout)
+  await new Promise<void>((resolve) => process.stdout.write(printed, () => resolve()))
 }
 
 const collect = (one: string, all: string[] = []): string[] => [...all, one]

@@ -15,7 +15,7 @@ import { parseHousekeepingFile } from '#core/padll/rules/housekeeping-yaml.ts'
 import type { HousekeepingRule } from '#core/padll/rules/housekeeping.ts'
 import type { RuleFault } from '#core/padll/rules/rule-fault.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
-import { parseAddress, type Address } from './places.ts'
+import { parseAddress, type Address } from '#electron/wire/address.ts'
 
 const BYTES_MAX = 1 << 20
 /** control_type of the public controller: static, proportional sharing, PSFA. */

@@ -3,15 +3,16 @@
  * often as it takes. What it decides is core/padll/control/local-controller.ts.
  */
 import { connect, type Socket } from 'node:net'
-import { ok, type Result } from '#core/base/result.ts'
+import { formatFailure, ok, type Result } from '#core/base/result.ts'
 import { LocalController } from '#core/padll/control/local-controller.ts'
 import type { GlobalToLocal, LocalToGlobal, LocalToStage, StageToLocal } from '#core/padll/control/messages.ts'
 import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts'
 import { localToStage, stageToLocal } from '#core/padll/wire/stage-wire.ts'
+import { printAddress, type Address } from '#electron/wire/address.ts'
+import { listenAt } from '#electron/wire/listen.ts'
+import { privateSocket } from '#electron/wire/private-socket.ts'
 import { clockFrom, Driver } from './driver.ts'
-import { listenAt } from './listen.ts'
 import { Links } from './links.ts'
-import { printAddress, type Address } from './places.ts'
 import { WireSocket } from './wire-socket.ts'
 
 export interface LocalDaemonOptions {
@@ -135,7 +136,19 @@ function keepConnected(
   let isStopped = false
   let current: Socket | undefined
   let isSaid = false
+  let isRefused = false
+  const again = (): void => {
+    timer = setTimeout(attempt, retryMs * (0.75 + Math.random() / 2))
+    retryMs = Math.min(LAST_RETRY_MS, retryMs * 2)
+  }
   const attempt = (): void => {
+    const found = 'path' in address ? privateSocket(address.path) : ok(true)
+    if (!found.ok) {
+      if (!isRefused) say(formatFailure(found.error))
+      isRefused = true
+      return again()
+    }
+    isRefused = false
     const socket = connect('path' in address ? { path: address.path } : { ...address, noDelay: true, keepAlive: true })
     current = socket
     socket.once('connect', () => {
@@ -148,9 +161,7 @@ function keepConnected(
       isSaid = true
     })
     socket.once('close', () => {
-      if (isStopped) return
-      timer = setTimeout(attempt, retryMs * (0.75 + Math.random() / 2))
-      retryMs = Math.min(LAST_RETRY_MS, retryMs * 2)
+      if (!isStopped) again()
     })
   }
   attempt()

@@ -2,7 +2,8 @@
 import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { printAddress, privateFolderOf, type Address } from './places.ts'
+import { printAddress, type Address } from './address.ts'
+import { privateFolderOf } from './private-socket.ts'
 
 export interface Listening {
   readonly address: Address
