@@ -4,6 +4,9 @@ import { join } from 'node:path'
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** What controllers speak, to which their keys are bound. */
+export const PURPOSE = 'sluice-padll/1'
+
 /** $XDG_RUNTIME_DIR, else /run for the administrator, else the temporary folder; the name tells users apart. */
 export function padllFolder(env: Env = process.env, uid = process.getuid?.() ?? 0): string {
   if (env.SLUICE_PADLL) return env.SLUICE_PADLL
