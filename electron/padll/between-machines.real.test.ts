@@ -1,6 +1,7 @@
 /** Both controllers as processes over a port: by a key, by certificates, and refused without. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { padllStatus } from '#core/padll/status.ts'
@@ -80,6 +81,18 @@ describe('controllers on different machines', () => {
     const stranger = sluice('three', 'local', '--name', 'x', '--core', controller.at, ...flags(other, 'local'))
     await expect.poll(() => stranger.said.err, LONG).toContain('trying again')
     expect(await locals()).toEqual(['joined'])
+  })
+
+  it('are not kept from each other by one who connects and says nothing: that is ended', LONG, async () => {
+    const key = ['--key-file', await newKey('key')]
+    const controller = await global(...key)
+    const silent = connect(Number(controller.at.split(':')[1]), '127.0.0.1')
+    const ended = new Promise((resolve) => silent.on('close', resolve))
+    silent.on('error', () => undefined).resume()
+    sluice('two', 'local', '--name', 'joined', '--core', controller.at, ...key)
+    await expect.poll(locals, LONG).toEqual(['joined'])
+    await ended
+    await expect.poll(() => controller.said.err).toContain('it did not finish the handshake')
   })
 
   it('are refused by name before anything is opened, where nothing secures the port', LONG, async () => {
