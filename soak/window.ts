@@ -2,11 +2,10 @@
  * A window of the soak: what a browser has open, over the WebSocket of the browser shell. One view after the other with the status and the
  * strip beside it, every frame acknowledged; now and then an operator's doings: the cursor in the past, a search, CSV, a bundle.
  */
-import { createORPCClient } from '@orpc/client'
-import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import type { Contract } from '#core/api/contract.ts'
+import { clientOf, openAddress, pageSocket } from '#tests/kits/electron/server/browser-session.ts'
 
 type Client = ContractRouterClient<Contract>
 interface Frame {
@@ -54,14 +53,9 @@ export class SoakWindow {
 
   /** Opens the printed address as a browser does. */
   static async open(address: string): Promise<SoakWindow> {
-    const url = new URL(address)
-    const login = await fetch(url, { redirect: 'manual' })
-    await login.body?.cancel()
-    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
-    const socket = new WebSocket(`ws://${url.host}/rpc`, { headers: { cookie, origin: url.origin } })
+    const socket = pageSocket(await openAddress(address))
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-    const link = new RPCLink({ websocket: socket as unknown as globalThis.WebSocket })
-    return new SoakWindow(createORPCClient(link), socket)
+    return new SoakWindow(clientOf(socket), socket)
   }
 
   get api(): Client {

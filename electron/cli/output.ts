@@ -21,6 +21,17 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 /** Text of others for a terminal: job ids and scenarios may hold control characters, which must not reach it. */
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
+/** Controls of both sets but tab and newline, and what turns the direction of text or ends a line unseen. */
+ 
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Lines of others, in any script: a terminal shows them and does nothing that they say. */
+export const plainLines = (text: string): string => text.replace(CONTROLS, '?')
+
+/** JSON text of others: the same characters as escapes, so that what is read from it does not change. */
+export const plainJson = (text: string): string =>
+  text.replace(CONTROLS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 const SIGNS: Readonly<Record<string, string>> = { '→': '->', '±': '+/-', '−': '-', '…': '...', '’': "'", '·': '-' }
 
 /** The same for what the console says itself: its signs are written in ASCII. */

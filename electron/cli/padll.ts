@@ -5,24 +5,19 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
+import { formatFailure } from '#core/base/result.ts'
 import { answerConsole } from '#core/padll/console.ts'
 import { sendCommand } from '../padll/control-channel.ts'
 import { readGlobalConfig, readLocalConfig, type GlobalConfig } from '../padll/global-config.ts'
 import { startGlobal } from '../padll/global-daemon.ts'
 import { startLocal } from '../padll/local-daemon.ts'
-import {
-  controlSocket,
-  globalSocket,
-  localSocket,
-  parseAddress,
-  printAddress,
-  stateFile,
-  thisHost,
-  type Address,
-} from '../padll/places.ts'
+import { controlSocket, globalSocket, localSocket, stateFile, thisHost } from '../padll/places.ts'
 import { stageEnvironment } from '../padll/stage-environment.ts'
 import { stageLibrary } from '../padll/stage-library.ts'
-import { line, must, plain, stop } from './output.ts'
+import { parseAddress, printAddress, type Address } from '../wire/address.ts'
+import { readSecret, writeKey, type PeerSecret, type SecretFiles } from '../wire/peer-auth.ts'
+import { privateSocket } from '../wire/private-socket.ts'
+import { line, must, plain, plainJson, plainLines, stop } from './output.ts'
 
 const CLOSE_MS = 1800
 
@@ -52,11 +47,18 @@ function untilSignal(close: () => Promise<void>): void {
 const lost = (why: string): never =>
   stop({ code: 'SOCKET_LOST', what: 'Nobody finds this controller any more', why, next: 'Start it again.' })
 
-interface LocalFlags {
+interface LocalFlags extends SecretFiles {
   readonly config?: string
   readonly socket?: string
   readonly core?: Address
   readonly name?: string
+}
+
+/** The secret that flags name, else the one of the configuration. */
+function secretOf(flags: SecretFiles, configured: SecretFiles = {}): PeerSecret | undefined {
+  const { keyFile, tlsCa, tlsCert, tlsKey } = flags
+  const isNamed = [keyFile, tlsCa, tlsCert, tlsKey].some((file) => file !== undefined)
+  return must(readSecret(isNamed ? { keyFile, tlsCa, tlsCert, tlsKey } : configured), 2)
 }
 
 async function local(flags: LocalFlags): Promise<void> {
@@ -64,12 +66,13 @@ async function local(flags: LocalFlags): Promise<void> {
   const socket = flags.socket ?? config?.socket ?? localSocket()
   const core = flags.core ?? config?.core ?? { path: globalSocket() }
   const name = flags.name ?? config?.name ?? thisHost()
-  const daemon = must(await startLocal({ name, hostname: thisHost(), socket, core, say, onLost: lost }))
+  const secret = secretOf(flags, config?.secret)
+  const daemon = must(await startLocal({ name, hostname: thisHost(), socket, core, secret, say, onLost: lost }))
   untilSignal(() => daemon.close())
   line(`Local controller ${plain(name)}: stages at ${plain(socket)}, global controller at ${plain(printAddress(core))}`)
 }
 
-interface GlobalFlags {
+interface GlobalFlags extends SecretFiles {
   readonly config?: string
   readonly listen?: Address
   readonly control?: string
@@ -82,10 +85,12 @@ async function global(flags: GlobalFlags): Promise<void> {
   const config: GlobalConfig = must(readGlobalConfig(flags.config), 2)
   const at = flags.listen ?? config.address ?? { path: globalSocket() }
   const name = flags.name ?? config.name ?? thisHost()
+  const secret = secretOf(flags, config.secret)
   const daemon = must(
     await startGlobal({
       name,
       address: at,
+      secret,
       controlSocket: flags.control ?? config.controlSocket ?? controlSocket(),
       stateFile: flags.state ?? config.stateFile ?? stateFile(),
       config,
@@ -97,8 +102,8 @@ async function global(flags: GlobalFlags): Promise<void> {
   untilSignal(() => daemon.close())
   const where = printAddress(daemon.address)
   line(`Global controller ${plain(name)}, epoch ${daemon.controller.epoch}: local controllers at ${plain(where)}`)
-  if (!('path' in daemon.address)) {
-    say('this port has no password: whoever reaches it can join. Keep it on a management network, or in an SSH tunnel.')
+  if (!('path' in daemon.address) && secret === undefined) {
+    say('this port has no key: every user of this machine can join. Name a key file, or use a path.')
   }
 }
 
@@ -116,12 +121,13 @@ interface RunFlags {
 /** Starts a program under the stage and ends as it does. */
 async function run(program: string, args: readonly string[], flags: RunFlags): Promise<void> {
   const library = must(await stageLibrary({ cc: flags.cc }))
+  const socket = flags.socket ?? localSocket()
   const env = must(
     stageEnvironment({
       library,
       job: flags.job,
       mounts: flags.mount,
-      socket: flags.socket ?? localSocket(),
+      socket,
       instance: flags.instance,
       workflows: flags.workflows,
       startWaitMs: flags.startMs,
@@ -129,6 +135,10 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
     }),
     2,
   )
+  // A program is not held up by it: the stage asks whoever listens there who it is, and obeys this user and root only.
+  const found = privateSocket(socket)
+  if (!found.ok)
+    say(`the local controller may be somebody else's, whom the stage does not obey: ${formatFailure(found.error)}`)
   const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
@@ -148,13 +158,21 @@ async function ask(args: readonly string[], control: string | undefined): Promis
   const stdin = readsText ? await standardInput() : ''
   const sent = must(await sendCommand(control ?? controlSocket(), args, stdin))
   const answer = sent ?? answerConsole(args, stdin, undefined)
-  process.stderr.write(answer.stderr)
+  process.stderr.write(plainLines(answer.stderr))
   // A status may be larger than a pipe takes at once: the process ends when it is out, not before.
   process.exitCode = answer.code
-  await new Promise<void>((resolve) => process.stdout.write(answer.stdout, () => resolve()))
+  const printed = verb === 'status' ? plainJson(answer.stdout) : plainLines(answer.stdout)
+  await new Promise<void>((resolve) => process.stdout.write(printed, () => resolve()))
 }
 
 const collect = (one: string, all: string[] = []): string[] => [...all, one]
+/** Flags of what controllers on different machines know each other by. */
+const withSecret = (command: Command): Command =>
+  command
+    .option('--key-file <file>', 'a key that both controllers have, mode 0600')
+    .option('--tls-ca <file>', 'or mutual TLS: the CA of both controllers,')
+    .option('--tls-cert <file>', 'the certificate of this one,')
+    .option('--tls-key <file>', 'and its key, mode 0600')
 const CONTROL = ['--control <socket>', 'where the global controller takes commands'] as const
 
 export function padllCommand(): Command {
@@ -163,16 +181,14 @@ export function padllCommand(): Command {
     .showHelpAfterError('(see sluice padll --help)')
     .exitOverride()
     .enablePositionalOptions()
-  padll
-    .command('local')
+  withSecret(padll.command('local'))
     .description('run a local controller: stages of this node on one side, the global controller on the other')
     .option('--config <file>', 'YAML with local_address and core_address')
     .option('--socket <path>', 'where stages find it')
     .option('--core <address>', 'the global controller: a path or host:port', address)
     .option('--name <name>', 'its name (default: this host’s)')
     .action((flags: LocalFlags) => local(flags))
-  padll
-    .command('global')
+  withSecret(padll.command('global'))
     .description('run the global controller')
     .option('--config <file>', 'YAML: system_limit, control_type or algorithm, rule files and more')
     .option('--listen <address>', 'where local controllers find it: a path or host:port', address)
@@ -181,6 +197,11 @@ export function padllCommand(): Command {
     .option('--name <name>', 'its name (default: this host’s)')
     .option('--epoch <n>', 'at least this epoch', whole)
     .action((flags: GlobalFlags) => global(flags))
+  padll
+    .command('key')
+    .description('write a new key for controllers on different machines, mode 0600')
+    .argument('<file>')
+    .action((file: string) => line(must(writeKey(file))))
   padll
     .command('run')
     .description('run a program, and what it starts, under the stage')

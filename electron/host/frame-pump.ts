@@ -1,6 +1,7 @@
 /**
  * Streams of frames with back-pressure: at most `hz` a second, at most two not yet acknowledged, and always the newest. To a
- * window that stands on a sample and has drawn it, the frames of those beside it are sent ahead of the step.
+ * window that stands on a sample and has drawn it, the frames of those beside it are sent ahead of the step. Windows take turns: one with
+ * many streams does not delay the frames of another.
  */
 /** Frames that may be under way to one window in one stream. */
 const UNACKNOWLEDGED = 2
@@ -45,8 +46,43 @@ function beside(from: number | null, at: number | null): number[] {
   return [next, ...other].filter((sample) => sample > 0)
 }
 
+/** Lets frames be built one at a time, those of one window after those of another, with the event loop in between. */
+class Turns {
+  /** By window, in the order of their next turn. */
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #isTaken = false
+
+  /** Resolves when it is the turn of `peer`; at once where nobody is before it. */
+  take(peer: string): Promise<void> {
+    if (!this.#isTaken) {
+      this.#isTaken = true
+      setImmediate(() => this.#pass())
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(peer)
+      if (waiting) waiting.push(resolve)
+      else this.#waiting.set(peer, [resolve])
+    })
+  }
+
+  #pass(): void {
+    const [first] = this.#waiting
+    if (!first) {
+      this.#isTaken = false
+      return
+    }
+    const [peer, [next, ...others]] = first
+    this.#waiting.delete(peer)
+    if (others.length > 0) this.#waiting.set(peer, others)
+    next?.()
+    setImmediate(() => this.#pass())
+  }
+}
+
 export class FramePump {
   readonly #streams = new Map<string, Stream>()
+  readonly #turns = new Turns()
 
   /** The window behind `peer` has drawn frame `seq` of a stream. Unknown streams are ignored: they may just have ended. */
   acknowledge(peer: string, stream: string, seq: number): void {
@@ -123,6 +159,8 @@ export class FramePump {
         const isWanted = s.hasMoved || (fresh && !isStill)
         // Timers fire a little late; a sample that comes a little early is not left for the next one.
         if (isWanted && free && due <= 5) {
+          await this.#turns.take(query.peer)
+          if (signal.aborted) return
           fresh = s.hasMoved = false
           lastMs = Math.max(now, lastMs + gapMs)
           yield build(++s.sent, s.at, false)

@@ -1,21 +1,25 @@
-/** What every handler of the contract is made with: who calls, what is refused while something recorded is on screen, and how. */
+/** Base of every handler of the contract: who calls, what is refused while something recorded is on screen, streams per window. */
 import { implement } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import type { Notice } from '#core/api/frames.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { PeerContext } from './peer.ts'
 import { mayChange } from './playback-guard.ts'
+import { StreamLimit } from './stream-limit.ts'
 import { toNotice } from './views/status.ts'
 
 /** @param isPlayedBack  whether something recorded is on screen: then verbs that change a source are refused. */
 // The return type is what the contract makes of it; naming it would repeat the whole contract.
-export const implementation = (isPlayedBack: () => boolean) =>
-  implement(contract)
+export const implementation = (isPlayedBack: () => boolean) => {
+  const streams = new StreamLimit()
+  return implement(contract)
     .$context<PeerContext>()
-    .use(({ path, next }) => {
+    .use(async ({ path, context, next }) => {
       mayChange(path, isPlayedBack())
-      return next()
+      const result = await next()
+      return { ...result, output: streams.admit(context.peer, result.output) }
     })
+}
 export type Implementation = ReturnType<typeof implementation>
 
 /** A failure as the contract carries it. */

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { ConsoleAnswer } from '#core/padll/console.ts'
+import { privateSocket } from '#electron/wire/private-socket.ts'
 
 /** A policy text of a million characters, escaped. */
 const REQUEST_MAX = 8 << 20
@@ -59,7 +60,8 @@ export async function serveCommand(
 /**
  * Sends one command to the controller at a socket.
  *
- * @returns its answer; null where nobody is there. CONTROL_FAILED where somebody is, and does not answer as it should.
+ * @returns its answer; null where nobody is there. CONTROL_FAILED where somebody is, and does not answer as it should; those of
+ * `privateSocket` where it may be somebody else's, who is then sent nothing.
  */
 export async function sendCommand(
   path: string,
@@ -68,6 +70,9 @@ export async function sendCommand(
 ): Promise<Result<ConsoleAnswer | null>> {
   const failed = (why: string): Result<never> =>
     fail({ code: 'CONTROL_FAILED', what: 'The global controller did not answer', why })
+  const found = privateSocket(path)
+  if (!found.ok) return found
+  if (!found.value) return ok(null)
   const socket = connect(path)
   const trouble = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined))

@@ -15,14 +15,23 @@ import { parseHousekeepingFile } from '#core/padll/rules/housekeeping-yaml.ts'
 import type { HousekeepingRule } from '#core/padll/rules/housekeeping.ts'
 import type { RuleFault } from '#core/padll/rules/rule-fault.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
-import { parseAddress, type Address } from './places.ts'
+import { parseAddress, type Address } from '#electron/wire/address.ts'
+import type { SecretFiles } from '#electron/wire/peer-auth.ts'
 
 const BYTES_MAX = 1 << 20
 /** control_type of the public controller: static, proportional sharing, PSFA. */
 const CONTROL_TYPES: Readonly<Record<number, Algorithm>> = { 1: 'static', 2: 'psharing', 3: 'psfa' }
 
 const rate = z.number().min(1).max(RATE_MAX)
+/** What controllers know each other by, as files. */
+const secretFiles = {
+  key_file: z.string().optional(),
+  tls_ca: z.string().optional(),
+  tls_cert: z.string().optional(),
+  tls_key: z.string().optional(),
+}
 const globalFile = z.strictObject({
+  ...secretFiles,
   controller: z.literal('core').optional(),
   core_address: z.string().optional(),
   control_type: z.number().int().min(1).max(3).optional(),
@@ -47,6 +56,7 @@ const globalFile = z.strictObject({
   limits: z.record(z.string(), rate).optional(),
 })
 const localFile = z.strictObject({
+  ...secretFiles,
   controller: z.literal('local').optional(),
   core_address: z.string().optional(),
   local_address: z.string().optional(),
@@ -56,6 +66,7 @@ const localFile = z.strictObject({
 export interface GlobalConfig {
   readonly name: string | undefined
   readonly address: Address | undefined
+  readonly secret: SecretFiles
   readonly controlSocket: string | undefined
   readonly stateFile: string | undefined
   readonly settings: Partial<GlobalSettings>
@@ -68,7 +79,16 @@ export interface GlobalConfig {
 export interface LocalConfig {
   readonly name: string | undefined
   readonly core: Address | undefined
+  readonly secret: SecretFiles
   readonly socket: string | undefined
+}
+
+type SecretKeys = Readonly<Partial<Record<keyof typeof secretFiles, string | undefined>>>
+
+/** The files of a secret, found from the folder of the configuration. */
+function secretOf(c: SecretKeys, beside: (name: string) => string): SecretFiles {
+  const found = (name: string | undefined): string | undefined => (name === undefined ? undefined : beside(name))
+  return { keyFile: found(c.key_file), tlsCa: found(c.tls_ca), tlsCert: found(c.tls_cert), tlsKey: found(c.tls_key) }
 }
 
 /** Upstream's usual layout: one channel for all metadata, limited by nobody until a controller says so. */
@@ -135,6 +155,7 @@ export function readGlobalConfig(file: string | undefined): Result<GlobalConfig>
   return ok({
     name: c.name,
     address: address?.value,
+    secret: secretOf(c, beside),
     controlSocket: c.control_socket === undefined ? undefined : beside(c.control_socket),
     stateFile: c.state_file === undefined ? undefined : beside(c.state_file),
     settings,
@@ -182,6 +203,7 @@ export function readLocalConfig(file: string): Result<LocalConfig> {
   const c = read.value.value
   const core = c.core_address === undefined ? undefined : parseAddress(c.core_address)
   if (core && !core.ok) return fail(failure(file, `core_address: ${core.error.why ?? ''}`))
-  const socket = c.local_address === undefined ? undefined : resolve(dirname(file), c.local_address)
-  return ok({ name: c.name, core: core?.value, socket })
+  const beside = (name: string): string => resolve(dirname(file), name)
+  const socket = c.local_address === undefined ? undefined : beside(c.local_address)
+  return ok({ name: c.name, core: core?.value, secret: secretOf(c, beside), socket })
 }

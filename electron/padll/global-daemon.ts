@@ -8,18 +8,22 @@ import { answerConsole, parseConsole, type ConsoleAnswer, type ConsoleController
 import { GlobalController } from '#core/padll/control/global-controller.ts'
 import type { GlobalToLocal, LocalToGlobal } from '#core/padll/control/messages.ts'
 import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts'
+import type { Address } from '#electron/wire/address.ts'
+import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'
+import type { PeerSecret } from '#electron/wire/peer-auth.ts'
 import { serveCommand } from './control-channel.ts'
 import { clockFrom, Driver } from './driver.ts'
 import type { GlobalConfig } from './global-config.ts'
 import { Links } from './links.ts'
-import { listenAt, type Listening } from './listen.ts'
-import type { Address } from './places.ts'
+import { PURPOSE } from './places.ts'
 import { NO_STATE, readState, writeState, type KeptState } from './state-file.ts'
 import { WireSocket } from './wire-socket.ts'
 
 export interface GlobalDaemonOptions {
   readonly name: string
   readonly address: Address
+  /** What local controllers prove themselves by, and it to them; needed where it is found beyond this machine. */
+  readonly secret?: PeerSecret | undefined
   readonly controlSocket: string
   readonly stateFile: string
   readonly config: Pick<GlobalConfig, 'settings' | 'housekeeping' | 'policies' | 'hash'>
@@ -69,7 +73,14 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
     { address: { path: options.controlSocket }, most: COMMANDS_MAX, onSocket: (s: Socket) => serve(s) },
   ] as const
   for (const { address, most, onSocket } of places) {
-    const one = await listenAt(address, { what: 'a global controller', most, onSocket, onLost })
+    const one = await listenAuthenticated(address, {
+      what: 'a global controller',
+      most,
+      peering: { purpose: PURPOSE, secret: options.secret },
+      onSocket,
+      onRefused: (why) => say(`a local controller was refused: ${why}`),
+      onLost,
+    })
     if (!one.ok) {
       await closeAll()
       return one

@@ -2,16 +2,19 @@
  * A local controller as a daemon: stages at a UNIX socket, one connection to the global controller, which it makes anew as
  * often as it takes. What it decides is core/padll/control/local-controller.ts.
  */
-import { connect, type Socket } from 'node:net'
-import { ok, type Result } from '#core/base/result.ts'
+import type { Socket } from 'node:net'
+import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
 import { LocalController } from '#core/padll/control/local-controller.ts'
 import type { GlobalToLocal, LocalToGlobal, LocalToStage, StageToLocal } from '#core/padll/control/messages.ts'
 import { globalToLocal, localToGlobal } from '#core/padll/wire/hierarchy-wire.ts'
 import { localToStage, stageToLocal } from '#core/padll/wire/stage-wire.ts'
+import { printAddress, type Address } from '#electron/wire/address.ts'
+import { connectAuthenticated } from '#electron/wire/connect.ts'
+import { listenAuthenticated } from '#electron/wire/listen.ts'
+import { openAddressFault, type Peering, type PeerSecret } from '#electron/wire/peer-auth.ts'
 import { clockFrom, Driver } from './driver.ts'
-import { listenAt } from './listen.ts'
 import { Links } from './links.ts'
-import { printAddress, type Address } from './places.ts'
+import { PURPOSE } from './places.ts'
 import { WireSocket } from './wire-socket.ts'
 
 export interface LocalDaemonOptions {
@@ -22,6 +25,8 @@ export interface LocalDaemonOptions {
   readonly socket: string
   /** Where the global controller is. */
   readonly core: Address
+  /** What proves to it, and it to this one, that they belong together; needed beyond this machine. */
+  readonly secret?: PeerSecret | undefined
   /** One line for people, now and then. */
   readonly say?: (text: string) => void
   /** It cannot be found any more; it has closed. */
@@ -41,6 +46,9 @@ const LAST_RETRY_MS = 5000
 
 export async function startLocal(options: LocalDaemonOptions): Promise<Result<LocalDaemon>> {
   const { name, hostname, say = () => undefined } = options
+  const peering: Peering = { purpose: PURPOSE, secret: options.secret }
+  const open = openAddressFault(options.core, options.secret)
+  if (open) return fail(open)
   const stages = new Links<WireSocket<StageToLocal, LocalToStage>>()
   const globals = new Links<WireSocket<GlobalToLocal, LocalToGlobal>>()
   const now = clockFrom(performance.now())
@@ -76,9 +84,10 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
 
   let isClosed = false
   let stop = (): void => driver.stop()
-  const listening = await listenAt(
+  const listening = await listenAuthenticated(
     { path: options.socket },
     {
+      peering,
       what: 'a local controller',
       most: STAGES_MAX,
       onSocket: onStage,
@@ -94,7 +103,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
     stop()
     return listening
   }
-  const core = keepConnected(options.core, say, (socket, isUp) => {
+  const core = keepConnected(options.core, peering, say, (socket, isUp) => {
     const link = globals.next()
     const wire = new WireSocket(socket, globalToLocal, localToGlobal, {
       onMessage: (message) => {
@@ -127,6 +136,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
 /** Connects, and again after each end, at growing intervals until one of the connections was of use (`isUp`). */
 function keepConnected(
   address: Address,
+  peering: Peering,
   say: (text: string) => void,
   onSocket: (socket: Socket, isUp: () => void) => void,
 ): { stop: () => void } {
@@ -135,23 +145,31 @@ function keepConnected(
   let isStopped = false
   let current: Socket | undefined
   let isSaid = false
+  /** Once for a time without a connection. */
+  const complain = (why: string): void => {
+    if (!isSaid) say(`no global controller at ${printAddress(address)} (${why}); trying again`)
+    isSaid = true
+  }
+  const again = (): void => {
+    if (isStopped) return
+    timer = setTimeout(attempt, retryMs * (0.75 + Math.random() / 2))
+    retryMs = Math.min(LAST_RETRY_MS, retryMs * 2)
+  }
   const attempt = (): void => {
-    const socket = connect('path' in address ? { path: address.path } : { ...address, noDelay: true, keepAlive: true })
-    current = socket
-    socket.once('connect', () => {
-      isSaid = false
-      say(`connected to the global controller at ${printAddress(address)}`)
-      onSocket(socket, () => (retryMs = FIRST_RETRY_MS))
+    const made = connectAuthenticated(address, peering, {
+      onOpen: (socket) => {
+        isSaid = false
+        say(`connected to the global controller at ${printAddress(address)}`)
+        onSocket(socket, () => (retryMs = FIRST_RETRY_MS))
+      },
+      onTrouble: complain,
+      onClose: again,
     })
-    socket.on('error', (e) => {
-      if (!isSaid) say(`no global controller at ${printAddress(address)} (${e.message}); trying again`)
-      isSaid = true
-    })
-    socket.once('close', () => {
-      if (isStopped) return
-      timer = setTimeout(attempt, retryMs * (0.75 + Math.random() / 2))
-      retryMs = Math.min(LAST_RETRY_MS, retryMs * 2)
-    })
+    if (made.ok) current = made.value
+    else {
+      complain(formatFailure(made.error))
+      again()
+    }
   }
   attempt()
   return {

@@ -15,8 +15,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { sendCommand, serveCommand } from './control-channel.ts'
 import { readGlobalConfig, readLocalConfig } from './global-config.ts'
-import { listenAt, type Listening } from './listen.ts'
-import { padllFolder, parseAddress, printAddress } from './places.ts'
+import { parseAddress, printAddress } from '#electron/wire/address.ts'
+import { listenAuthenticated, type Listening } from '#electron/wire/listen.ts'
+import { padllFolder } from './places.ts'
 import { shortFolder } from '#tests/kits/electron/padll/scripted-controller.ts'
 import { stageEnvironment } from './stage-environment.ts'
 import { cacheFolder, stageLibrary } from './stage-library.ts'
@@ -30,12 +31,13 @@ afterEach(async () => {
 const options = (onLost: (why: string) => void = () => undefined) => ({
   what: 'a local controller',
   most: 10,
+  peering: { purpose: 'test/1', secret: undefined },
   onSocket: () => undefined,
   onLost,
 })
 
 async function listening(path: string, onLost?: (why: string) => void): Promise<Listening> {
-  const one = await listenAt({ path }, options(onLost))
+  const one = await listenAuthenticated({ path }, options(onLost))
   if (!one.ok) throw new Error(one.error.what)
   open.push(one.value)
   return one.value
@@ -57,7 +59,7 @@ describe('sockets', () => {
     symlinkSync(shared, join(base, 'link'))
     const codes: (string | undefined)[] = []
     for (const path of [join(shared, 's'), join(base, 'link/s'), join(base, 'x'.repeat(120)), 'relative/s']) {
-      const refused = await listenAt({ path }, options())
+      const refused = await listenAuthenticated({ path }, options())
       codes.push(refused.ok ? undefined : refused.error.code)
     }
     expect(codes).toEqual(['SOCKET_FOLDER', 'SOCKET_FOLDER', 'SOCKET_PATH', 'SOCKET_PATH'])
@@ -66,7 +68,7 @@ describe('sockets', () => {
   it('of a living program are left alone, those of a dead one taken over', async () => {
     const path = join(shortFolder(), 's')
     const first = await listening(path)
-    expect(await listenAt({ path }, options())).toMatchObject({
+    expect(await listenAuthenticated({ path }, options())).toMatchObject({
       ok: false,
       error: { code: 'ADDRESS_TAKEN', what: `There is a local controller at ${path} already` },
     })
@@ -84,7 +86,10 @@ describe('sockets', () => {
   it('are not taken from under a file that is no socket', async () => {
     const path = join(shortFolder(), 's')
     writeFileSync(path, 'precious')
-    expect(await listenAt({ path }, options())).toMatchObject({ ok: false, error: { code: 'ADDRESS_TAKEN' } })
+    expect(await listenAuthenticated({ path }, options())).toMatchObject({
+      ok: false,
+      error: { code: 'ADDRESS_TAKEN' },
+    })
     expect(existsSync(path)).toBe(true)
   })
 

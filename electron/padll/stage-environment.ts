@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { userInfo } from 'node:os'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { TEXT_BYTES } from '#core/padll/wire/parts.ts'
+import { SOCKET_PATH_MAX } from '#electron/wire/private-socket.ts'
 
 export interface StageSettings {
   readonly library: string
@@ -23,8 +24,6 @@ export interface StageSettings {
 const MOUNTS_MAX = 16
 const WORKFLOWS_MAX = 1024
 const PATH_MAX = 4095
-/** sockaddr_un. */
-export const SOCKET_PATH_MAX = 107
 
 const bytes = (text: string): number => Buffer.byteLength(text)
 const refused = (code: string, what: string, why: string): Result<never, Failure> => fail({ code, what, why })

@@ -223,6 +223,7 @@ describe.skipIf(noStage !== '')('a program goes on', () => {
     ['leaving', 0, 1],
     ['signals', 1, 1],
     ['faults', 0, 1],
+    ['wild', 0, 1],
   ] as const
   it.each(words)('%s', { timeout: HANG_MS }, async (word, seconds, number) => {
     const c = await controller({ rules: OPENS })

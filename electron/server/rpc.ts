@@ -2,6 +2,7 @@
 import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/ws'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { RPC_PROTOCOL } from '#core/api/browser-session.ts'
 import type { PeerContext } from '#electron/host/peer.ts'
 import { isMessage, MAX_MESSAGE, verbsOf, verbWatch, type UnknownVerb } from './messages.ts'
 
@@ -23,7 +24,13 @@ export function rpcSockets(router: AnyRouter, onUnknown: UnknownVerb = () => und
   const handler = new RPCHandler<PeerContext>(router)
   let opened = 0
   return {
-    server: new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false }),
+    server: new WebSocketServer({
+      noServer: true,
+      maxPayload: MAX_MESSAGE,
+      perMessageDeflate: false,
+      // The other one that a page offers is its key, which is not repeated.
+      handleProtocols: (offered) => (offered.has(RPC_PROTOCOL) ? RPC_PROTOCOL : false),
+    }),
     serve(socket) {
       // ws reports a broken or oversized message here and closes the socket itself; unheard, it would end the process.
       socket.on('error', () => undefined)

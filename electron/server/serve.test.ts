@@ -3,13 +3,19 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createORPCClient } from '@orpc/client'
 import type { AnyRouter } from '@orpc/server'
-import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { WebSocket } from 'ws'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  clientOf,
+  handshakeOf,
+  openAddress,
+  pageSocket,
+  type BrowserSession,
+} from '../../tests/kits/electron/server/browser-session.ts'
 import { smallRouter, type smallContract } from '../../tests/node/small-router.ts'
+import { keyInFragment, offeredProtocols, RPC_PROTOCOL } from '#core/api/browser-session.ts'
 import { cookieName } from './access.ts'
 import { MAX_WINDOWS } from './rpc.ts'
 import { serveConsole, type Served } from './serve.ts'
@@ -59,24 +65,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
   })
 }
 
-async function logIn(url = served.url): Promise<string> {
-  const { pathname, search } = new URL(url)
-  const answer = await ask(pathname + search)
-  expect(answer.status).toBe(303)
-  expect(answer.headers.location).toBe('/')
-  return String(answer.headers['set-cookie']).split(';')[0] ?? ''
-}
-
-function socket(headers: Record<string, string>, path = '/rpc'): WebSocket {
-  return new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers })
-}
-
-const outcome = (ws: WebSocket): Promise<string> =>
-  new Promise((resolve) => {
-    ws.on('open', () => resolve('open'))
-    ws.on('unexpected-response', (_request, response) => resolve(String(response.statusCode)))
-    ws.on('error', (error) => resolve(error.message))
-  })
+const logIn = (url = served.url): Promise<BrowserSession> => openAddress(url)
 
 describe('who may read the page', () => {
   it('refuses without a token or with a wrong one', async () => {
@@ -96,6 +85,11 @@ describe('who may read the page', () => {
     expect(setCookie).toMatch(new RegExp(`^${cookieName(served.port)}=[\\w-]{32}; HttpOnly; SameSite=Strict; Path=/$`))
     expect(setCookie).not.toContain(token)
     const cookie = setCookie.split(';')[0] ?? ''
+    // The key of the page is a third secret, in the fragment, which the browser sends to no server.
+    const key = keyInFragment(String(answer.headers.location).slice(1)) ?? ''
+    expect(key).toHaveLength(32)
+    expect(setCookie).not.toContain(key)
+    expect(key).not.toBe(token)
     for (let i = 0; i < 2; i++) expect((await ask('/', { cookie })).text).toContain('<title>Sluice</title>')
 
     const again = await ask(`/?token=${token}`)
@@ -111,14 +105,24 @@ describe('who may read the page', () => {
     const first = served.url
     const second = served.freshUrl()
     expect((await ask(first.slice(origin.length))).status).toBe(401)
-    const cookie = await logIn(second)
+    const one = await logIn(second)
     const other = await logIn(served.freshUrl())
-    expect(other).not.toBe(cookie)
-    for (const session of [cookie, other]) expect((await ask('/', { cookie: session })).status).toBe(200)
+    expect(other.cookie).not.toBe(one.cookie)
+    expect(other.key).not.toBe(one.key)
+    for (const { cookie } of [one, other]) expect((await ask('/', { cookie })).status).toBe(200)
+  })
+
+  it('tells a page whether its key is valid, so that it knows what to ask for', async () => {
+    const { cookie, key } = await logIn()
+    const status = async (headers: Record<string, string>): Promise<number> => (await ask('/session', headers)).status
+    expect(await status({ cookie, authorization: `Bearer ${key}` })).toBe(204)
+    expect(await status({ cookie, authorization: `Bearer ${key}x` })).toBe(401)
+    expect(await status({ cookie })).toBe(401)
+    expect(await status({ authorization: `Bearer ${key}` })).toBe(401)
   })
 
   it('refuses a foreign Host, and any method but GET', async () => {
-    const cookie = await logIn()
+    const { cookie } = await logIn()
     for (const host of ['evil.test', `evil.test:${served.port}`, `localhost:${served.port}`, '127.0.0.1']) {
       expect((await ask('/', { cookie, host })).status, host).toBe(403)
     }
@@ -130,7 +134,7 @@ describe('who may read the page', () => {
 
 describe('what it serves', () => {
   it('sends files of known kinds under strict headers', async () => {
-    const cookie = await logIn()
+    const { cookie } = await logIn()
     const page = await ask('/', { cookie })
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'")
@@ -144,7 +148,7 @@ describe('what it serves', () => {
   })
 
   it('serves nothing outside its folder', async () => {
-    const cookie = await logIn()
+    const { cookie } = await logIn()
     const paths = [
       '/../secret.html',
       '/%2e%2e/secret.html',
@@ -180,27 +184,28 @@ describe('windows that come before the contract', () => {
   })
 
   /** As many windows as may wait, and one more, which is refused. */
-  async function crowd(cookie: string): Promise<{ all: WebSocket[]; ends: Promise<string>[] }> {
-    const all = Array.from({ length: MAX_WINDOWS + 1 }, () => socket({ cookie, origin }))
-    const ends = all.map(outcome)
+  async function crowd(session: BrowserSession): Promise<{ all: WebSocket[]; ends: Promise<string>[] }> {
+    const all = Array.from({ length: MAX_WINDOWS + 1 }, () => pageSocket(session))
+    const ends = all.map(handshakeOf)
     expect(await Promise.race(ends)).toBe('503')
     return { all, ends }
   }
 
   it('have the page, count while they wait, and go with the port when it is closed', async () => {
-    const cookie = await logIn()
-    expect((await ask('/', { cookie })).status).toBe(200)
-    const { ends } = await crowd(cookie)
+    const session = await logIn()
+    expect((await ask('/', { cookie: session.cookie })).status).toBe(200)
+    const { ends } = await crowd(session)
     await served.close()
     const told = await Promise.all(ends)
     expect(told.filter((end) => end === 'socket hang up')).toHaveLength(MAX_WINDOWS)
   })
 
   it('make room when they hang up, and are let through when it is there', async () => {
-    const cookie = await logIn()
-    for (const gone of (await crowd(cookie)).all) gone.terminate()
-    let ws = socket({ cookie, origin })
-    let end = outcome(ws)
+    const session = await logIn()
+    const { cookie } = session
+    for (const gone of (await crowd(session)).all) gone.terminate()
+    let ws = pageSocket(session)
+    let end = handshakeOf(ws)
     // Whoever asks after it is answered after it: then it was refused, or it waits.
     const answers = async (): Promise<string> => {
       for (let i = 0; i < 5; i++) await ask('/', { cookie })
@@ -209,14 +214,14 @@ describe('windows that come before the contract', () => {
     const waits = (): Promise<string> => Promise.race([end, answers()])
     const again = async (): Promise<string> => {
       if ((await waits()) === 'waits') return 'waits'
-      ws = socket({ cookie, origin })
-      end = outcome(ws)
+      ws = pageSocket(session)
+      end = handshakeOf(ws)
       return 'refused'
     }
     await expect.poll(again).toBe('waits')
     late.resolve(router.router)
     expect(await end).toBe('open')
-    const call: Client = createORPCClient(new RPCLink({ websocket: ws as unknown as globalThis.WebSocket }))
+    const call = clientOf<Client>(ws)
     expect(await call.host.info()).toMatchObject({ name: 'sluice' })
     ws.terminate()
   })
@@ -224,29 +229,44 @@ describe('windows that come before the contract', () => {
 
 describe('the contract over the WebSocket', () => {
   it('upgrades our own page only', async () => {
-    const cookie = await logIn()
-    expect(await outcome(socket({ cookie, origin: 'http://evil.test' }))).toBe('403')
-    expect(await outcome(socket({ cookie }))).toBe('403')
-    expect(await outcome(socket({ cookie, origin, host: 'evil.test' }))).toBe('403')
-    expect(await outcome(socket({ origin }))).toBe('401')
-    expect(await outcome(socket({ origin, cookie: `${cookieName(served.port)}=guess` }))).toBe('401')
-    expect(await outcome(socket({ cookie, origin }, '/other'))).toBe('404')
-    const open = socket({ cookie, origin })
-    expect(await outcome(open)).toBe('open')
+    const session = await logIn()
+    const { cookie } = session
+    const end = (of: Partial<BrowserSession>, path?: string): Promise<string> =>
+      handshakeOf(pageSocket({ ...session, ...of }, path))
+    const under = (headers: Record<string, string>): Promise<string> =>
+      handshakeOf(new WebSocket(`${origin.replace('http', 'ws')}/rpc`, offeredProtocols(session.key), { headers }))
+    expect(await under({ cookie, origin: 'http://evil.test' })).toBe('403')
+    expect(await under({ cookie })).toBe('403')
+    expect(await under({ cookie, origin, host: 'evil.test' })).toBe('403')
+    expect(await under({ origin })).toBe('401')
+    expect(await end({ cookie: `${cookieName(served.port)}=guess` })).toBe('401')
+    expect(await end({ key: 'guess' })).toBe('401')
+    expect(await end({}, '/other')).toBe('404')
+    const open = pageSocket(session)
+    expect(await handshakeOf(open)).toBe('open')
+    expect(open.protocol).toBe(RPC_PROTOCOL)
     open.terminate()
   })
 
-  const client = async (cookie: string): Promise<{ ws: WebSocket; call: Client }> => {
-    const ws = socket({ cookie, origin })
-    expect(await outcome(ws)).toBe('open')
-    // ws has the browser's interface but for the types of its events
-    return { ws, call: createORPCClient(new RPCLink({ websocket: ws as unknown as globalThis.WebSocket })) }
+  it('keeps a tab connected that was there before another address was opened in the same browser', async () => {
+    const first = await logIn()
+    const second = await logIn(served.freshUrl())
+    // The jar has one cookie of the name: the second one.
+    const ws = pageSocket({ ...first, cookie: second.cookie })
+    expect(await handshakeOf(ws)).toBe('open')
+    ws.terminate()
+  })
+
+  const client = async (session: BrowserSession): Promise<{ ws: WebSocket; call: Client }> => {
+    const ws = pageSocket(session)
+    expect(await handshakeOf(ws)).toBe('open')
+    return { ws, call: clientOf<Client>(ws) }
   }
 
   it('answers calls, each connection under a name of its own', async () => {
-    const cookie = await logIn()
-    const a = await client(cookie)
-    const b = await client(cookie)
+    const session = await logIn()
+    const a = await client(session)
+    const b = await client(session)
     expect(await a.call.host.info()).toMatchObject({ name: 'sluice', shell: 'browser' })
     await a.call.host.info()
     await b.call.host.info()
@@ -261,8 +281,8 @@ describe('the contract over the WebSocket', () => {
   })
 
   it('streams frames, and ends the stream when the window stops it or goes away', async () => {
-    const cookie = await logIn()
-    const { ws, call } = await client(cookie)
+    const session = await logIn()
+    const { ws, call } = await client(session)
     const seqs: number[] = []
     for await (const frame of await call.source.status({ stream: 's' })) {
       seqs.push(frame.seq)
@@ -277,8 +297,8 @@ describe('the contract over the WebSocket', () => {
   })
 
   it('drops a connection that sends too much or what it does not understand, and stays up', async () => {
-    const cookie = await logIn()
-    const { ws } = await client(cookie)
+    const session = await logIn()
+    const { ws } = await client(session)
     const closed = new Promise<number>((resolve) => ws.on('close', resolve))
     ws.send('x'.repeat((1 << 20) + 1))
     expect(await closed).toBe(1009)
@@ -288,11 +308,11 @@ describe('the contract over the WebSocket', () => {
     raw.end(`GET /rpc HTTP/1.1\r\nHost: 127.0.0.1:${served.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`)
     await new Promise((resolve) => raw.on('close', resolve))
 
-    const { ws: next, call } = await client(cookie)
+    const { ws: next, call } = await client(session)
     expect(await call.host.info()).toMatchObject({ name: 'sluice' })
     next.terminate()
     for (const junk of ['{"not": "a request"', '{"i":"1","p":{}}', 'null', '[]', Buffer.from('{}')]) {
-      const { ws: one } = await client(cookie)
+      const { ws: one } = await client(session)
       const end = new Promise<number>((resolve) => one.on('close', resolve))
       one.send(junk)
       expect(await end).toBe(1008)

@@ -1,13 +1,15 @@
 /**
  * The console on loopback: the window's files over HTTP and the contract over a WebSocket at /rpc.
- * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin. /metrics, where it is on, has a token of its own.
+ * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin and the page's key. The cookie, which other ports
+ * are sent, too, opens the page's files only. /metrics, where it is on, has a token of its own.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { AnyRouter } from '@orpc/server'
+import { FRESH_ADDRESS, keyFragment, keyOffered, SESSION_PATH } from '#core/api/browser-session.ts'
 import { fail, invariant, ok, type Failure, type Result } from '#core/base/result.ts'
-import { Access, cookieName, readCookie } from './access.ts'
+import { Access, cookieName, readCookies } from './access.ts'
 import { findFile, pageHeaders } from './files.ts'
 import type { UnknownVerb } from './messages.ts'
 import { METRICS_PATH, type Metrics } from './metrics.ts'
@@ -148,7 +150,7 @@ interface Site {
 }
 
 const admitted = (site: Site, request: IncomingMessage): boolean =>
-  site.access.admits(readCookie(request.headers.cookie, site.cookie))
+  site.access.admits(readCookies(request.headers.cookie, site.cookie))
 
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // 'self' covers WebSockets in current browsers only; older ones want the address spelt out.
@@ -177,23 +179,27 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
   if (given !== null) {
     const session = site.access.trade(given)
     if (session !== undefined) {
-      const cookie = `${site.cookie}=${session}; HttpOnly; SameSite=Strict; Path=/`
-      return say(303, 'Opening the console.', { location: '/', 'set-cookie': cookie })
+      const cookie = `${site.cookie}=${session.cookie}; HttpOnly; SameSite=Strict; Path=/`
+      return say(303, 'Opening the console.', { location: `/${keyFragment(session.key)}`, 'set-cookie': cookie })
     }
-    // A reload of the printed address in the browser that already traded it.
+    // A reload of the printed address in the browser that already traded it: its tab has the key.
     if (admitted(site, request)) return say(303, 'Opening the console.', { location: '/' })
-    return say(401, 'This address was used already or is not valid: each one opens the console once. ' + HOW)
+    return say(401, 'This address was used already or is not valid: each one opens the console once. ' + FRESH_ADDRESS)
   }
-  if (!admitted(site, request)) return say(401, 'This browser has no session with the console. ' + HOW)
+  if (!admitted(site, request)) return say(401, 'This browser has no session with the console. ' + FRESH_ADDRESS)
+
+  if (url.pathname === SESSION_PATH) {
+    const key = /^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1]
+    if (!site.access.opens(key)) return say(401, 'This tab has no key to the console. ' + FRESH_ADDRESS)
+    response.writeHead(204, headers).end()
+    return
+  }
 
   const found = await findFile(site.webRoot, url.pathname)
   if (found.status !== 200) return say(found.status, found.status === 403 ? 'Not served.' : 'Not found.')
   response.once('finish', () => site.onSent(url.pathname))
   response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.body)
 }
-
-const HOW =
-  'In the terminal where Sluice runs, press u and Enter for a fresh address, or start Sluice again and open the one it prints.'
 
 async function upgrade(
   site: Site,
@@ -205,7 +211,8 @@ async function upgrade(
   const refuse = (status: string): void => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
   socket.on('error', () => undefined) // a peer that hangs up during the handshake is no fault of this program
   if (request.headers.host !== site.authority || request.headers.origin !== site.origin) return refuse('403 Forbidden')
-  if (!admitted(site, request)) return refuse('401 Unauthorized')
+  const key = keyOffered(request.headers['sec-websocket-protocol'])
+  if (!admitted(site, request) || !site.access.opens(key)) return refuse('401 Unauthorized')
   if (request.url !== '/rpc') return refuse('404 Not Found')
   if (sockets.size >= MAX_WINDOWS) return refuse('503 Service Unavailable')
   await sockets.accept(request, socket, head)

@@ -21,7 +21,7 @@ describe('the port of the desktop', () => {
 
   it('is asked for again while the host is started anew, and the one before is left', () => {
     const asked = vi.spyOn(window, 'postMessage').mockImplementation(() => undefined)
-    const line = { opened: vi.fn(), lost: vi.fn(), retryNow: (): void => undefined }
+    const line = { opened: vi.fn(), lost: vi.fn(), refused: vi.fn(), retryNow: (): void => undefined }
     connect(line)
     expect(asked.mock.calls).toEqual([[{ type: 'sluice:connect' }, 'app://sluice']])
     const port = () => Object.assign(new EventTarget(), { start: vi.fn(), close: vi.fn(), postMessage: vi.fn() })

@@ -1,17 +1,21 @@
 /**
- * The line to the host. In a browser a WebSocket on the page's own origin, reopened with a growing, jittered pause; in the
- * desktop shell one MessagePort that the preload hands over, and another one when the host was started again. Both carry the same
+ * The line to the host. In a browser a WebSocket on the page's own origin, opened with the key of the tab and reopened with a growing,
+ * jittered pause; in the desktop shell one MessagePort that the preload hands over, and another one when the host was started again. Both carry the same
  * contract.
  */
 import { createORPCClient } from '@orpc/client'
 import { RPCLink as PortLink } from '@orpc/client/message-port'
 import { RPCLink as SocketLink } from '@orpc/client/websocket'
+import { offeredProtocols, SESSION_PATH } from '#core/api/browser-session.ts'
 import type { Host } from '../stores/client.ts'
+import { givenKey, TabKey } from './tab-key.ts'
 
 /** Who is told about the line: stores/connection.ts. */
 export interface Line {
   opened(host: Host): void
   lost(retryInMs: number | null): void
+  /** The console does not know this tab: a person has to open a fresh address. */
+  refused(): void
   retryNow: () => void
 }
 
@@ -26,31 +30,58 @@ export function retryPause(n: number, random: () => number = Math.random): numbe
   return Math.round(base / 2 + (base / 2) * random())
 }
 
+/** Whether the console answers and does not know the key; one that does not answer may know it. */
+async function isRefused(key: string): Promise<boolean> {
+  try {
+    const { status } = await fetch(SESSION_PATH, { headers: { authorization: `Bearer ${key}` }, cache: 'no-store' })
+    return status === 401
+  } catch {
+    return false
+  }
+}
+
 function connectSocket(line: Line): void {
   const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/rpc`
+  const tab = new TabKey(givenKey)
   let failures = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const open = (): void => {
+  async function open(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    const socket = new WebSocket(url)
+    const key = await tab.request()
+    if (key === undefined) {
+      line.refused()
+      void tab.arrival().then(open)
+      return
+    }
+    const socket = new WebSocket(url, offeredProtocols(key))
+    let wasOpen = false
     socket.addEventListener('open', () => {
       failures = 0
+      wasOpen = true
+      tab.share()
       line.opened({ api: createORPCClient(new SocketLink({ websocket: socket })) })
     })
     // A refused connection and a broken one both end in `close`.
     socket.addEventListener('close', () => {
       const pause = retryPause(failures++)
       line.lost(pause)
-      timer = setTimeout(open, pause)
+      timer = setTimeout(() => void open(), pause)
+      if (!wasOpen) void forgetIfRefused(key)
     })
+  }
+  /** A tab without a key asks the others at once: one of them may have opened a fresh address. */
+  async function forgetIfRefused(key: string): Promise<void> {
+    if (!(await isRefused(key)) || tab.current !== key) return
+    tab.forget()
+    if (timer !== undefined) await open()
   }
 
   line.retryNow = () => {
-    if (timer !== undefined) open()
+    if (timer !== undefined) void open()
   }
-  open()
+  void open()
 }
 
 function connectPort(line: Line): void {

@@ -1,4 +1,6 @@
 /** Entry of the window. */
+// First: the key that the address carries is taken out of it before the router reads the fragment as a view.
+import './tab-key.ts'
 import { createPinia } from 'pinia'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useSettingsStore } from '../stores/settings.ts'

@@ -12,12 +12,15 @@ export const useConnectionStore = defineStore('connection', () => {
   const lostAtMs = ref<number | null>(null)
   const retryAtMs = ref<number | null>(null)
   const attempt = ref(0)
+  /** The console does not know this tab; it does not end by waiting. */
+  const needsAddress = ref(false)
   /** Set by the transport: ends the wait for the next attempt. */
   const retryNow = shallowRef<() => void>(() => undefined)
 
   function opened(next: Host): void {
     host.value = next
     state.value = 'open'
+    needsAddress.value = false
     lostAtMs.value = retryAtMs.value = null
     attempt.value = 0
   }
@@ -29,8 +32,15 @@ export const useConnectionStore = defineStore('connection', () => {
     lostAtMs.value ??= Date.now()
     attempt.value++
     retryAtMs.value = retryInMs === null ? null : Date.now() + retryInMs
+    needsAddress.value = false
+  }
+
+  /** The console does not know this tab: a person has to open a fresh address. */
+  function refused(): void {
+    lost(null)
+    needsAddress.value = true
   }
 
   const isLost = computed(() => state.value === 'lost')
-  return { host, state, isLost, lostAtMs, retryAtMs, attempt, retryNow, opened, lost }
+  return { host, state, isLost, needsAddress, lostAtMs, retryAtMs, attempt, retryNow, opened, lost, refused }
 })

@@ -50,8 +50,11 @@ export const useOutageStore = defineStore('outage', () => {
     if (source.frame?.atMs == null) return null
     if (connection.isLost)
       return {
-        ...{ of: 'host', name: 'the host', host: '', others: 0, code: 'HOST_LOST' },
-        why: 'the line of this window to the program that reads the servers ended',
+        ...{ of: 'host', name: 'the host', host: '', others: 0 },
+        code: connection.needsAddress ? 'NO_KEY' : 'HOST_LOST',
+        why: connection.needsAddress
+          ? 'This tab has no key to the console'
+          : 'the line of this window to the program that reads the servers ended',
         retry: connection.retryAtMs === null ? null : { attempt: connection.attempt, ...LINE_RETRY },
         ...{ retryAtMs: connection.retryAtMs, isTrying: false },
       }

@@ -103,13 +103,24 @@ static bool own_table(void) {
   return true;
 }
 
+/*
+ * Whether this user's program, or root's, is at the other end: in a temporary folder anybody can listen where the controller was
+ * expected. The kernel noted who listens when it began to.
+ */
+static bool is_trusted(int fd) {
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || length != sizeof peer) return false;
+  return peer.uid == 0 || peer.uid == geteuid();
+}
+
 static int connect_local(void) {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   memcpy(to.sun_path, config.socket, sizeof config.socket);
   int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   /* A UNIX socket connects at once, or its queue is full. */
-  if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
+  if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 || !is_trusted(fd)) {
     syscall(SYS_close, fd);
     return -1;
   }

@@ -43,7 +43,7 @@ void gate_managed(enum call c, uint64_t cost) {
     errno = kept;
     return;
   }
-  uint64_t counted = o->data ? cost : 1;
+  uint64_t counted = atomic_load_explicit(&o->data, memory_order_relaxed) ? cost : 1;
   atomic_fetch_add_explicit(&o->arrived, counted, memory_order_relaxed);
   uint64_t waited_ns = bucket_take(&o->bucket, (double)cost);
   atomic_fetch_add_explicit(&o->served, counted, memory_order_relaxed);

@@ -185,7 +185,7 @@ void layout_commit(void) {
     /* Said again after a new connection: what is there keeps its rate, until that is set. A parent's rate is not ours. */
     bool held = o->used && !o->inherited && o->period_ns > 0 && r->bucketed;
     o->scope = scope_of(r, channel);
-    o->data = counts_bytes(o->scope);
+    atomic_store_explicit(&o->data, counts_bytes(o->scope), memory_order_relaxed);
     o->channel = r->channel;
     o->object = r->object;
     o->used = true;

@@ -1,9 +1,15 @@
 /* Which paths are managed. Textual, by whole components; relative ones from the working directory or their dirfd. */
+#define _GNU_SOURCE
 #include "stage.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What is known of the working directory, and a number that tells whether it changed while it was looked up. */
@@ -15,29 +21,93 @@ void cwd_changed(void) {
   atomic_store(&cwd_place, PLACE_UNKNOWN);
 }
 
+/* The smallest page there is: where pages are larger, more is asked than needed. */
+#define PAGE 4096u
+/* Bytes that the kernel reads of a signal mask. */
+#define MASK 8u
+
+/*
+ * Whether the page of an address can be read. The kernel copies a signal mask from there, and then refuses to do anything with it: the
+ * cheapest call that answers EFAULT where a program would be ended, and one that no sandbox forbids. (process_vm_readv costs more, and
+ * containers forbid it.) Another thread can still unmap the page afterwards.
+ */
+static bool is_readable(const char *at) {
+  int kept = errno;
+  /* The kernel's mask ends where the page does not. */
+  const void *mask = (const void *)((uintptr_t)at & ~(uintptr_t)(MASK - 1));
+  bool readable = syscall(SYS_rt_sigprocmask, ~0, mask, NULL, MASK) == 0 || errno != EFAULT;
+  errno = kept;
+  return readable;
+}
+
+/*
+ * Memory that is there for as long as the program is, so that the kernel need not be asked: the program itself, the part of the main
+ * thread's stack that is in use, and the heap below the break. Names of files are mostly there.
+ */
+#define SEGMENTS 8
+static struct {
+  uintptr_t from, to;
+} segments[SEGMENTS];
+static int segment_count;
+static uintptr_t heap_from;
+extern void *__libc_stack_end __attribute__((weak));
+/* Between the main stack and what is mapped below it the kernel leaves 128 MiB at least. */
+#define STACK_MOST (16u << 20)
+
+static int note_program(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size, (void)unused;
+  for (int i = 0; i < info->dlpi_phnum && segment_count < SEGMENTS; i++) {
+    const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+    if (h->p_type != PT_LOAD || !(h->p_flags & PF_R)) continue;
+    segments[segment_count].from = info->dlpi_addr + h->p_vaddr;
+    segments[segment_count++].to = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+  }
+  return 1; /* the first one is the program: libraries can be unloaded */
+}
+
+void memory_known(void) {
+  dl_iterate_phdr(note_program, NULL);
+  heap_from = (uintptr_t)sbrk(0);
+}
+
+static bool is_known(const char *at) {
+  uintptr_t a = (uintptr_t)at;
+  for (int i = 0; i < segment_count; i++) {
+    if (a >= segments[i].from && a < segments[i].to) return true;
+  }
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  uintptr_t top = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+  if (a >= here && a < top && top - here < STACK_MOST) return true;
+  return a >= heap_from && heap_from != 0 && a < (uintptr_t)sbrk(0);
+}
+
 struct shape {
   size_t length;
   bool dots; /* has a `.` or `..` component, or `//` */
 };
 
-/* False where the path is longer than any the kernel takes. */
+/* False where the path cannot be read up to its end, or is longer than any the kernel takes. */
 static bool shape_of(const char *path, struct shape *s) {
   s->dots = false;
   size_t i = 0;
   bool at_start = true; /* of a component */
-  for (; path[i]; i++) {
-    if (i >= MAX_PATH - 1) return false;
+  size_t dots = 0;      /* of a component that is nothing else so far */
+  for (;; i++) {
+    /* Not a byte before its page was entered, and none ahead of it. */
+    if (UNLIKELY(i == 0 || ((uintptr_t)(path + i) & (PAGE - 1)) == 0)) {
+      if (!is_known(path + i) && !is_readable(path + i)) return false;
+    }
     char c = path[i];
-    if (c == '/') {
-      if (at_start && i > 0) s->dots = true;
+    if (c == '/' || c == 0) {
+      if (dots == 1 || dots == 2 || (c == '/' && at_start && i > 0)) s->dots = true;
+      if (c == 0) break;
       at_start = true;
+      dots = 0;
     } else {
-      if (at_start && c == '.') {
-        char d = path[i + 1];
-        if (d == 0 || d == '/' || (d == '.' && (path[i + 2] == 0 || path[i + 2] == '/'))) s->dots = true;
-      }
+      dots = c == '.' && (at_start || dots > 0) ? dots + 1 : 0;
       at_start = false;
     }
+    if (i >= MAX_PATH - 1) return false;
   }
   s->length = i;
   return true;
@@ -135,7 +205,8 @@ static place joined(int dirfd, const char *path) {
 
 place place_of(int dirfd, const char *path) {
   struct shape s;
-  if (!path || !*path || !shape_of(path, &s)) return PLACE_OUTSIDE;
+  /* What cannot be read is the kernel's to refuse: it answers EFAULT. */
+  if (!path || !shape_of(path, &s) || s.length == 0) return PLACE_OUTSIDE;
   if (path[0] == '/') {
     if (LIKELY(!s.dots)) return match(path, s.length);
     char whole[MAX_PATH];

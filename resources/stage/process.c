@@ -81,6 +81,7 @@ void stage_init(void) {
   int fresh = 0;
   if (!atomic_compare_exchange_strong(&stage_state, &fresh, 1)) return;
   config_read();
+  memory_known();
   atomic_store(&own_pid, real_pid());
   if (config.enabled) {
     long at = syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

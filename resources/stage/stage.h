@@ -102,6 +102,8 @@ static inline bool is_managed(place p) { return p >= 1 && p <= MAX_MOUNTS; }
 
 /* Textual: `.`, `..` and `//` are resolved, whole components compared, the longest mount wins. Links are not followed. */
 place place_of(int dirfd, const char *path);
+/* Notes, once, what memory needs no question whether it can be read. */
+void memory_known(void);
 /* Normalises an absolute path into `out` (MAX_PATH); its length, or -1 where it is too long or not absolute. */
 int path_normalise(const char *path, char *out);
 /* The working directory may have changed. */
@@ -145,7 +147,8 @@ struct object {
   _Atomic uint64_t arrived, served, waited, throttled_ns;
   uint32_t channel, object;
   uint16_t scope;
-  bool used, data;
+  bool used;
+  atomic_bool data; /* counts bytes; calls read it while the layout is written */
   bool inherited; /* by fork, and not laid out by a controller of ours yet */
   double commanded; /* the controller's last rate, for the end of a fallback; 0: unlimited */
   uint64_t period_ns;

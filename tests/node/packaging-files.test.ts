@@ -110,6 +110,13 @@ describe('the workflow', () => {
     for (const file of files) expect(() => readFileSync(join(root, file))).not.toThrow()
   })
 
+  it('runs actions of others by commit: a tag can be moved', () => {
+    const { jobs } = workflow.parse(document.toJS())
+    const uses = Object.values(jobs).flatMap(({ steps }) => steps.flatMap((step) => step.uses ?? []))
+    expect(uses.length).toBeGreaterThan(0)
+    for (const action of uses) expect(action).toMatch(/^actions\/[\w-]+@[0-9a-f]{40}$/)
+  })
+
   it('packs on all three systems, opens the window from both, and starts what is installed', () => {
     const { jobs } = workflow.parse(document.toJS())
     expect(jobs.package.strategy.matrix.include.map(({ os }) => os?.split('-')[0])).toEqual([
@@ -123,4 +130,8 @@ describe('the workflow', () => {
       ['1', true],
     ])
   })
+})
+
+it('the installation runs no script of a package, whatever npm it is', () => {
+  expect(readFileSync(join(root, '.npmrc'), 'utf8').split('\n')).toContain('ignore-scripts=true')
 })

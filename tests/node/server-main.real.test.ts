@@ -4,12 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createORPCClient } from '@orpc/client'
-import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import type { Contract } from '#core/api/contract.ts'
+import { clientOf, openAddress, pageSocket } from '../kits/electron/server/browser-session.ts'
 
 const root = join(import.meta.dirname, '../..')
 const built = existsSync(join(root, 'out/renderer/index.html'))
@@ -58,12 +57,10 @@ function start(...args: string[]): Server {
 
 /** Opens the printed address as a browser does; what it asks is answered once the host is there. */
 async function windowOf(url: URL): Promise<{ client: ContractRouterClient<Contract>; ws: WebSocket }> {
-  const login = await fetch(url, { redirect: 'manual' })
-  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
-  expect((await fetch(new URL('/', url), { headers: { cookie } })).status).toBe(200)
-  const ws = new WebSocket(`ws://${url.host}/rpc`, { headers: { cookie, origin: url.origin } })
-  const link = new RPCLink({ websocket: ws as unknown as globalThis.WebSocket })
-  return { client: createORPCClient(link), ws }
+  const session = await openAddress(url)
+  expect((await fetch(new URL('/', url), { headers: { cookie: session.cookie } })).status).toBe(200)
+  const ws = pageSocket(session)
+  return { client: clientOf(ws), ws }
 }
 
 describe.skipIf(!built)('the browser shell', () => {

@@ -314,6 +314,32 @@ static void faults(void) {
   report(now());
 }
 
+/* Paths that cannot be read are EFAULT, wherever they point and wherever they stop being readable; those that can be are files. */
+static void wild(void) {
+  struct stat s;
+  long page = sysconf(_SC_PAGESIZE);
+  char *two = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *gone = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (two == MAP_FAILED || gone == MAP_FAILED) fail("mmap");
+  munmap(gone, (size_t)page);
+  mprotect(two + page, (size_t)page, PROT_NONE);
+  memset(two, '/', (size_t)page);
+  char *volatile bad[] = {(char *)8, (char *)-1L, (char *)(1L << 62), gone, two + page, two + 8, two + page - 1};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    if (stat(bad[i], &s) != -1 || errno != EFAULT) fail("stat EFAULT");
+    if (open(bad[i], O_RDONLY) != -1 || errno != EFAULT) fail("open EFAULT");
+    if (openat(AT_FDCWD, bad[i], O_RDONLY) != -1 || errno != EFAULT) fail("openat EFAULT");
+    if (rename(path, bad[i]) != -1 || errno != EFAULT) fail("rename EFAULT");
+    if (mkdir(bad[i], 0700) != -1 || errno != EFAULT) fail("mkdir EFAULT");
+  }
+  /* One that ends with the last byte of its page is whole. */
+  char *end = two + page - strlen(path) - 1;
+  strcpy(end, path);
+  errno = 0;
+  if (stat(end, &s) != 0 || errno != 0) fail("stat at the end of a page");
+  report(now());
+}
+
 /* Every way to a file, once, so that the report can be compared. PATH is a folder. */
 static void ways(void) {
   char name[4096];
@@ -373,6 +399,7 @@ int main(int count, char **words) {
   else if (IS("leaving")) leaving();
   else if (IS("signals")) signals();
   else if (IS("faults")) faults();
+  else if (IS("wild")) wild();
   else if (IS("ways")) ways();
   else return 2;
   return 0;

@@ -1,8 +1,14 @@
-/** Listening where nobody else does: a socket file left behind by a dead program is taken over, a living one's never. */
+/**
+ * Listening for peers that are known: in a private folder, on this machine, or by a secret. A socket file left behind by a dead program
+ * is taken over, a living one's never.
+ */
 import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { printAddress, privateFolderOf, type Address } from './places.ts'
+import { isLoopback, printAddress, type Address } from './address.ts'
+import { handshakeFault, openAddressFault, serverTls, type Peering } from './peer-auth.ts'
+import { privateFolderOf } from './private-socket.ts'
 
 export interface Listening {
   readonly address: Address
@@ -14,13 +20,19 @@ export interface ListenOptions {
   /** What it is, for messages: `a global controller`. */
   readonly what: string
   readonly most: number
+  /** What secures a port; a UNIX socket is secured by its folder. */
+  readonly peering: Peering
+  /** A peer that has shown who it is. */
   readonly onSocket: (socket: Socket) => void
+  /** A peer that has not, and why; at most one in ten seconds. */
+  readonly onRefused?: (why: string) => void
   /** The socket file was taken away or replaced: nobody finds this program any more. */
   readonly onLost: (why: string) => void
 }
 
 const WATCH_MS = 1000
 const PROBE_MS = 1000
+const REFUSED_MS = 10_000
 
 /** Whether somebody answers there. */
 const answers = (path: string): Promise<boolean> =>
@@ -38,8 +50,10 @@ const answers = (path: string): Promise<boolean> =>
 
 const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 
-/** @returns ADDRESS_TAKEN, LISTEN_FAILED and those of `privateFolderOf`. */
-export async function listenAt(address: Address, options: ListenOptions): Promise<Result<Listening>> {
+/** @returns ADDRESS_TAKEN, LISTEN_FAILED, PEER_UNAUTHENTICATED and those of `privateFolderOf`. */
+export async function listenAuthenticated(address: Address, options: ListenOptions): Promise<Result<Listening>> {
+  const open = openAddressFault(address, options.peering.secret)
+  if (open) return fail(open)
   const isPath = 'path' in address
   if (isPath) {
     const folder = privateFolderOf(address.path)
@@ -57,13 +71,15 @@ export async function listenAt(address: Address, options: ListenOptions): Promis
     rmSync(address.path, { force: true })
   }
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const keep = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     // Unheard, it would end the program; what hears it besides may do as it likes.
     socket.on('error', () => undefined)
-    options.onSocket(socket)
-  })
+  }
+  const server = serverOf(isPath ? undefined : options.peering, options)
+  // Of TLS these are the connections underneath, which are there before anybody has shown who he is.
+  server.on('connection', keep)
   server.maxConnections = options.most
   const why = await listen(server, address)
   if (why !== undefined) {
@@ -74,8 +90,17 @@ export async function listenAt(address: Address, options: ListenOptions): Promis
       why: isTaken ? `there is ${options.what}, or another program, already` : why,
     })
   }
-  const watch = isPath ? watchFile(address.path, options.onLost) : undefined
   const bound = server.address()
+  if (!isPath && options.peering.secret === undefined && !isLoopback(hostOf(bound))) {
+    server.close()
+    return fail({
+      code: 'PEER_UNAUTHENTICATED',
+      what: `${printAddress(address)} is not used without authentication`,
+      why: `the name is of ${hostOf(bound)}, which is not loopback`,
+      next: 'Name an address.',
+    })
+  }
+  const watch = isPath ? watchFile(address.path, options.onLost) : undefined
   const at: Address = isPath || typeof bound !== 'object' || bound === null ? address : { ...address, port: bound.port }
   return ok({
     address: at,
@@ -87,6 +112,27 @@ export async function listenAt(address: Address, options: ListenOptions): Promis
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   })
+}
+
+const hostOf = (bound: AddressInfo | string | null): string =>
+  typeof bound === 'object' && bound !== null ? bound.address : ''
+
+/** A server of plain sockets, or of TLS where a secret secures the port. */
+function serverOf(peering: Peering | undefined, { onSocket, onRefused }: ListenOptions): Server {
+  if (peering?.secret === undefined) return createServer(onSocket)
+  const server = createTlsServer(serverTls(peering.secret, peering.purpose), (socket) => {
+    socket.on('error', () => undefined)
+    onSocket(socket)
+  })
+  let saidMs = -Infinity
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    // After a handshake that took too long it is still open.
+    socket.destroy()
+    if (performance.now() - saidMs < REFUSED_MS) return
+    saidMs = performance.now()
+    onRefused?.(handshakeFault(error))
+  })
+  return server
 }
 
 /** The folder lets nobody in; so does the socket, for whoever moves it. */
