@@ -78,7 +78,7 @@ function check(file: string, db: Database.Database, bytes: number): Failure | un
     return failure(refused(file, 'RECORDING_OLDER', why, 'Start the console with it once: --history FILE.'))
   }
   const fault = tableFault(db, SCHEMA_VERSION)
-  if (fault !== undefined) return failure(damaged(file, fault))
+  if (fault !== undefined) return failure(damaged(file, fault.why))
   const damage = findDamage(db, bytes)
   if (damage !== undefined) return failure(damaged(file, damage))
   const isOff = TIMES.some((name) => {

@@ -82,7 +82,7 @@ export function upgradeCopy(file: string): Result<undefined> {
       const why = `an older file of more than ${BYTES_MAX / 2 ** 20} MiB is not carried over`
       return refused(file, 'RECORDING_TOO_LARGE', why, 'Open it with the Sluice that wrote it.')
     }
-    const fault = tableFault(db, version) ?? findDamage(db, 0) ?? faultOf(db)
+    const fault = tableFault(db, version)?.why ?? findDamage(db, 0) ?? faultOf(db)
     if (fault !== undefined) return damaged(file, fault)
     // A copy needs no way back.
     db.pragma('journal_mode = MEMORY')
