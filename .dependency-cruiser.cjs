@@ -45,10 +45,11 @@ const STANDS_ON = {
     haechi: 'files',
     padll: 'files',
     incidents: 'files history cluster enforce recorded',
-    host: 'files history ssh cluster enforce recorded sandbox incidents',
+    foreign: 'files history incidents',
+    host: 'files history ssh cluster enforce recorded sandbox incidents foreign',
     server: 'history host',
-    main: 'files host server',
-    cli: 'files history ssh cluster enforce emulate sandbox haechi padll incidents host server',
+    main: 'files foreign host server',
+    cli: 'files history ssh cluster enforce emulate sandbox haechi padll incidents foreign host server',
   },
   renderer: {
     theme: '',
@@ -161,7 +162,7 @@ const ENTRIES = [
   '^electron/server/main\\.ts$',
   '^electron/cli/sluice\\.mjs$',
   '^electron/(host/papers|host/locks|sandbox)/worker\\.ts$',
-  '^electron/(haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
+  '^electron/(foreign/process|haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
   '^renderer/app/main\\.ts$',
 ]
 

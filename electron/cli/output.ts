@@ -21,6 +21,16 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 /** Text of others for a terminal: job ids and scenarios may hold control characters, which must not reach it. */
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
+/**
+ * Writes text of others to standard output: as it is into a pipe or a file, without control characters to a terminal. A reader that is
+ * slow is waited for.
+ */
+export async function writeOut(text: string): Promise<void> {
+  const { stdout } = process
+  const shown = stdout.isTTY ? text.split(/\r?\n/).map(plain).join('\n') : text
+  if (!stdout.write(shown)) await new Promise((done) => stdout.once('drain', done))
+}
+
 const SIGNS: Readonly<Record<string, string>> = { '→': '->', '±': '+/-', '−': '-', '…': '...', '’': "'", '·': '-' }
 
 /** The same for what the console says itself: its signs are written in ASCII. */

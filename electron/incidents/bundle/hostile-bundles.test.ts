@@ -9,11 +9,12 @@ import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { BundleShelf } from '../shelf/bundle-shelf.ts'
 import { contentHash } from './content-hash.ts'
 import { openBundle } from './open-bundle.ts'
+import { unpackHistory } from './unpack-history.ts'
 import { codeOf } from '../redaction/pseudonym-key.ts'
 import { inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
 import { rawZip } from '#tests/kits/electron/incidents/raw-zip.ts'
 import { Uploads, type UploadPart } from '../shelf/uploads.ts'
-import { verifyBundle } from './verify.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
 import { writeBundle } from './write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 
@@ -66,7 +67,7 @@ function history(sql: string): Buffer {
 
 async function opening(file: string): Promise<string> {
   const work = join(tempFolder(), 'work')
-  const opened = await openBundle(file, work)
+  const opened = await openBundle(file, work, unpackHistory)
   if (opened.ok) opened.value.close()
   expect(existsSync(work) ? readdirSync(work) : []).toEqual([])
   return opened.ok ? 'open' : `${opened.error.code}: ${opened.error.why}`
@@ -87,7 +88,7 @@ describe('exploit: a bundle whose hashes agree', () => {
   it('with a job id of megabytes is no recording', async () => {
     const file = forge({ [HISTORY]: history('UPDATE job SET job_id = hex(randomblob(3000000)) WHERE id = 1') })
     expect(await opening(file)).toMatch(/^RECORDING_DAMAGED: .*longer than any/)
-    const verdict = await verifyBundle(file)
+    const verdict = await verifyHere(file)
     expect(verdict.ok && verdict.value.changed.map((c) => c.member)).toEqual([HISTORY])
   })
 
@@ -109,7 +110,7 @@ describe('exploit: an upload', () => {
   const started = (): { uploads: Uploads; shelf: BundleShelf; left: () => string[] } => {
     const shelf = new BundleShelf(join(tempFolder(), 'bundles'), () => undefined)
     const left = (): string[] => (existsSync(shelf.work) ? readdirSync(shelf.work) : [])
-    return { uploads: new Uploads(shelf), shelf, left }
+    return { uploads: new Uploads(shelf, verifyHere), shelf, left }
   }
   const bytes = (): Buffer => readFileSync(good)
   const part = (at: number, data: Buffer | string, more: Partial<UploadPart> = {}): UploadPart => ({
