@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { fromForeign, limitsOf, type ForeignTask, type Limits, type ToForeign } from './task.ts'
+import { fromForeign, HEAP_MIB, limitsOf, type ForeignTask, type Limits, type ToForeign } from './task.ts'
 
 /** A process of the program in `process.ts`. */
 export interface StartedProcess {
@@ -29,6 +29,8 @@ const START_MS = 60_000
 /** Without a task it ends after this time. */
 const IDLE_MS = 10_000
 const MEMORY_EVERY_MS = 50
+/** How JavaScript ends when its heap is full. */
+const OUT_OF_MEMORY = 'SIGABRT'
 
 /** Resident memory of a process, bytes; undefined where the system does not say. */
 function memoryOf(pid: number | undefined): number | undefined {
@@ -79,7 +81,11 @@ class Reader {
     this.process = start()
     this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'the process that reads it did not start'), START_MS)
     this.process.onMessage((message) => this.#hear(message))
-    this.process.onEnd((why) => this.#give('FILE_CRASHED', `the process that read it ended: ${why}`))
+    this.process.onEnd((why) => {
+      if (why === OUT_OF_MEMORY)
+        this.#give('FILE_TOO_LARGE', `reading it takes more memory than ${HEAP_MIB} MiB, the limit`)
+      else this.#give('FILE_CRASHED', `the process that read it ended: ${why}`)
+    })
   }
 
   get isIdle(): boolean {

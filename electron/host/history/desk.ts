@@ -46,7 +46,10 @@ export class HistoryDesk {
   constructor({ onScreen, foreign }: HistoryDeskParts) {
     this.#onScreen = onScreen
     this.#foreign = foreign
-    this.#rows = new RecordingRows(foreign, () => this.#changed())
+    this.#rows = new RecordingRows(foreign, () => {
+      this.#frames.recordingsChanged()
+      onScreen.monitor.changed()
+    })
   }
 
   goTo(atMs: number): Result<Stood> {

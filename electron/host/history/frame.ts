@@ -38,6 +38,10 @@ class Lately {
     this.#held.set(name, { key, untilMs: nowMs + holdMs, value })
     return value
   }
+
+  forget(name: string): void {
+    this.#held.delete(name)
+  }
 }
 
 export interface HistoryParts {
@@ -88,6 +92,11 @@ export class HistoryFrames {
   /** What is kept, and where, has just changed. */
   changed(): void {
     this.#lately = new Lately()
+  }
+
+  /** A recording was read through: nothing else is another one. */
+  recordingsChanged(): void {
+    this.#lately.forget('recordings')
   }
 
   #store(history: History): HistoryFrame['store'] {
