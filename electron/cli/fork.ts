@@ -85,7 +85,7 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
 export function forkCommand(): Command {
   return new Command('fork')
     .description('a stretch of what was recorded as a scenario')
-    .requiredOption('--history <file>', 'a recording, or a history that no console has open')
+    .requiredOption('--history <file>', 'a recording, or a history; a console may have it open')
     .option('--cluster <name>', 'the newest by default')
     .option('--from <time>', 'beginning, ISO 8601; a minute before the end by default', instant)
     .option('--to <time>', 'end, not included; that of what is kept by default', instant)
