@@ -10,7 +10,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkedFile, openChecked, type CheckedFile, type OpenedFile } from '../history/open-recording.ts'
 import type { UnpackHistory } from '../incidents/bundle/unpack-history.ts'
 import type { VerifyBundle } from '../incidents/bundle/verify.ts'
-import { dropFolder, privateFolder } from '../incidents/shelf/private-folder.ts'
+import { dropFolder, privateFolder, sweep } from '../incidents/shelf/private-folder.ts'
 import { startNodeProcess } from './node-process.ts'
 import { ForeignProcesses, type RunForeign } from './processes.ts'
 import type { ForeignTask } from './task.ts'
@@ -34,6 +34,15 @@ const unreadable = (file: string): Failure => ({
   unaffected: 'It was not changed.',
   next: 'Get the file once more from where it was written.',
 })
+
+/** What a process that was killed left is not in use any more, ms. */
+const LEFT_OLD_MS = 86_400_000
+
+/** A private folder for what is unpacked or copied. */
+function ownFolder(): string {
+  sweep(tmpdir(), LEFT_OLD_MS)
+  return privateFolder(tmpdir())
+}
 
 function parsed(text: string): unknown {
   try {
@@ -72,7 +81,7 @@ export class ForeignFiles {
     const checked = await this.check(file)
     if (checked.ok) return openChecked(checked.value)
     if (checked.error.code !== 'RECORDING_OLDER') return checked
-    const folder = privateFolder(tmpdir())
+    const folder = ownFolder()
     const upgraded = await this.#checked({ kind: 'upgrade', file: resolve(file), folder })
     const opened = upgraded.ok ? openChecked(upgraded.value) : upgraded
     if (!opened.ok) {
@@ -98,7 +107,7 @@ export class ForeignFiles {
 
   /** Failures: those of `verifyBundle`, FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
   readonly verify: VerifyBundle = async (file): Promise<Result<VerdictOfBundle>> => {
-    const folder = privateFolder(tmpdir())
+    const folder = ownFolder()
     try {
       const answer = await this.#run({ kind: 'verify', file: resolve(file), folder })
       if (!answer.ok) return answer

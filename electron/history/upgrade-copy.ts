@@ -23,6 +23,8 @@ const SERIES_MAX = 1_000_000
 const STEPS_MAX = 20_000_000
 const NAME_MAX = 1024
 const LAST_MS = 8.64e15
+/** Samples are in blocks since this version, and nothing of them is carried over. */
+const BLOCKS_SINCE = 4
 /** Columns of instants and of names, of the versions before blocks. */
 const TIMES = ['job_sample.at_ms', 'target_sample.at_ms', 'job.first_ms', 'source.started_ms', 'rule.from_ms'] as const
 const NAMES = ['job.job_id', 'job.user', 'job.account', 'target.name', 'target.node', 'source.cluster'] as const
@@ -36,7 +38,7 @@ const tooLarge = (file: string): Result<never> => {
   return refused(file, 'RECORDING_TOO_LARGE', why, 'Open it with the Sluice that wrote it.')
 }
 
-/** What of an older file would take too long or is nothing that Sluice writes; undefined: nothing. */
+/** What of a file without blocks would take too long to carry over or is nothing that Sluice writes; undefined: nothing. */
 function faultOf(db: Database.Database): string | undefined {
   const any = (sql: string): boolean => db.prepare(sql).get() !== undefined
   const one = (sql: string): number => Number(db.prepare(sql).pluck().get())
@@ -88,7 +90,8 @@ export function upgradeCopy(file: string): Result<undefined> {
     }
     if (version === SCHEMA_VERSION) return ok(undefined)
     if (stat.size > BYTES_MAX) return tooLarge(file)
-    const fault = tableFault(db, version)?.why ?? findDamage(db, 0) ?? faultOf(db)
+    const fault =
+      tableFault(db, version)?.why ?? findDamage(db, 0) ?? (version < BLOCKS_SINCE ? faultOf(db) : undefined)
     if (fault !== undefined) return damaged(file, fault)
     const pageBytes = Number(db.pragma('page_size', { simple: true }))
     db.pragma(`max_page_count = ${Math.ceil((GROWTH * stat.size + ROOM_BYTES) / pageBytes)}`)

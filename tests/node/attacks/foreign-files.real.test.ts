@@ -27,6 +27,7 @@ import { openBundle } from '#electron/incidents/bundle/open-bundle.ts'
 import { sluiceHere } from '#tests/kits/cli/in-process.ts'
 import { HOSTILE_SCHEMAS, makeHostile } from '#tests/kits/electron/history/hostile-schema.ts'
 import { forgeIn, type Forge } from '#tests/kits/electron/incidents/forged-bundle.ts'
+import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 const AT_MS = 1_767_225_600_000
@@ -106,6 +107,35 @@ it('a recording of an older Sluice opens as a copy, which goes with it; the file
   expect(statSync(checked.file, { throwIfNoEntry: false })).toBeUndefined()
   expect(readFileSync(file)).toEqual(before)
   expect(readdirSync(tmpdir()).filter((n) => n.startsWith(`sluice-bundle-${process.pid}-`))).toEqual([])
+})
+
+it('a recording of an older Sluice is listed by what it is of', async () => {
+  const file = fileOf(4)
+  const of = { cluster: 'prod', kind: 'LIVE', fromMs: AT_MS, toMs: AT_MS + 60_000 }
+  const db = new Database(file)
+  db.prepare("INSERT INTO setting VALUES ('recording', ?)").run(JSON.stringify(of))
+  db.close()
+  const before = readFileSync(file)
+  expect(await files.look(file)).toMatchObject({
+    ok: true,
+    value: { facts: of, clusters: [{ kind: 'LIVE', name: 'prod' }] },
+  })
+  expect(readFileSync(file)).toEqual(before)
+})
+
+it('a history that a console has open is read, and read again while it grows', async () => {
+  const file = join(tempFolder(), 'history.sqlite')
+  const history = openAt(file)
+  history.beginSource('LIVE', 'prod', '', NOW)
+  for (let s = 0; s < 3; s++) {
+    history.record(NOW + s * 1000, [job('1.hog.u1', 5)], [], facts)
+    history.flush()
+    const opened = await files.open(file)
+    if (!opened.ok) throw new Error(opened.error.why)
+    expect(opened.value.db.prepare('SELECT count(*) FROM instant WHERE tier = 0').pluck().get()).toBe(s + 1)
+    opened.value.close()
+  }
+  history.close()
 })
 
 it('attack: a file that is another one when it is opened than when it was checked is not opened', async () => {
