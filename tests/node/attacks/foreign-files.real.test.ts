@@ -153,6 +153,38 @@ it('attack: a file that is another one when it is opened than when it was checke
   expect(openChecked(checked.value)).toMatchObject({ ok: false, error: { code: 'FILE_CHANGED' } })
 })
 
+it('a recording of an older Sluice is played and exported from its copy, which goes when the source is shown again', async () => {
+  const data = tempFolder()
+  mkdirSync(join(data, 'recordings'))
+  const file = fileOf(3)
+  const db = new Database(file)
+  db.exec(`INSERT INTO job VALUES (1, 1, '7.cfd.u1', 'ana', 'aero', 4, ${AT_MS});
+    INSERT INTO job_sample VALUES (0, 1, ${AT_MS}, 10, 20, 30, 0.5, -3), (1, 1, ${AT_MS}, 10, 20, 30, 0.5, -3)`)
+  db.close()
+  copyFileSync(file, join(data, 'recordings', 'older.qosrec'))
+  const opened = await openHost({ shell: 'terminal', historyFile: join(data, 'history.sqlite'), paced: false })
+  if (!opened.ok) throw new Error(opened.error.what)
+  const client = createRouterClient(opened.value.router, { context: { peer: 'test' } })
+  const copies = (): string[] => readdirSync(tmpdir()).filter((n) => n.startsWith(`sluice-bundle-${process.pid}-`))
+  await client.history.open({ name: 'older' })
+  expect(copies()).toHaveLength(1)
+  const span = { fromMs: AT_MS - 1_000, toMs: AT_MS + 1_000 }
+  const events = await client.incidents.export({
+    incident: null,
+    span,
+    redact: true,
+    detail: 'fit',
+    leaveOut: [],
+    name: null,
+  })
+  const kinds: string[] = []
+  for await (const event of events) kinds.push(event.kind === 'failed' ? event.notice.what : event.kind)
+  expect(kinds.at(-1)).toBe('done')
+  await client.history.leave()
+  expect(copies()).toEqual([])
+  await opened.value.close()
+})
+
 describe('attack: on the command line', () => {
   it.each([
     ['history', 'info'],
