@@ -46,10 +46,11 @@ const STANDS_ON = {
     wire: '',
     padll: 'files wire',
     incidents: 'files history cluster enforce recorded',
-    host: 'files history ssh cluster enforce recorded sandbox incidents',
+    foreign: 'files history incidents',
+    host: 'files history ssh cluster enforce recorded sandbox incidents foreign',
     server: 'history host',
-    main: 'files host server',
-    cli: 'files history ssh cluster enforce emulate sandbox haechi wire padll incidents host server',
+    main: 'files foreign host server',
+    cli: 'files history ssh cluster enforce emulate sandbox haechi wire padll incidents foreign host server',
   },
   renderer: {
     theme: '',
@@ -162,7 +163,7 @@ const ENTRIES = [
   '^electron/server/main\\.ts$',
   '^electron/cli/sluice\\.mjs$',
   '^electron/(host/papers|host/locks|sandbox)/worker\\.ts$',
-  '^electron/(haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
+  '^electron/(foreign/process|haechi/thread|incidents/shelf/export-thread|host/sandbox/reading-thread)\\.ts$',
   '^renderer/app/main\\.ts$',
 ]
 

@@ -33,6 +33,7 @@ export default defineConfig({
           'host-process': 'electron/main/host-process.ts',
           server: 'electron/server/main.ts',
           'papers-worker': 'electron/host/papers/worker.ts',
+          'foreign-process': 'electron/foreign/process.ts',
           'haechi-thread': 'electron/haechi/thread.ts',
           'snapshot-export': 'electron/incidents/shelf/export-thread.ts',
           'locks-worker': 'electron/host/locks/worker.ts',

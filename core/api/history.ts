@@ -159,6 +159,8 @@ export const historyFrame = z.object({
       bytes: count,
       /** Why it cannot be opened; empty for one that can. */
       fault: z.string(),
+      /** It is being read through: whether it can be opened is not known yet. */
+      isChecking: z.boolean(),
     }),
   ),
 })

@@ -10,7 +10,7 @@ import { EnforcementStore, storeFile, thisUser } from '../enforce/store.ts'
 import { AuditTable } from '../history/audit-table.ts'
 import { APPLICATION_ID } from '../history/schema.ts'
 import { dataDir } from '../server/data-dir.ts'
-import { line, must, plain, stop } from './output.ts'
+import { line, must, plain, stop, writeOut } from './output.ts'
 
 const SQLITE_HEAD = 'SQLite format 3\0'
 const RECORDS_AT_ONCE = 1_000
@@ -117,9 +117,7 @@ function verify(options: VerifyOptions): void {
 
 /** A reader that is slow is waited for; one that goes away ends the command, as everywhere. */
 async function print(lines: Iterable<string>): Promise<void> {
-  for (const text of lines) {
-    if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve))
-  }
+  for (const text of lines) await writeOut(text)
 }
 
 async function exportTo(options: { readonly file?: string; readonly output?: string }): Promise<void> {

@@ -3,9 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_LOOP_OPTIONS } from '#core/adaptbf/loop-options.ts'
 import { forkScenario } from '#core/sandbox/fork.ts'
-import { openRecording } from '../history/open-recording.ts'
+import type { HistoryReader } from '../history/reader.ts'
+import { readerOf } from '../history/open-recording.ts'
 import { inputsFromHistory, type ForkAround } from '../host/sandbox/fork-history.ts'
-import { line, must, plain, stop } from './output.ts'
+import { withForeign } from './foreign.ts'
+import { line, must, plain, stop, writeOut } from './output.ts'
 
 interface ForkFlags {
   readonly history: string
@@ -32,8 +34,10 @@ const positive = (text: string): number => {
   return n
 }
 
-function fork(flags: ForkFlags): void {
-  const reader = must(openRecording(flags.history, flags.cluster))
+const fork = (flags: ForkFlags): Promise<void> =>
+  withForeign(async (files) => write(must(readerOf(must(await files.open(flags.history)), flags.cluster)), flags))
+
+async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
   const kept = reader.kept()
   const toMs = flags.to ?? (kept?.toMs ?? 0) + 1
   const fromMs = flags.from ?? Math.max(kept?.fromMs ?? 0, toMs - 60_000)
@@ -57,7 +61,7 @@ function fork(flags: ForkFlags): void {
   reader.close()
   const { text, scenario, thinning } = must(forkScenario(inputs))
   if (flags.out === undefined) {
-    process.stdout.write(text)
+    await writeOut(text)
     return
   }
   try {
@@ -81,7 +85,7 @@ function fork(flags: ForkFlags): void {
 export function forkCommand(): Command {
   return new Command('fork')
     .description('a stretch of what was recorded as a scenario')
-    .requiredOption('--history <file>', 'a recording, or a history that no console has open')
+    .requiredOption('--history <file>', 'a recording, or a history; a console may have it open')
     .option('--cluster <name>', 'the newest by default')
     .option('--from <time>', 'beginning, ISO 8601; a minute before the end by default', instant)
     .option('--to <time>', 'end, not included; that of what is kept by default', instant)

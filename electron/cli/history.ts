@@ -1,11 +1,14 @@
 /** `sluice history`: what a history file or a recording holds, as text, as CSV, and as a recording of a stretch. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { csvQuery, groupBy, TIERS, type CsvQuery } from '#core/api/history.ts'
+import type { ForeignFiles } from '../foreign/foreign-files.ts'
 import { csvParts } from '../history/csv.ts'
-import { openFile, openRecording } from '../history/open-recording.ts'
+import { FileReader } from '../history/file-reader.ts'
+import { readerOf, type CheckedFile } from '../history/open-recording.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import { writeRecording } from '../history/recording.ts'
-import { jsonText, line, must, plain, stop } from './output.ts'
+import { withForeign } from './foreign.ts'
+import { jsonText, line, must, plain, stop, writeOut } from './output.ts'
 
 interface Span {
   readonly from?: number
@@ -31,47 +34,63 @@ function spanOf(reader: HistoryReader, { from, to }: Span): { fromMs: number; to
   return stop({ code: 'BAD_SPAN', what: 'There is no such stretch', why: 'its end is not after its beginning' }, 2)
 }
 
-function info(file: string, options: { readonly json?: true }): void {
-  const opened = must(openFile(file))
-  const clusters = opened.clusters.map(({ kind, name }) => {
-    const reader = must(openRecording(file, name))
-    const tiers = TIERS.map((tier) => ({ tier, kept: reader.keptOf(tier) ?? null }))
-    const targets = reader.allTargets().length
-    reader.close()
-    return { kind, name, targets, tiers }
+const info = (file: string, options: { readonly json?: true }): Promise<void> =>
+  withForeign(async (files) => {
+    const { checked, db, close } = must(await files.open(file))
+    const clusters = checked.clusters.map(({ id, kind, name }) => {
+      const reader = new FileReader(db, id, { name, isOwner: false })
+      const tiers = TIERS.map((tier) => ({ tier, kept: reader.keptOf(tier) ?? null }))
+      return { kind, name, targets: reader.allTargets().length, tiers }
+    })
+    close()
+    const { bytes, facts } = checked
+    if (options.json) line(jsonText({ file, bytes, recording: facts ?? null, clusters }))
+    else printInfo(file, checked, clusters)
   })
-  opened.db.close()
-  if (options.json) {
-    line(jsonText({ file, bytes: opened.bytes, recording: opened.facts ?? null, clusters }))
-    return
-  }
-  line(`${plain(file)}: ${opened.bytes} bytes${opened.facts ? ', a recording' : ''}`)
+
+interface ClusterInfo {
+  readonly kind: string
+  readonly name: string
+  readonly targets: number
+  readonly tiers: readonly { readonly tier: string; readonly kept: { fromMs: number; toMs: number } | null }[]
+}
+
+function printInfo(file: string, { bytes, facts }: CheckedFile, clusters: readonly ClusterInfo[]): void {
+  line(`${plain(file)}: ${bytes} bytes${facts ? ', a recording' : ''}`)
   for (const c of clusters) {
     line(`${c.kind} ${plain(c.name)}: ${c.targets} targets`)
     for (const { tier, kept } of c.tiers) if (kept) line(`  ${tier.padEnd(5)}${iso(kept.fromMs)} to ${iso(kept.toMs)}`)
   }
 }
 
-async function csv(file: string, options: Span & Pick<CsvQuery, 'what' | 'by'> & { tier?: string }): Promise<void> {
-  const reader = must(openRecording(file, options.cluster))
+type CsvFlags = Span & Pick<CsvQuery, 'what' | 'by'> & { tier?: string }
+
+const csv = (file: string, options: CsvFlags): Promise<void> => withForeign((files) => writeCsv(files, file, options))
+
+async function writeCsv(files: ForeignFiles, file: string, options: CsvFlags): Promise<void> {
+  const reader = must(readerOf(must(await files.open(file)), options.cluster))
   const query = csvQuery.parse({
     ...spanOf(reader, options),
     ...{ what: options.what, by: options.by, tier: options.tier ?? null },
   })
-  for await (const { text } of must(csvParts(reader, query))) {
-    if (!process.stdout.write(text)) await new Promise((done) => process.stdout.once('drain', done))
-  }
+  for await (const { text } of must(csvParts(reader, query))) await writeOut(text)
   reader.close()
 }
 
-async function record(file: string, to: string, options: Span): Promise<void> {
-  const opened = must(openFile(file))
-  const chosen = opened.clusters.findLast((c) => options.cluster === undefined || c.name === options.cluster)
-  const reader = must(openRecording(file, options.cluster))
+const record = (file: string, to: string, options: Span): Promise<void> =>
+  withForeign((files) => writeRange(files, { file, to }, options))
+
+async function writeRange(
+  files: ForeignFiles,
+  { file, to }: { file: string; to: string },
+  options: Span,
+): Promise<void> {
+  const opened = must(await files.open(file))
+  const reader = must(readerOf(opened, options.cluster))
+  const chosen = opened.checked.clusters.findLast((c) => options.cluster === undefined || c.name === options.cluster)
   const span = spanOf(reader, options)
-  reader.close()
   const written = must(await writeRecording(opened.db, chosen?.id ?? 0, span, to))
-  opened.db.close()
+  reader.close()
   line(`${plain(written.file)}: ${written.bytes} bytes, ${iso(span.fromMs)} to ${iso(span.toMs)}`)
 }
 

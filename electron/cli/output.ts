@@ -22,7 +22,7 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 /** Controls of both sets but tab and newline, and what turns the direction of text or ends a line unseen. */
- 
+
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Lines of others, in any script: a terminal shows them and does nothing that they say. */
@@ -31,6 +31,16 @@ export const plainLines = (text: string): string => text.replace(CONTROLS, '?')
 /** JSON text of others: the same characters as escapes, so that what is read from it does not change. */
 export const plainJson = (text: string): string =>
   text.replace(CONTROLS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/**
+ * Writes text of others to standard output: as it is into a pipe or a file, without control characters to a terminal. A reader that is
+ * slow is waited for.
+ */
+export async function writeOut(text: string): Promise<void> {
+  const { stdout } = process
+  const shown = stdout.isTTY ? text.split(/\r?\n/).map(plain).join('\n') : text
+  if (!stdout.write(shown)) await new Promise((done) => stdout.once('drain', done))
+}
 
 const SIGNS: Readonly<Record<string, string>> = { '→': '->', '±': '+/-', '−': '-', '…': '...', '’': "'", '·': '-' }
 

@@ -6,7 +6,7 @@ import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { sluiceHere, startHere, type Ended } from '#tests/kits/cli/in-process.ts'
 
 const sluice = (...words: string[]): Promise<Ended> => sluiceHere(words)
 const lines = (e: Ended): string[] => e.stdout.split(/\r?\n/).slice(0, -1)
@@ -106,6 +106,25 @@ describe('of a history', () => {
     expect(lines(all)).toHaveLength(1 + SECONDS)
     const users = await sluice('history', 'csv', file, '--by', 'user', '--from', iso(0), '--to', iso(1))
     expect(lines(users)).toHaveLength(1 + 3)
+  })
+
+  it('attack: escapes in job ids reach a pipe as they are, and a terminal never', async () => {
+    const hostile = newFile()
+    const history = openAt(hostile)
+    history.beginSource('LIVE', 'altair', '', NOW)
+    const id = '\u001b]0;owned\u0007\u009b2J.u1'
+    for (let s = 0; s < 5; s++) history.record(NOW + s * 1000, [job(id, 5)], [target('OST0', 5)], facts)
+    history.close()
+    const fork = ['fork', '--history', hostile, '--max-rate', '900']
+    for (const words of [['history', 'csv', hostile], fork]) {
+      const piped = await startHere(words).ended
+      const shown = await startHere(words, { isTerminal: true }).ended
+      expect(shown).toMatchObject({ code: 0, stderr: '' })
+      expect(shown.stdout).not.toMatch(/[^\n\x20-\x7e]/)
+      expect(shown.stdout).toContain('owned')
+      expect(lines(shown)).toHaveLength(lines(piped).length)
+    }
+    expect((await startHere(['history', 'csv', hostile]).ended).stdout).toContain(id)
   })
 
   it('sluice history record writes a stretch that is read as a recording, once', async () => {

@@ -8,6 +8,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { readClusters } from '../cluster/live/cluster-file.ts'
+import type { ForeignFiles } from '../foreign/foreign-files.ts'
 import { SUFFIX, usualName } from '../incidents/shelf/bundle-names.ts'
 import type { RawReading } from '../incidents/bundle/bundle-source.ts'
 import { fileSource } from '../incidents/bundle/file-source.ts'
@@ -15,13 +16,13 @@ import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
 import { sweep } from '../incidents/shelf/private-folder.ts'
 import { pseudonymCode } from '../incidents/redaction/pseudonym-key.ts'
 import { readManifest } from '../incidents/bundle/read-manifest.ts'
-import { verifyBundle } from '../incidents/bundle/verify.ts'
 import { writeBundle } from '../incidents/bundle/write-bundle.ts'
 import { openZip } from '../incidents/zip/zip-in.ts'
 import { frozenReadings } from '../host/incidents/readings.ts'
 import { version } from '../files/resources.ts'
 import { dataDir } from '../server/data-dir.ts'
 import { EXIT, jsonText, line, plain, sentence, stopJson, type ExitCode } from './output.ts'
+import { withForeign } from './foreign.ts'
 import { instantOf } from './snapshot-time.ts'
 
 interface ExportFlags {
@@ -104,7 +105,9 @@ function placeOf(output: string, incident: string | null, fromMs: number): Resul
   return fail({ code: 'NO_FOLDER', what: 'Nothing was exported', why, next: 'Make it, or name another file.' })
 }
 
-async function write(flags: ExportFlags): Promise<void> {
+const write = (flags: ExportFlags): Promise<void> => withForeign((files) => writeFrom(files, flags))
+
+async function writeFrom(files: ForeignFiles, flags: ExportFlags): Promise<void> {
   sweep(tmpdir(), LEFT_OLD_MS)
   const { json } = flags
   const orStop = <T>(result: Result<T>, code: ExitCode = EXIT.failed): T =>
@@ -116,7 +119,13 @@ async function write(flags: ExportFlags): Promise<void> {
   const cluster = orStop(clusterOf(flags.cluster, incident))
   const file = orStop(placeOf(flags.output, incident?.id ?? null, range.fromMs))
   const source = orStop(
-    fileSource(history, { isOwn: flags.history === undefined, cluster, envOf: envOf(folder), readings }),
+    await fileSource(history, {
+      open: (file) => files.open(file),
+      isOwn: flags.history === undefined,
+      cluster,
+      envOf: envOf(folder),
+      readings,
+    }),
   )
   try {
     const input = exportInput.parse({
@@ -139,7 +148,7 @@ async function write(flags: ExportFlags): Promise<void> {
 
 async function verify(file: string, { json }: { readonly json?: true }): Promise<void> {
   sweep(tmpdir(), LEFT_OLD_MS)
-  const verdict = await verifyBundle(file)
+  const verdict = await withForeign((files) => files.verify(file))
   if (!verdict.ok) return stopJson(verdict.error, json, EXIT.failed)
   const { ok: isOk, changed, manifest, sha256 } = verdict.value
   if (!isOk) process.exitCode = EXIT.failed

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
 import { csvParts, csvText, textCell } from './csv.ts'
 import type { History } from './history.ts'
-import { openRecording } from './open-recording.ts'
+import { readHere } from '#tests/kits/electron/foreign/here.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
@@ -157,7 +157,7 @@ it('without a resolution named it is of the finest that is kept, with every inst
   history.beginSource('LIVE', 'c', '', NOW)
   for (let s = 0; s < 300; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', 1)], facts, { rpcs: s })
   history.close()
-  const opened = openRecording(file)
+  const opened = readHere(file)
   if (!opened.ok) throw new Error(opened.error.what)
   const reader = opened.value
   expect(reader.tierFor(NOW, NOW + 300_000, Infinity)).toBe('raw')

@@ -8,7 +8,7 @@ import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { AS_IT_IS, COPIED, COPIED_APART, KEPT_INSIDE } from './copied-columns.ts'
 import { writeExcerpt, type ExcerptFacts, type ExcerptOptions } from './excerpt.ts'
 import type { History } from './history.ts'
-import { openFile, openRecording } from './open-recording.ts'
+import { openHere, readHere } from '#tests/kits/electron/foreign/here.ts'
 import { recordAt } from './one-series.ts'
 import type { HistoryReader } from './reader.ts'
 import { migrate } from './schema.ts'
@@ -114,7 +114,7 @@ async function excerpt(o: ExcerptOptions, from = db, span = SPAN): Promise<{ fil
   return { file, facts: written.value }
 }
 function reading<T>(file: string, read: (reader: HistoryReader) => T): T {
-  const opened = openRecording(file)
+  const opened = readHere(file)
   if (!opened.ok) throw new Error(opened.error.why)
   try {
     return read(opened.value)
@@ -259,7 +259,7 @@ describe('of many jobs', () => {
           const span = { fromMs: SPAN.fromMs + shift, toMs: SPAN.toMs - (shift >> 1) }
           const o = { ...FIT, fitSamples, redactor: isRedacted ? HIDING : PLAIN }
           const first = await excerpt(o, db, span)
-          const opened = openFile(first.file)
+          const opened = openHere(first.file)
           if (!opened.ok) throw new Error(opened.error.why)
           const second = await excerpt({ ...FIT, fitSamples }, opened.value.db, span)
           opened.value.db.close()

@@ -35,7 +35,7 @@ export class FileReader implements HistoryReader {
   readonly cluster: string
   readonly #db: Database
   readonly #id: number
-  readonly #isOwner: boolean
+  readonly #close: () => void
   readonly #blocks: BlockReader
   readonly #marks: Marks
   readonly #io: IoTable
@@ -44,12 +44,18 @@ export class FileReader implements HistoryReader {
   readonly #jobByName: Statement<(number | string)[]>
   readonly #frame: Statement<(number | string)[]>
 
-  /** @param of  name of the cluster, and whether closing this closes the file: then it is one of others. */
-  constructor(db: Database, id: number, of: { readonly name: string; readonly isOwner: boolean }) {
+  /**
+   * @param of  name of the cluster; isOwner: whether closing this closes the file, then it is not the store that is written to; close: how.
+   */
+  constructor(
+    db: Database,
+    id: number,
+    of: { readonly name: string; readonly isOwner: boolean; readonly close?: () => void },
+  ) {
     this.#db = db
     this.#id = id
     this.cluster = of.name
-    this.#isOwner = of.isOwner
+    this.#close = of.close ?? (() => void (of.isOwner && db.close()))
     this.#blocks = new BlockReader(db, id, of.isOwner)
     this.#marks = new Marks(db, id)
     this.#io = new IoTable(db)
@@ -209,7 +215,7 @@ export class FileReader implements HistoryReader {
   }
 
   close(): void {
-    if (this.#isOwner) this.#db.close()
+    this.#close()
   }
 }
 

@@ -1,22 +1,32 @@
 /**
- * Opens a file of the history to read it: a recording, or a history, also one that a console has open. A file may come from anywhere: only one
- * whose tables are ours word for word is read, and nothing in it is run.
+ * Opens a file of the history to read it: a recording, or a history, also one that a console has open. A file may come from anywhere, so it
+ * is opened in two steps. `checkFile` reads through all of it, which a hostile file can make take for ever: it is called where it can be
+ * ended (electron/foreign). `openChecked` then opens the very file that was checked, and looks at its schema once more.
  */
 import Database from 'better-sqlite3'
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import * as z from 'zod'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { stampOf } from '../files/stamp.ts'
 import { FileReader } from './file-reader.ts'
 import { findDamage } from './open.ts'
 import { tableFault } from './own-tables.ts'
-import type { HistoryReader } from './reader.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
-const refused = (file: string, code: string, why: string, next: string): Result<never> =>
-  fail({ code, what: `${file} cannot be opened`, why, unaffected: 'It was not changed.', next })
+/** How long a lock is waited for. */
+const LOCK_MS = 500
+const RECORDING_NEXT = 'Name a recording that Sluice wrote (.qosrec).'
 
-const damaged = (file: string, why: string): Result<never> =>
+const refused = (file: string, code: string, why: string, next: string): Failure => ({
+  code,
+  what: `${file} cannot be opened`,
+  why,
+  unaffected: 'It was not changed.',
+  next,
+})
+
+const damaged = (file: string, why: string): Failure =>
   refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
 
 /** The last instant that a date can name. */
@@ -24,8 +34,13 @@ const LAST_MS = 8.64e15
 const NAME_MAX = 256
 const instant = z.number().min(0).max(LAST_MS)
 const factsSchema = z.object({
-  ...{ cluster: z.string().max(NAME_MAX), kind: z.string().max(NAME_MAX), fromMs: instant, toMs: instant },
+  cluster: z.string().max(NAME_MAX),
+  kind: z.string().max(NAME_MAX),
+  fromMs: instant,
+  toMs: instant,
 })
+/** Clusters of one file. */
+const CLUSTERS_MAX = 10_000
 /** Columns of instants that are read. */
 const TIMES = [
   ...['instant.at_ms', 'block.at_ms', 'event.at_ms', 'kept_frame.at_ms', 'rule.from_ms', 'rule.to_ms'],
@@ -53,102 +68,181 @@ function factsOf(db: Database.Database): RecordingFacts | undefined {
   }
 }
 
-export interface OpenedFile {
-  readonly db: Database.Database
-  readonly bytes: number
+/** A file that was read through and found to be one of Sluice's. */
+export const checkedFile = z.object({
+  file: z.string(),
+  /** State that it was checked in. */
+  state: z.string(),
+  bytes: z.number(),
   /** Of a recording. */
-  readonly facts: RecordingFacts | undefined
-  readonly clusters: readonly { readonly id: number; readonly kind: string; readonly name: string }[]
+  facts: factsSchema.optional(),
+  clusters: z.array(z.object({ id: z.number(), kind: z.string(), name: z.string() })).max(CLUSTERS_MAX),
+})
+export type CheckedFile = z.infer<typeof checkedFile>
+
+export interface OpenedFile {
+  readonly checked: CheckedFile
+  readonly db: Database.Database
+  /** Closes the connection, and removes the copy that was made for it. */
+  readonly close: () => void
 }
 
-function check(file: string, db: Database.Database, bytes: number): Failure | undefined {
+/** Where the header says whether a log is written beside the file, and what it says then. */
+const LOG_AT = 18
+const WITH_LOG = 2
+
+function hasLog(file: string): boolean {
+  const byte = Buffer.alloc(1)
+  const handle = openSync(file, 'r')
+  try {
+    return readSync(handle, byte, 0, 1, LOG_AT) === 1 && byte[0] === WITH_LOG
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/**
+ * What must be the same when a checked file is opened. Of a history that a console may be writing to (it has a log, belongs to this user,
+ * and nobody else may write to it) only which file it is: its contents change all the time.
+ */
+function stateOf(file: string): string {
+  const stat = statSync(file)
+  const isOwn = stat.uid === (process.getuid?.() ?? stat.uid) && (stat.mode & 0o022) === 0
+  if (isOwn && hasLog(file)) return `live ${stat.dev} ${stat.ino}`
+  // What lies in a log beside it belongs to its contents; an empty one is left by readers.
+  const logs = ['-wal', '-journal'].map((suffix) => file + suffix)
+  return [file, ...logs]
+    .map((name) => ((statSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0 ? stampOf(name) : ''))
+    .join('; ')
+}
+
+/** Whether it is a history of this version, by its header and its schema; cheap. */
+function checkSchema(file: string, db: Database.Database): Failure | undefined {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
-  const [version, application] = [number('user_version'), number('application_id')]
-  const failure = (r: Result<never>): Failure | undefined => (r.ok ? undefined : r.error)
-  if (application !== APPLICATION_ID) {
-    const next = 'Name a recording that Sluice wrote (.qosrec).'
-    return failure(refused(file, 'RECORDING_FOREIGN', 'it is a database of another program', next))
+  const version = number('user_version')
+  if (number('application_id') !== APPLICATION_ID) {
+    return refused(file, 'RECORDING_FOREIGN', 'it is a database of another program', RECORDING_NEXT)
   }
   if (version > SCHEMA_VERSION) {
     const why = `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`
-    return failure(refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.'))
+    return refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.')
   }
   if (version < SCHEMA_VERSION) {
     const why = `it is a history of an older Sluice (schema ${version})`
-    return failure(refused(file, 'RECORDING_OLDER', why, 'Start the console with it once: --history FILE.'))
+    return refused(file, 'RECORDING_OLDER', why, 'Open it with the Sluice that wrote it.')
   }
   const fault = tableFault(db, SCHEMA_VERSION)
-  if (fault !== undefined) return failure(damaged(file, fault))
-  const damage = findDamage(db, bytes)
-  if (damage !== undefined) return failure(damaged(file, damage))
+  return fault && damaged(file, fault.why)
+}
+
+/** Reads all of it: its pages, then the values that views rely on. */
+function checkContents(file: string, db: Database.Database): Failure | undefined {
+  const damage = findDamage(db, 0)
+  if (damage !== undefined) return damaged(file, damage)
   const isOff = TIMES.some((name) => {
     const [table = '', column = ''] = name.split('.')
     return db.prepare(`SELECT 1 FROM ${table} WHERE ${column} NOT BETWEEN 0 AND ${LAST_MS} LIMIT 1`).get() !== undefined
   })
-  if (isOff) return failure(damaged(file, 'it names instants that no clock has'))
+  if (isOff) return damaged(file, 'it names instants that no clock has')
   const isLong = Object.entries(TEXTS).some(
     ([table, columns]) =>
       db
         .prepare(`SELECT 1 FROM ${table} WHERE ${columns.map((c) => `octet_length(${c}) > ${TEXT_MOST}`).join(' OR ')}`)
         .get() !== undefined,
   )
-  return isLong ? failure(damaged(file, 'it has names that are longer than any can be')) : undefined
+  if (isLong) return damaged(file, 'it has names that are longer than any can be')
+  const clusters = Number(db.prepare('SELECT count(*) FROM cluster').pluck().get())
+  return clusters > CLUSTERS_MAX ? damaged(file, `it has more than ${CLUSTERS_MAX} clusters`) : undefined
 }
 
-/** Reading from a pipe or a device could wait for ever. */
-function fileOf(file: string): { readonly size: number; readonly isFile: boolean } {
-  const stat = statSync(file)
-  return { size: stat.size, isFile: stat.isFile() }
-}
-
-/** Opens a file for reading. Failures: RECORDING_GONE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE. */
-export function openFile(file: string): Result<OpenedFile> {
-  if (!existsSync(file)) return refused(file, 'RECORDING_GONE', 'there is no such file', 'Name another one.')
+/** Runs `use` on a connection that only reads; what SQLite says of the file is a failure. */
+function onFile<T>(file: string, use: (db: Database.Database) => Result<T>, keepOpen: boolean): Result<T> {
+  if (!existsSync(file)) return fail(refused(file, 'RECORDING_GONE', 'there is no such file', 'Name another one.'))
   let db: Database.Database | undefined
+  let isKept = false
   try {
-    const { size: bytes, isFile } = fileOf(file)
-    if (!isFile) return refused(file, 'RECORDING_UNREADABLE', 'it is no file', 'Name another one.')
-    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 500 })
+    // Reading from a pipe or a device could wait for ever.
+    if (!statSync(file).isFile())
+      return fail(refused(file, 'RECORDING_UNREADABLE', 'it is no file', 'Name another one.'))
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_MS })
     db.pragma('trusted_schema = OFF')
     db.pragma('cell_size_check = ON')
-    const failure = check(file, db, bytes)
-    if (failure) {
-      db.close()
-      return fail(failure)
-    }
-    const clusters = db
-      .prepare(`SELECT id, kind, substr(name, 1, ${NAME_MAX}) AS name FROM cluster ORDER BY id`)
-      .all() as OpenedFile['clusters']
-    return ok({ db, bytes, facts: factsOf(db), clusters })
+    const used = use(db)
+    isKept = keepOpen && used.ok
+    return used
   } catch (e) {
-    db?.close()
-    const code = e instanceof Error && 'code' in e ? String(e.code) : ''
-    if (code === 'SQLITE_NOTADB') {
-      return refused(file, 'RECORDING_FOREIGN', 'it is not a database', 'Name a recording that Sluice wrote (.qosrec).')
-    }
-    if (code.startsWith('SQLITE_BUSY')) {
-      const next = 'Close that Sluice, or let it write a recording.'
-      return refused(file, 'RECORDING_IN_USE', 'a Sluice that runs is using it', next)
-    }
-    const why = e instanceof Error ? e.message : String(e)
-    if (code.startsWith('SQLITE_CORRUPT')) return damaged(file, why)
-    return refused(file, 'RECORDING_UNREADABLE', why, 'Check the file and its rights.')
+    return fail(sqliteFailure(file, e))
+  } finally {
+    if (!isKept) db?.close()
   }
+}
+
+function sqliteFailure(file: string, e: unknown): Failure {
+  const code = e instanceof Error && 'code' in e ? String(e.code) : ''
+  if (code === 'SQLITE_NOTADB') return refused(file, 'RECORDING_FOREIGN', 'it is not a database', RECORDING_NEXT)
+  if (code.startsWith('SQLITE_BUSY')) {
+    const next = 'Close that Sluice, or let it write a recording.'
+    return refused(file, 'RECORDING_IN_USE', 'a Sluice that runs is using it', next)
+  }
+  const why = e instanceof Error ? e.message : String(e)
+  // Also a schema that SQLite cannot read.
+  if (/^SQLITE_(?:CORRUPT|ERROR|TOOBIG|MISMATCH)/.test(code)) return damaged(file, why)
+  return refused(file, 'RECORDING_UNREADABLE', why, 'Check the file and its rights.')
+}
+
+const changed = (file: string): Failure =>
+  refused(file, 'FILE_CHANGED', 'it changed while it was being checked', 'Open it again when nothing writes to it.')
+
+/**
+ * Reads a file through. A hostile one can make this take for ever: call it in a process that can be ended.
+ *
+ * Failures: RECORDING_GONE, _UNREADABLE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE, FILE_CHANGED.
+ */
+export function checkFile(file: string): Result<CheckedFile> {
+  let before: string | undefined
+  const checked = onFile(
+    file,
+    (db): Result<CheckedFile> => {
+      before = stateOf(file)
+      const failure = checkSchema(file, db) ?? checkContents(file, db)
+      if (failure) return fail(failure)
+      const sql = `SELECT id, substr(kind, 1, ${NAME_MAX}) AS kind, substr(name, 1, ${NAME_MAX}) AS name FROM cluster ORDER BY id`
+      const clusters = db.prepare(sql).all() as CheckedFile['clusters']
+      return ok({ file, state: before, bytes: statSync(file).size, facts: factsOf(db), clusters })
+    },
+    false,
+  )
+  if (!checked.ok) return checked
+  return stateOf(file) === before ? checked : fail(changed(file))
+}
+
+/** Opens a file that was checked. Failures: those of `checkFile`, FILE_CHANGED when it is not the one that was checked. */
+export function openChecked(checked: CheckedFile): Result<OpenedFile> {
+  const { file } = checked
+  return onFile(
+    file,
+    (db): Result<OpenedFile> => {
+      if (stateOf(file) !== checked.state) return fail(changed(file))
+      const failure = checkSchema(file, db)
+      return failure ? fail(failure) : ok({ checked, db, close: () => void db.close() })
+    },
+    true,
+  )
 }
 
 /**
- * Opens a recording, or a history, to read one cluster of it.
+ * Reader of one cluster of an opened file, which is closed with it.
  *
  * @param cluster  its name; by default the one recorded, or the newest.
+ * @returns        failure: RECORDING_EMPTY; then the file is closed.
  */
-export function openRecording(file: string, cluster?: string): Result<HistoryReader> {
-  const opened = openFile(file)
-  if (!opened.ok) return opened
-  const { db, clusters } = opened.value
+export function readerOf(opened: OpenedFile, cluster?: string): Result<FileReader> {
+  const { file, clusters } = opened.checked
   const chosen = clusters.findLast((c) => cluster === undefined || c.name === cluster)
-  if (!chosen) {
-    db.close()
-    return refused(file, 'RECORDING_EMPTY', 'nothing is kept in it of that cluster', 'Name another cluster or file.')
-  }
-  return ok(new FileReader(db, chosen.id, { name: chosen.name, isOwner: true }))
+  if (chosen)
+    return ok(new FileReader(opened.db, chosen.id, { name: chosen.name, isOwner: true, close: () => opened.close() }))
+  opened.close()
+  return fail(
+    refused(file, 'RECORDING_EMPTY', 'nothing is kept in it of that cluster', 'Name another cluster or file.'),
+  )
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { History } from './history.ts'
-import { openRecording } from './open-recording.ts'
+import { readHere } from '#tests/kits/electron/foreign/here.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const refused = (file: string): unknown => {
@@ -47,7 +47,7 @@ it('a history is read in another process and in a thread while the console write
   expect(refused(history.file)).toBe('HISTORY_IN_USE')
   record(history, 60, 5)
   expect(history.count('instant')).toBeGreaterThan(65)
-  const recording = openRecording(history.file)
+  const recording = readHere(history.file)
   expect(recording.ok && recording.value.instants('raw', 0, Infinity).length).toBe(65)
   if (recording.ok) recording.value.close()
   history.close()

@@ -29,12 +29,12 @@ function check(file: string, db: Database.Database): Result<undefined> {
   }
   if (version < SCHEMA_VERSION) {
     const why = `it is of an older Sluice (schema ${version})`
-    return refused(file, 'HISTORY_OLDER', why, 'Start the console with it once: --history FILE.')
+    return refused(file, 'HISTORY_OLDER', why, 'Start the console whose history it is: it brings it up to date.')
   }
   const fault = tableFault(db, SCHEMA_VERSION)
   return fault === undefined
     ? ok(undefined)
-    : refused(file, 'HISTORY_DAMAGED', fault, 'Start the console with it once.')
+    : refused(file, 'HISTORY_DAMAGED', fault.why, 'Start the console with it once.')
 }
 
 /**

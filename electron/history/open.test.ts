@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { makeHostile } from '#tests/kits/electron/history/hostile-schema.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from './history.ts'
 import type { JobFacts } from './records.ts'
-import { SCHEMA_VERSION } from './schema.ts'
+import { migrateTo, SCHEMA_VERSION } from './schema.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const facts = (jobId: string): JobFacts => ({ jobId, user: 'ana', account: 'aero', nodes: 4 })
@@ -96,6 +97,46 @@ describe('opening the history', () => {
     expect(readFileSync(file)).toEqual(before)
     expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
   })
+
+  it('attack: a trigger sqlite_evil in a history of an older Sluice does not run when that file is named by --history', () => {
+    const file = newFile()
+    const db = new Database(file)
+    migrateTo(db, 3)
+    db.exec(`INSERT INTO source VALUES (1, 'LIVE', 'prod', '', ${NOW});
+      INSERT INTO event VALUES (1, 1, ${NOW}, 'note', 'ok', 's', 'kept', '')`)
+    db.close()
+    makeHostile(file, 'a trigger sqlite_evil')
+    const before = readFileSync(file)
+    expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_ALTERED' } })
+    expect(readFileSync(file)).toEqual(before)
+    expect(readdirSync(dirname(file))).toEqual(['history.sqlite'])
+  })
+
+  it('sets a file aside whose schema is not that of its version', () => {
+    const file = filled()
+    alter(file, 'DROP TABLE event')
+    const history = open(file)
+    expect(history.notice).toMatchObject({ code: 'HISTORY_DAMAGED' })
+    history.close()
+    expect(readdirSync(dirname(file)).filter((name) => name.includes('.damaged-'))).toHaveLength(1)
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    "is its owner's alone, with its log, in a folder that others may read",
+    () => {
+      const folder = tempFolder()
+      chmodSync(folder, 0o755)
+      const file = join(folder, 'history.sqlite')
+      const rights = (): number[] => ['', '-wal', '-shm', '-lock'].map((suffix) => statSync(file + suffix).mode & 0o777)
+      for (const which of ['fresh', 'one of before']) {
+        const history = open(file)
+        history.beginSource('LIVE', 'demo', '', NOW)
+        expect(rights(), which).toEqual([0o600, 0o600, 0o600, 0o600])
+        history.close()
+        chmodSync(file, 0o644)
+      }
+    },
+  )
 
   it('leaves a file that was never a database where it is', () => {
     const file = join(tempFolder(), 'scenario.yaml')

@@ -2,11 +2,12 @@
  * Opens the history file: one writer, WAL, and readers beside it. A newer file is refused, one that is not readable as ours is set aside
  * (never deleted) and a fresh one started, and a second instance on the same file is turned away.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { lockFile, type FileLock } from './file-lock.ts'
+import { tableFault } from './own-tables.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
 
 export interface OpenedHistory {
@@ -20,6 +21,7 @@ export interface OpenedHistory {
 /** How long a lock of somebody else is waited for. */
 const LOCK_MS = 500
 
+const OWNER_ONLY = 0o600
 const CACHE_KIB = 64 * 1024
 const SQLITE_HEAD = 'SQLite format 3\0'
 
@@ -32,10 +34,15 @@ const isSqlite = (e: unknown): e is { code: string; message: string } =>
  */
 const hasNames = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1
 
-/** Whose file it is, found without writing to it: even the change to WAL would alter another program's database. */
-function refusal(file: string): Failure | undefined {
+/**
+ * Whose file it is, found without writing to it: even the change to WAL would alter another program's database. The file may come from
+ * anywhere, so its schema is that of its version before anything else of it is read, checked or brought up to date: a trigger of it
+ * would run with the migration, a generated column with the check of its pages.
+ */
+function refusal(file: string): Failure | 'damaged' | undefined {
   const db = new Database(file, { timeout: LOCK_MS })
   try {
+    db.pragma('trusted_schema = OFF')
     if (hasNames(file)) db.pragma('locking_mode = EXCLUSIVE')
     const version = Number(db.pragma('user_version', { simple: true }))
     const application = Number(db.pragma('application_id', { simple: true }))
@@ -49,13 +56,24 @@ function refusal(file: string): Failure | undefined {
         next: 'Name another file with --history.',
       }
     }
-    if (version <= SCHEMA_VERSION) return undefined
+    if (version > SCHEMA_VERSION) {
+      return {
+        code: 'HISTORY_NEWER',
+        what: `the history ${file} cannot be opened`,
+        why: `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+        unaffected: 'It was not changed.',
+        next: 'Start the newer Sluice, or name another file with --history.',
+      }
+    }
+    const fault = tables > 0 ? tableFault(db, version) : undefined
+    // What is missing or differs is damage. What was added, was added by a program: no disk does that.
+    if (fault?.kind !== 'more') return fault && 'damaged'
     return {
-      code: 'HISTORY_NEWER',
+      code: 'HISTORY_ALTERED',
       what: `the history ${file} cannot be opened`,
-      why: `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`,
-      unaffected: 'It was not changed.',
-      next: 'Start the newer Sluice, or name another file with --history.',
+      why: fault.why,
+      unaffected: 'It was not changed, and nothing in it was run.',
+      next: 'Get the file once more from where it was written, or name another file with --history.',
     }
   } finally {
     db.close()
@@ -110,11 +128,19 @@ const inUse = (file: string): Result<never> =>
     next: 'Use that window, or start with another file: --history FILE.',
   })
 
+/** Job ids and names are its user's alone, in whatever folder: also the log and its index, which take the file's rights. */
+function makePrivate(file: string): void {
+  if (file === ':memory:') return
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, OWNER_ONLY)
+}
+
 function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
   let db: Database.Database | undefined
   try {
+    if (file !== ':memory:' && !existsSync(file)) closeSync(openSync(file, 'wx', OWNER_ONLY))
     const refused = refusal(file)
-    if (refused) return fail(refused)
+    if (refused !== undefined) return fail(refused)
+    makePrivate(file)
     db = new Database(file, { timeout: LOCK_MS })
     if (hasNames(file)) db.pragma('locking_mode = EXCLUSIVE')
     // Of a fresh file only: pages that samples leave can be given back to the disk.

@@ -1,15 +1,28 @@
 import Database from 'better-sqlite3'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { ok } from '#core/base/result.ts'
+import { ForeignFiles } from '#electron/foreign/foreign-files.ts'
+import { answerOf } from '#electron/foreign/program.ts'
+import { RecordingRows, type RecordingRow } from '#electron/host/history/recording-rows.ts'
 import type { History } from './history.ts'
-import { openRecording } from './open-recording.ts'
+import { filesHere, readHere } from '#tests/kits/electron/foreign/here.ts'
 import { writeRecording } from './recording.ts'
 import { Recordings } from './recordings.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { facts, job, MINUTE_MS, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
+
+/** Rows of a folder once each file was read through. */
+async function listed(recordings: Recordings): Promise<RecordingRow[]> {
+  const rows = new RecordingRows(filesHere(), () => undefined)
+  return vi.waitUntil(() => {
+    const all = rows.list(recordings)
+    return all.every((row) => !row.isChecking) && all
+  })
+}
 
 /** Five minutes of one cluster, with something of everything. */
 function filled(history: History): void {
@@ -42,10 +55,17 @@ it('a stretch is read back from its file as it was, and nothing else is in it', 
   const written = await history.writeRecording(SPAN, path.value)
   expect(written.ok).toBe(true)
   expect(readdirSync(recordings.folder)).toEqual(['storm 1.qosrec'])
-  expect(recordings.list()).toEqual([
-    { name: 'storm 1', cluster: 'demo', ...SPAN, bytes: written.ok ? written.value.bytes : 0, fault: '' },
+  expect(await listed(recordings)).toEqual([
+    {
+      name: 'storm 1',
+      cluster: 'demo',
+      ...SPAN,
+      bytes: written.ok ? written.value.bytes : 0,
+      fault: '',
+      isChecking: false,
+    },
   ])
-  const opened = recordings.open('storm 1')
+  const opened = readHere(path.value)
   if (!opened.ok) throw new Error(opened.error.what)
   const [there, here] = [opened.value, history.reader()]
   expect(there.cluster).toBe('demo')
@@ -72,7 +92,7 @@ it('a stretch is read back from its file as it was, and nothing else is in it', 
   expect(empty).toMatchObject({ ok: false, error: { code: 'RECORDING_EMPTY' } })
   expect(readdirSync(recordings.folder)).toEqual(['storm 1.qosrec'])
   expect(recordings.remove('storm 1').ok).toBe(true)
-  expect(recordings.list()).toEqual([])
+  expect(recordings.names()).toEqual([])
   expect(recordings.remove('storm 1')).toMatchObject({ ok: false, error: { code: 'RECORDING_KEPT' } })
   history.close()
 })
@@ -127,11 +147,11 @@ it('a file that is newer, damaged, altered, of others, or no database is refused
     ['folder', 'RECORDING_UNREADABLE'],
     ['none', 'RECORDING_GONE'],
   ] as const) {
-    const opened = openRecording(file(name))
+    const opened = readHere(file(name))
     expect(opened.ok, name).toBe(false)
     if (!opened.ok) expect([opened.error.code, Boolean(opened.error.next)], name).toEqual([code, true])
   }
-  const rows = new Recordings(folder).list()
+  const rows = await listed(new Recordings(folder))
   expect(rows.filter((r) => r.fault === '').map((r) => r.name)).toEqual(['whole'])
   expect(rows).toHaveLength(9)
   writeFileSync(file('busy'), whole)
@@ -139,7 +159,7 @@ it('a file that is newer, damaged, altered, of others, or no database is refused
   const busy = new Database(file('busy'))
   busy.pragma('locking_mode = EXCLUSIVE')
   busy.exec('BEGIN EXCLUSIVE')
-  expect(openRecording(file('busy'))).toMatchObject({ ok: false, error: { code: 'RECORDING_IN_USE' } })
+  expect(readHere(file('busy'))).toMatchObject({ ok: false, error: { code: 'RECORDING_IN_USE' } })
   busy.close()
 })
 
@@ -168,7 +188,7 @@ it('has a name that is no path', () => {
   expect(recordings.pathOf('Übung 3 (x)').ok).toBe(false)
   expect(recordings.pathOf('Übung 3')).toEqual({ ok: true, value: '/data/recordings/Übung 3.qosrec' })
   expect(recordings.pathOf('a.qosrec')).toEqual({ ok: true, value: '/data/recordings/a.qosrec' })
-  expect(recordings.list()).toEqual([])
+  expect(recordings.names()).toEqual([])
   expect(existsSync('/data/recordings')).toBe(false)
 })
 
@@ -180,13 +200,13 @@ it('of a file of others nothing but tables like ours is opened, and values that 
   await history.writeRecording(SPAN, file('whole'))
   history.close()
   const whole = readFileSync(file('whole'))
-  const altered = (change: (db: Database.Database) => void): ReturnType<typeof openRecording> => {
+  const altered = (change: (db: Database.Database) => void): ReturnType<typeof readHere> => {
     writeFileSync(file('x'), whole)
     const db = new Database(file('x'))
     db.pragma('synchronous = OFF')
     db.transaction(() => change(db))()
     db.close()
-    return openRecording(file('x'))
+    return readHere(file('x'))
   }
   for (const sql of [
     'CREATE TRIGGER t AFTER INSERT ON job BEGIN DELETE FROM job; END',
@@ -202,7 +222,8 @@ it('of a file of others nothing but tables like ours is opened, and values that 
   const far = JSON.stringify({ cluster: 'c', kind: 'LIVE', fromMs: 1e300, toMs: 1e300 })
   const named = altered((db) => db.prepare("UPDATE setting SET value = ? WHERE name = 'recording'").run(far))
   if (named.ok) named.value.close()
-  expect(new Recordings(folder).list().find((r) => r.name === 'x')?.fault).toBe('it is a history, not a recording')
+  const rows = await listed(new Recordings(folder))
+  expect(rows.find((r) => r.name === 'x')?.fault).toBe('it is a history, not a recording')
 
   const opened = altered((db) => {
     type Row = { id: number; n: number; at_ms: number; lead: Buffer; rest: Buffer }
@@ -239,10 +260,24 @@ it('a file of others is looked through once, and again when it has changed', asy
   const path = recordings?.pathOf('a')
   if (!recordings || !path?.ok) throw new Error('no path')
   await history.writeRecording(SPAN, path.value)
-  const [row] = recordings.list()
-  expect(row?.fault).toBe('')
-  expect(recordings.list()[0]).toBe(row)
+  let looked = 0
+  const files = new ForeignFiles(async (task) => {
+    looked++
+    return ok(await answerOf(task, 2 ** 24))
+  })
+  const changed = vi.fn()
+  const rows = new RecordingRows(files, changed)
+  const [before] = rows.list(recordings)
+  expect(before).toMatchObject({ name: 'a', fault: '', isChecking: true })
+  rows.list(recordings)
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledOnce())
+  const [row] = rows.list(recordings)
+  expect(row).toMatchObject({ cluster: 'demo', fault: '', isChecking: false })
+  expect(rows.list(recordings)[0]).toBe(row)
+  expect(looked).toBe(1)
   writeFileSync(path.value, 'no database')
-  expect(recordings.list()[0]?.fault).toBe('it is not a database')
+  expect(rows.list(recordings)[0]?.isChecking).toBe(true)
+  await vi.waitFor(() => expect(rows.list(recordings)[0]?.fault).toBe('it is not a database'))
+  expect(looked).toBe(2)
   history.close()
 })

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { openRecording } from './open-recording.ts'
+import { readHere } from '#tests/kits/electron/foreign/here.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 import { newFile, NOW } from '#tests/kits/electron/history/samples.ts'
 import { upgradeCopy } from './upgrade-copy.ts'
@@ -27,9 +27,9 @@ function older(version: number, more = ''): string {
 
 it.each([1, 2, 3])('a recording of version %i opens after its copy was brought up to this one', (version) => {
   const file = older(version)
-  expect(openRecording(file)).toMatchObject({ ok: false, error: { code: 'RECORDING_OLDER' } })
+  expect(readHere(file)).toMatchObject({ ok: false, error: { code: 'RECORDING_OLDER' } })
   expect(upgradeCopy(file)).toEqual({ ok: true, value: undefined })
-  const opened = openRecording(file)
+  const opened = readHere(file)
   if (!opened.ok) throw new Error(opened.error.why)
   const reader = opened.value
   expect(reader.cluster).toBe('prod')

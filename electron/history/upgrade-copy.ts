@@ -4,8 +4,10 @@
  * refused. It is changed in place: of what fails nothing is to be used.
  */
 import Database from 'better-sqlite3'
-import { rmSync, statSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { checkFile, type CheckedFile } from './open-recording.ts'
 import { findDamage } from './open.ts'
 import { tableFault } from './own-tables.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
@@ -13,11 +15,16 @@ import { windowOf } from './schema-4.ts'
 
 /** Of an older file. */
 const BYTES_MAX = 2 ** 30
+/** Of the copy, when it is brought up to date: a multiple of the file, and room for small ones. */
+const GROWTH = 3
+const ROOM_BYTES = 64 * 2 ** 20
 const SERIES_MAX = 1_000_000
 /** Windows of samples that are read, times series: each is a question to the file. */
 const STEPS_MAX = 20_000_000
 const NAME_MAX = 1024
 const LAST_MS = 8.64e15
+/** Samples are in blocks since this version, and nothing of them is carried over. */
+const BLOCKS_SINCE = 4
 /** Columns of instants and of names, of the versions before blocks. */
 const TIMES = ['job_sample.at_ms', 'target_sample.at_ms', 'job.first_ms', 'source.started_ms', 'rule.from_ms'] as const
 const NAMES = ['job.job_id', 'job.user', 'job.account', 'target.name', 'target.node', 'source.cluster'] as const
@@ -26,8 +33,12 @@ const refused = (file: string, code: string, why: string, next: string): Result<
   fail({ code, what: `${file} cannot be opened`, why, unaffected: 'What it was copied from was not changed.', next })
 const damaged = (file: string, why: string): Result<never> =>
   refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
+const tooLarge = (file: string): Result<never> => {
+  const why = `an older file of more than ${BYTES_MAX / 2 ** 20} MiB is not carried over`
+  return refused(file, 'RECORDING_TOO_LARGE', why, 'Open it with the Sluice that wrote it.')
+}
 
-/** What of an older file would take too long or is nothing that Sluice writes; undefined: nothing. */
+/** What of a file without blocks would take too long to carry over or is nothing that Sluice writes; undefined: nothing. */
 function faultOf(db: Database.Database): string | undefined {
   const any = (sql: string): boolean => db.prepare(sql).get() !== undefined
   const one = (sql: string): number => Number(db.prepare(sql).pluck().get())
@@ -78,12 +89,12 @@ export function upgradeCopy(file: string): Result<undefined> {
       return refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.')
     }
     if (version === SCHEMA_VERSION) return ok(undefined)
-    if (stat.size > BYTES_MAX) {
-      const why = `an older file of more than ${BYTES_MAX / 2 ** 20} MiB is not carried over`
-      return refused(file, 'RECORDING_TOO_LARGE', why, 'Open it with the Sluice that wrote it.')
-    }
-    const fault = tableFault(db, version) ?? findDamage(db, 0) ?? faultOf(db)
+    if (stat.size > BYTES_MAX) return tooLarge(file)
+    const fault =
+      tableFault(db, version)?.why ?? findDamage(db, 0) ?? (version < BLOCKS_SINCE ? faultOf(db) : undefined)
     if (fault !== undefined) return damaged(file, fault)
+    const pageBytes = Number(db.pragma('page_size', { simple: true }))
+    db.pragma(`max_page_count = ${Math.ceil((GROWTH * stat.size + ROOM_BYTES) / pageBytes)}`)
     // A copy needs no way back.
     db.pragma('journal_mode = MEMORY')
     db.pragma('synchronous = OFF')
@@ -93,10 +104,38 @@ export function upgradeCopy(file: string): Result<undefined> {
     const code = e instanceof Error && 'code' in e ? String(e.code) : ''
     const why = e instanceof Error ? e.message : String(e)
     if (code === 'SQLITE_NOTADB') return refused(file, 'RECORDING_FOREIGN', 'it is not a database', 'Name another one.')
+    if (code === 'SQLITE_FULL') {
+      const next = 'Free space where temporary files are kept, or open it with the Sluice that wrote it.'
+      return refused(file, 'FILE_TOO_LARGE', 'it grows too large when it is brought up to date', next)
+    }
     if (/^SQLITE_(?:CORRUPT|CONSTRAINT|MISMATCH|TOOBIG|ERROR)/.test(code)) return damaged(file, why)
     return refused(file, 'RECORDING_UNREADABLE', why, 'Check the folder for temporary files and its space.')
   } finally {
     db?.close()
     for (const left of ['-journal', '-wal', '-shm']) rmSync(file + left, { force: true })
   }
+}
+
+/** Name of the copy. */
+const COPY = 'history.sqlite'
+
+/**
+ * Copies an older recording, or history, into a private folder, brings the copy up to this version and reads it through.
+ *
+ * @param folder  nobody else's, with nothing in it.
+ * @returns       the copy. Failures: those of `upgradeCopy` and of `checkFile`.
+ */
+export function copyUpgraded(file: string, folder: string): Result<CheckedFile> {
+  const { size } = statSync(file)
+  if (size > BYTES_MAX) return tooLarge(file)
+  const copy = join(folder, COPY)
+  // What lies in a log beside it belongs to it.
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (existsSync(file + suffix) && statSync(file + suffix).size <= BYTES_MAX) {
+      copyFileSync(file + suffix, copy + suffix, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    }
+  }
+  const upgraded = upgradeCopy(copy)
+  const checked = upgraded.ok ? checkFile(copy) : upgraded
+  return checked.ok ? checked : fail({ ...checked.error, what: `${file} cannot be opened` })
 }

@@ -15,6 +15,7 @@ import { metadataSettingsOf } from '../cluster/metadata-settings.ts'
 import { ClusterMonitor } from '../cluster/monitor.ts'
 import { Audit } from '../enforce/audit.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
+import { ForeignFiles } from '../foreign/foreign-files.ts'
 import { History } from '../history/history.ts'
 import { liveConsole } from './clusters/begin.ts'
 import { onRecord } from './clusters/on-record.ts'
@@ -104,10 +105,11 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     watch: (console) => incidents.watch(console),
   })
   const papers = new Papers()
-  const timeTravel = new HistoryDesk({ onScreen })
+  const foreign = options.around?.runForeign ? new ForeignFiles(options.around.runForeign) : ForeignFiles.ofNode()
+  const timeTravel = new HistoryDesk({ onScreen, foreign })
   const sandbox = new SandboxDesk({ onScreen, dataDir })
   const incidents = new IncidentDesk({
-    ...{ onScreen, dataDir, history: timeTravel, version: version() },
+    ...{ onScreen, dataDir, history: timeTravel, foreign, version: version() },
     store: store.ok ? store.value : undefined,
     run: (id) => sandbox.kept(id),
     // Who drives the clock himself waits for what it brings.
@@ -138,6 +140,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       return onScreen.monitor
     },
     close: async () => {
+      foreign.close()
       await shell.close()
       incidents.alerts.close()
       papers.close()

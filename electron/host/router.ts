@@ -284,8 +284,8 @@ export function makeRouter(parts: RouterParts) {
         return { ...stood.value, turn: onScreen.turn }
       }),
       event: os.history.event.handler(({ input }) => ({ atMs: history.event(input.atMs, input.direction) })),
-      open: os.history.open.handler(({ input, errors }) => {
-        const opened = history.open(input.name)
+      open: os.history.open.handler(async ({ input, errors }) => {
+        const opened = await history.open(input.name)
         if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
       }),
       leave: os.history.leave.handler(() => history.leave()),

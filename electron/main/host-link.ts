@@ -10,7 +10,9 @@ import {
   type UtilityProcess,
   type WebFrameMain,
 } from 'electron'
-import type { Failure } from '#core/base/result.ts'
+import { ok, type Failure, type Result } from '#core/base/result.ts'
+import type { RunForeign } from '#electron/foreign/processes.ts'
+import type { ForeignTask } from '#electron/foreign/task.ts'
 import type { ShellTold } from '#electron/host/shell/shell.ts'
 import hostProcess from '../../scripts/host-process.json' with { type: 'json' }
 import { CrashLimit } from './crash-limit.ts'
@@ -35,6 +37,8 @@ export interface HostLinkParts {
   readonly program: string
   readonly given: HostArguments
   readonly native: Native
+  /** Reads files from elsewhere for it. */
+  readonly runForeign: RunForeign
   /** It cannot be opened, which another start would not change; or a person gave it up. Called once. */
   readonly onFailure: (failure: Failure) => void
   /** It keeps ending: whether it is started again. */
@@ -43,7 +47,15 @@ export interface HostLinkParts {
 }
 
 /** Starts the host's process. */
-export function startHost({ program, given, native, onFailure, askAgain, ...more }: HostLinkParts): HostLink {
+export function startHost({
+  program,
+  given,
+  native,
+  runForeign,
+  onFailure,
+  askAgain,
+  ...more
+}: HostLinkParts): HostLink {
   const limit = more.limit ?? new CrashLimit()
   let child: UtilityProcess | undefined
   let again: NodeJS.Timeout | undefined
@@ -98,10 +110,14 @@ export function startHost({ program, given, native, onFailure, askAgain, ...more
     pages.clear()
   }
   async function answer(asked: UtilityProcess, number: number, ask: HostAsk): Promise<void> {
-    const done = await native.answer(ask)
+    const done = await (ask.kind === 'foreign' ? read(ask.task) : native.answer(ask))
     // Answers are for the process that asked, not for the one after it.
     if (child !== asked) return
     say({ type: 'answer', number, ...(done.ok ? { failure: null, value: done.value } : { failure: done.error }) })
+  }
+  async function read(task: ForeignTask): Promise<Result<unknown>> {
+    const done = await runForeign(task)
+    return done.ok ? ok({ text: done.value }) : done
   }
   function giveUp(failure: Failure): void {
     isOver = true

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import { commandId, menuModel, powerEvent } from '#core/api/shell.ts'
+import { ANSWER_MOST, foreignTask } from '#electron/foreign/task.ts'
 
 const failure = z.object({
   code: z.string().max(100),
@@ -24,8 +25,12 @@ export const hostAsk = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('keychain') }),
   z.object({ kind: z.literal('seal'), text: secret }),
   z.object({ kind: z.literal('open'), sealed: z.string().max(32_768) }),
+  /** To read a file from elsewhere in a process that can be ended. */
+  z.object({ kind: z.literal('foreign'), task: foreignTask }),
 ])
 export type HostAsk = z.infer<typeof hostAsk>
+/** What only the desktop can do. */
+export type NativeAsk = Exclude<HostAsk, { kind: 'foreign' }>
 
 /** Main's answer to each; a failure stands for any of them. */
 export const answers = {
@@ -34,6 +39,7 @@ export const answers = {
   keychain: z.object({ can: z.boolean(), why: z.string().max(500) }),
   seal: z.object({ sealed: z.string().max(32_768) }),
   open: z.object({ text: secret }),
+  foreign: z.object({ text: z.string().max(ANSWER_MOST) }),
 } as const
 export type Answers = { readonly [K in keyof typeof answers]: z.infer<(typeof answers)[K]> }
 

@@ -2,8 +2,10 @@
 import { dirname, join } from 'node:path'
 import { app, BrowserWindow, dialog, ipcMain, session } from 'electron'
 import { formatFailure, ok, type Failure } from '#core/base/result.ts'
+import { ForeignProcesses } from '#electron/foreign/processes.ts'
 import { defaultHistoryFile } from '#electron/server/data-dir.ts'
 import { readFlags } from './flags.ts'
+import { startUtility } from './foreign-process.ts'
 import { startHost, type HostLink } from './host-link.ts'
 import { lockContents, lockSession } from './lockdown.ts'
 import { native } from './native.ts'
@@ -16,6 +18,8 @@ import { focusWindow, openWindow } from './window.ts'
 const out = join(import.meta.dirname, '..')
 const preload = join(out, 'preload/preload.cjs')
 let host: HostLink | undefined
+/** They read files from elsewhere for the host. */
+const readers = new ForeignProcesses(() => startUtility(join(out, 'main/foreign-process.js')))
 
 function stop(failure: Failure): void {
   dialog.showErrorBox('Sluice', formatFailure(failure))
@@ -42,7 +46,7 @@ function begin(): void {
   const link = startHost({
     program: join(out, 'main/host-process.js'),
     given: { historyFile: historyFile.value, ...(scenario === undefined ? {} : { scenarioFile: scenario }) },
-    ...{ native: desktop, onFailure: stop, askAgain },
+    ...{ native: desktop, runForeign: readers.run, onFailure: stop, askAgain },
   })
   host = link
   lockSession(session.defaultSession)
@@ -74,6 +78,7 @@ else if (app.requestSingleInstanceLock()) {
     if (!open) return
     host = undefined
     event.preventDefault()
+    readers.close()
     void open.close().then(() => app.quit())
   })
   void app.whenReady().then(begin)

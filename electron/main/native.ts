@@ -4,7 +4,7 @@ import { app, BrowserWindow, dialog, Notification } from 'electron'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { MenuModel } from '#core/api/shell.ts'
 import type { ShellTold } from '#electron/host/shell/shell.ts'
-import type { HostAsk } from './host-messages.ts'
+import type { NativeAsk } from './host-messages.ts'
 import { setMenu } from './menu.ts'
 import { notOpened, openExternal, safeLink } from './open-external.ts'
 import { keychain } from './secrets.ts'
@@ -13,7 +13,7 @@ import { keychain } from './secrets.ts'
 const HELD = 32
 
 export interface Native {
-  answer(ask: HostAsk): Promise<Result<unknown>>
+  answer(ask: NativeAsk): Promise<Result<unknown>>
   notify(notification: { readonly id: string; readonly title: string; readonly body: string }): void
   menu(model: MenuModel): void
 }
@@ -58,7 +58,7 @@ export function native(tell: (told: ShellTold) => void, front: () => void): Nati
   const mapped = <T>(result: Result<T>, to: (value: T) => object): Result<unknown> =>
     result.ok ? ok(to(result.value)) : result
 
-  async function answered(ask: HostAsk): Promise<Result<unknown>> {
+  async function answered(ask: NativeAsk): Promise<Result<unknown>> {
     switch (ask.kind) {
       case 'save':
         return askSave(ask.name)

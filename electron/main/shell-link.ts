@@ -66,6 +66,10 @@ export function shellLink(tell: (message: FromHost) => void): ShellLink {
           return answer.ok ? ok(answer.value.text) : answer
         },
       },
+      async runForeign(task) {
+        const answer = await ask({ kind: 'foreign', task })
+        return answer.ok ? ok(answer.value.text) : answer
+      },
       onTold(listener) {
         listeners.add(listener)
         return () => void listeners.delete(listener)

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { README } from '#core/snapshot/manifest.ts'
-import { verifyBundle } from '#electron/incidents/bundle/verify.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
 import { openZip } from '#electron/incidents/zip/zip-in.ts'
 import { tempFolder } from '../node/temp-folder.ts'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
@@ -139,7 +139,7 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
     await by(page, 'done-download').focus()
     await page.keyboard.press('Enter')
     await (await started).saveAs(file)
-    const verdict = await verifyBundle(file)
+    const verdict = await verifyHere(file)
     expect(
       verdict.ok && { ok: verdict.value.ok, changed: verdict.value.changed, sha256: verdict.value.sha256 },
     ).toEqual({ ok: true, changed: [], sha256: hash })

@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MenuModel } from '#core/api/shell.ts'
 import type { ShellTold } from '#electron/host/shell/shell.ts'
+import { FOREIGN_FLAGS } from '#electron/foreign/node-process.ts'
+import { ForeignProcesses } from '#electron/foreign/processes.ts'
 import { CrashLimit } from '#electron/main/crash-limit.ts'
 import type { FromHost } from '#electron/main/host-messages.ts'
+import { startUtility } from '#electron/main/foreign-process.ts'
 import { startHost, type HostLinkParts } from '#electron/main/host-link.ts'
 import { menuTemplate } from '#electron/main/menu.ts'
 import { native } from '#electron/main/native.ts'
@@ -14,7 +17,7 @@ import { shellLink } from '#electron/main/shell-link.ts'
 import { placeOf, readState, writeState, type WindowState } from '#electron/main/window-state.ts'
 import { recoverWindow } from '#electron/main/window-crash.ts'
 import { openWindow } from '#electron/main/window.ts'
-import { FakeNotification, FakeWindow, type FakeElectron } from './fake-electron.ts'
+import { FakeNotification, FakeWindow, type FakeChild, type FakeElectron } from './fake-electron.ts'
 import { tempFolder } from './temp-folder.ts'
 
 vi.mock('electron', async () => {
@@ -35,12 +38,80 @@ afterEach(() => vi.useRealTimers())
 const settle = () => vi.advanceTimersByTimeAsync(0)
 const page = { url: 'app://sluice/index.html', parent: null }
 
+describe('a file from elsewhere', () => {
+  const task = { kind: 'check', file: '/elsewhere/a.qosrec' } as const
+  const ask = (number: number) => ({ type: 'ask', number, ask: { kind: 'foreign', task } })
+  function begin() {
+    const readers = new ForeignProcesses(() => startUtility('foreign-process.js'))
+    startHost({
+      ...{ program: 'host.js', given: { historyFile: '/h.sqlite' }, onFailure: vi.fn(), askAgain: vi.fn() },
+      native: { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() },
+      runForeign: readers.run,
+    })
+    const host = fake.child()
+    host.postMessage.calls.length = 0
+    return { host, readers }
+  }
+  const answersTo = (host: FakeChild) => host.postMessage.calls.map(([message]) => message)
+
+  it('is read for the host in a utility process without its environment, and the answer goes back by number', async () => {
+    vi.stubEnv('SSH_AUTH_SOCK', '/agent')
+    const { host, readers } = begin()
+    host.emit('message', ask(5))
+    const [program, , options] = fake.utilityProcess.fork.calls.at(-1) ?? []
+    expect(program).toBe('foreign-process.js')
+    expect(options).toMatchObject({ serviceName: 'sluice-foreign', stdio: 'ignore', execArgv: FOREIGN_FLAGS })
+    expect((options as { env: object }).env).not.toHaveProperty('SSH_AUTH_SOCK')
+    const reader = fake.child()
+    expect(reader).not.toBe(host)
+    expect(reader.postMessage.calls).toEqual([])
+    reader.emit('message', { type: 'ready' })
+    expect(reader.postMessage.calls[0]?.[0]).toMatchObject({ number: 1, task })
+    reader.emit('message', { type: 'answer', number: 1, text: '{"ok":true}' })
+    await settle()
+    expect(answersTo(host)).toEqual([{ type: 'answer', number: 5, failure: null, value: { text: '{"ok":true}' } }])
+    readers.close()
+    expect(reader.kill.calls).toHaveLength(1)
+    vi.unstubAllEnvs()
+  })
+
+  it('that takes too long, or ends its process, is a failure that names it; the process is killed', async () => {
+    const { host, readers } = begin()
+    host.emit('message', ask(6))
+    const slow = fake.child()
+    slow.emit('message', { type: 'ready' })
+    await vi.advanceTimersByTimeAsync(900_000)
+    expect(slow.kill.calls).toHaveLength(1)
+    host.emit('message', ask(7))
+    const dying = fake.child()
+    expect(dying).not.toBe(slow)
+    dying.emit('message', { type: 'ready' })
+    dying.emit('exit', 139)
+    await settle()
+    expect(answersTo(host)).toMatchObject([
+      { number: 6, failure: { code: 'FILE_TOO_SLOW', what: 'a.qosrec was not opened' } },
+      { number: 7, failure: { code: 'FILE_CRASHED' } },
+    ])
+    readers.close()
+  })
+
+  it('that the host names in another shape is not read', () => {
+    const { host } = begin()
+    const started = fake.utilityProcess.fork.calls.length
+    for (const wrong of [{ ...task, kind: 'run' }, { kind: 'check' }, { kind: 'check', file: '' }, null]) {
+      host.emit('message', { type: 'ask', number: 8, ask: { kind: 'foreign', task: wrong } })
+    }
+    expect(fake.utilityProcess.fork.calls).toHaveLength(started)
+  })
+})
+
 describe('a host that dies', () => {
   const begin = (more: Partial<HostLinkParts> = {}) => {
     const [onFailure, askAgain] = [vi.fn(), vi.fn(() => Promise.resolve(false))]
     const desktop = { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() }
     const link = startHost({
       ...{ program: 'host.js', given: { historyFile: '/h.sqlite' }, native: desktop, onFailure, askAgain },
+      runForeign: vi.fn(),
       limit: new CrashLimit(() => Date.now()),
       ...more,
     })
@@ -318,19 +389,24 @@ describe('what the host asks the desktop for', () => {
   it('goes to main and comes back by number; what main answers out of shape is a failure', async () => {
     const said: FromHost[] = []
     const { shell, hear } = shellLink((m) => said.push(m))
+    const task = { kind: 'check', file: '/a.qosrec' } as const
     const asks = [shell.askSave('a'), shell.askSave('b'), shell.keychain.open('AAAA')]
+    const reading = shell.runForeign?.(task)
+    if (!reading) throw new Error('the shell reads no files')
     const numbers = said.map((m) => (m.type === 'ask' ? m.number : 0))
-    expect(new Set(numbers).size).toBe(3)
+    expect(new Set(numbers).size).toBe(4)
     const answer = (at: number, value: unknown) =>
       hear({ type: 'answer', number: numbers[at] ?? 0, failure: null, value })
     answer(1, { path: '/b' })
     answer(0, { path: 7 })
     hear({ type: 'answer', number: numbers[2] ?? 0, failure: { code: 'KEYCHAIN', what: 'No' } })
     answer(1, { path: '/again' })
-    expect(await Promise.all(asks)).toMatchObject([
+    answer(3, { text: '{}' })
+    expect(await Promise.all([...asks, reading])).toMatchObject([
       { ok: false, error: { code: 'SHELL' } },
       { ok: true, value: '/b' },
       { ok: false, error: { code: 'KEYCHAIN' } },
+      { ok: true, value: '{}' },
     ])
   })
 })

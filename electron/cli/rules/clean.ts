@@ -9,7 +9,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import { stopAll, stopScript } from '../../host/clusters/stop.ts'
 import { findCluster, flagsOf, type ClustersFlags } from '../clusters-flags.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
-import { EXIT, jsonText, line, must, plain, stopJson, type ExitCode } from '../output.ts'
+import { EXIT, jsonText, line, must, plain, stopJson, writeOut, type ExitCode } from '../output.ts'
 import { openStore } from './command-desk.ts'
 import { codeOfEnds } from './send.ts'
 
@@ -79,7 +79,7 @@ async function script(name: string, flags: ClustersFlags): Promise<void> {
   const opened = await openCluster(name, flags, { comesBack: false })
   const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, must(openStore(flags)))
   if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
-  process.stdout.write(made.text)
+  await writeOut(made.text)
   if (opened.ok) await opened.value.close()
 }
 

@@ -2,6 +2,8 @@
 import type { CsvQuery, HistoryFrame, HistoryQuery, Mark, Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { csvParts } from '../../history/csv.ts'
+import type { ForeignFiles } from '../../foreign/foreign-files.ts'
+import { readerOf } from '../../history/open-recording.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { clusterAt, NEAR_MS, placeAt } from '../../recorded/find.ts'
 import { Past } from '../../recorded/past.ts'
@@ -9,8 +11,9 @@ import type { OnScreen } from '../on-screen.ts'
 import { nearestSample, stand } from '../views/position.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import { HistoryFrames } from './frame.ts'
-import { Playback } from './playback.ts'
+import { Playback, type PlayedFrom } from './playback.ts'
 import type { PlayedBundle } from './played-bundle.ts'
+import { RecordingRows } from './recording-rows.ts'
 
 const NOTE_MAX = 2_000
 /** Events in memory looked through for the next one. */
@@ -20,6 +23,7 @@ type Stood = { sample: number; atMs: number; recorded: boolean }
 
 export interface HistoryDeskParts {
   readonly onScreen: OnScreen
+  readonly foreign: ForeignFiles
 }
 
 const SCREEN = 'What is on screen stays as it is.'
@@ -33,12 +37,19 @@ const noFolder: Failure = {
 
 export class HistoryDesk {
   readonly #onScreen: OnScreen
+  readonly #foreign: ForeignFiles
+  readonly #rows: RecordingRows
   readonly #frames = new HistoryFrames()
   /** The store's reader, by the history that it reads. */
   #store: { readonly of: object; readonly past: Past } | undefined
 
-  constructor({ onScreen }: HistoryDeskParts) {
+  constructor({ onScreen, foreign }: HistoryDeskParts) {
     this.#onScreen = onScreen
+    this.#foreign = foreign
+    this.#rows = new RecordingRows(foreign, () => {
+      this.#frames.recordingsChanged()
+      onScreen.monitor.changed()
+    })
   }
 
   goTo(atMs: number): Result<Stood> {
@@ -63,23 +74,26 @@ export class HistoryDesk {
   }
 
   /** Puts a recording on screen, at its beginning. Failures: NO_RECORDINGS, those of the file, NO_HISTORY for an empty one. */
-  open(name: string): Result<undefined> {
+  async open(name: string): Promise<Result<undefined>> {
     const { recordings } = this.#onScreen.monitor.history
-    const opened = recordings ? recordings.open(name) : fail(noFolder)
+    const path = recordings ? recordings.pathOf(name) : fail(noFolder)
+    const opened = path.ok ? await this.#foreign.open(path.value) : path
     if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
-    return this.#begin(opened.value, name)
+    const reader = readerOf(opened.value)
+    if (!reader.ok) return fail({ unaffected: SCREEN, ...reader.error })
+    return this.#begin(reader.value, { file: name, checked: opened.value.checked })
   }
 
   /** The same of a bundle. Failures: NO_HISTORY; then it is closed. */
   openBundle(bundle: PlayedBundle): Result<undefined> {
     const { db, cluster, manifest } = bundle.opened
     const reader = new FileReader(db, cluster, { name: manifest.source.cluster, isOwner: true })
-    const begun = this.#begin(reader, bundle.name, bundle)
+    const begun = this.#begin(reader, { file: bundle.name, bundle })
     if (!begun.ok) bundle.opened.close()
     return begun
   }
 
-  #begin(reader: HistoryReader, name: string, bundle?: PlayedBundle): Result<undefined> {
+  #begin(reader: HistoryReader, from: PlayedFrom): Result<undefined> {
     const past = new Past(reader, this.#inkOf)
     const finest = past.tiers[0]
     const kept = reader.kept()
@@ -88,12 +102,12 @@ export class HistoryDesk {
       reader.close()
       return fail({
         code: 'NO_HISTORY',
-        what: `${name} holds no samples`,
+        what: `${from.file} holds no samples`,
         unaffected: SCREEN,
         next: 'Open another one.',
       })
     }
-    this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), name, past, bundle))
+    this.#play(new Playback(this.#onScreen.console, clusterAt(past, place), from, past))
     return ok(undefined)
   }
 
@@ -158,7 +172,9 @@ export class HistoryDesk {
     const reader = this.#reader()
     if (!reader) throw new Error('the history file cannot be read')
     const head = { seq, ...stand(viewed, query.at) }
-    return this.#frames.build({ reader, history: monitor.history, head, inkOf: this.#inkOf }, query)
+    const { history } = monitor
+    const recordings = (): HistoryFrame['recordings'] => (history.recordings ? this.#rows.list(history.recordings) : [])
+    return this.#frames.build({ reader, history, recordings, head, inkOf: this.#inkOf }, query)
   }
 
   get playback(): Playback | undefined {
@@ -194,10 +210,7 @@ export class HistoryDesk {
     const isHere = isSame && playback.viewed.axis.atMs(playback.viewed.nearest(place.atMs)) === place.atMs
     const shown = isHere
       ? playback
-      : new Playback(
-          ...[this.#onScreen.console, clusterAt(past, place), playback?.file ?? null],
-          ...[playback?.owned, playback?.bundle],
-        )
+      : new Playback(this.#onScreen.console, clusterAt(past, place), playback?.from ?? { file: null }, playback?.owned)
     if (shown !== playback) this.#play(shown)
     return ok({ sample: shown.viewed.nearest(place.atMs), atMs: place.atMs, recorded: true })
   }

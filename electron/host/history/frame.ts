@@ -38,12 +38,17 @@ class Lately {
     this.#held.set(name, { key, untilMs: nowMs + holdMs, value })
     return value
   }
+
+  forget(name: string): void {
+    this.#held.delete(name)
+  }
 }
 
 export interface HistoryParts {
   readonly reader: HistoryReader
   /** The store of the source on screen. */
   readonly history: History
+  readonly recordings: () => HistoryFrame['recordings']
   readonly head: Pick<HistoryFrame, 'seq' | 'sample' | 'atMs'>
   readonly inkOf: InkOf
 }
@@ -52,7 +57,7 @@ export class HistoryFrames {
   #lately = new Lately()
   #of: HistoryReader | undefined
 
-  build({ reader, history, head, inkOf }: HistoryParts, query: HistoryQuery): HistoryFrame {
+  build({ reader, history, recordings, head, inkOf }: HistoryParts, query: HistoryQuery): HistoryFrame {
     // Another source, or another file.
     if (this.#of !== reader) this.#lately = new Lately()
     this.#of = reader
@@ -80,13 +85,18 @@ export class HistoryFrames {
       overlay: this.#lately.get('overlay', spanKey, () => overlaysOf(reader, query)),
       since: query.leftMs === null ? null : sinceOf(reader, query.leftMs),
       store: { ...this.#store(history) },
-      recordings: this.#lately.get('recordings', '', () => history.recordings?.list() ?? [], 5_000),
+      recordings: this.#lately.get('recordings', '', recordings, 5_000),
     }
   }
 
   /** What is kept, and where, has just changed. */
   changed(): void {
     this.#lately = new Lately()
+  }
+
+  /** A recording was read through: nothing else is another one. */
+  recordingsChanged(): void {
+    this.#lately.forget('recordings')
   }
 
   #store(history: History): HistoryFrame['store'] {

@@ -1,5 +1,6 @@
 /** A stretch of what was recorded, on screen in the place of the source. */
 import type { StagedFrame } from '#core/api/rule-edits.ts'
+import type { CheckedFile } from '../../history/open-recording.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { Pictures } from '../../recorded/find.ts'
 import type { Past } from '../../recorded/past.ts'
@@ -29,24 +30,38 @@ const nothingStaged = (
   ...{ policy: null, commit: null, since: [] },
 })
 
-export class Playback implements OnPlayback {
-  readonly viewed: RecordedCluster
+/** Where it is played from. */
+export interface PlayedFrom {
   /** Name of the recording or of the bundle; null for the store of the source. */
   readonly file: string | null
+  /** The recording, or the copy that was made of it. */
+  readonly checked?: CheckedFile
   /** What the recording came in. */
-  readonly bundle: PlayedBundle | undefined
+  readonly bundle?: PlayedBundle
+}
+
+export class Playback implements OnPlayback {
+  readonly viewed: RecordedCluster
+  readonly from: PlayedFrom
   readonly views: ViewSet
   /** What is closed with it; a store stays open. */
   owned: Past | undefined
   readonly #reader: HistoryReader
 
-  constructor(console: Console, viewed: RecordedCluster, file: string | null, owned?: Past, bundle?: PlayedBundle) {
+  constructor(console: Console, viewed: RecordedCluster, from: PlayedFrom, owned?: Past) {
     this.viewed = viewed
-    this.file = file
-    this.bundle = bundle
+    this.from = from
     this.#reader = viewed.past.reader
     this.owned = owned
     this.views = this.#viewsOf(console)
+  }
+
+  get file(): string | null {
+    return this.from.file
+  }
+
+  get bundle(): PlayedBundle | undefined {
+    return this.from.bundle
   }
 
   end(): void {

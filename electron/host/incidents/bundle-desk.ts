@@ -13,6 +13,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { NOTEBOOK } from '#core/snapshot/manifest.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
+import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import { readParts } from '../../incidents/bundle/bundle-parts.ts'
 import { BundleShelf } from '../../incidents/shelf/bundle-shelf.ts'
 import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
@@ -20,7 +21,6 @@ import { openBundle } from '../../incidents/bundle/open-bundle.ts'
 import { previewOf } from '../../incidents/redaction/preview.ts'
 import { pseudonymCode } from '../../incidents/redaction/pseudonym-key.ts'
 import { Uploads, type UploadPart } from '../../incidents/shelf/uploads.ts'
-import { verifyBundle } from '../../incidents/bundle/verify.ts'
 import { writeReport } from '../../incidents/bundle/write-bundle.ts'
 import type { HistoryDesk } from '../history/desk.ts'
 import type { PlayedBundle } from '../history/played-bundle.ts'
@@ -35,6 +35,7 @@ export interface BundleDeskParts {
   readonly onScreen: OnScreen
   readonly history: HistoryDesk
   readonly notebooks: NotebookDesk
+  readonly foreign: ForeignFiles
   readonly dataDir: string | undefined
   /** Audit of live clusters. */
   readonly store: EnforcementStore | undefined
@@ -76,7 +77,7 @@ export class BundleDesk {
     const beside = file === ':memory:' ? parts.dataDir : dirname(file)
     if (beside === undefined) return
     this.#shelf = new BundleShelf(join(beside, 'bundles'), parts.changed)
-    this.#uploads = new Uploads(this.#shelf)
+    this.#uploads = new Uploads(this.#shelf, parts.foreign.verify)
     this.#shelf.tidy(Date.now())
   }
 
@@ -184,17 +185,18 @@ export class BundleDesk {
 
   async verify(name: string): Promise<Result<VerdictOfBundle>> {
     const path = this.#pathOf(name)
-    return path.ok ? verifyBundle(path.value) : path
+    return path.ok ? this.parts.foreign.verify(path.value) : path
   }
 
   /** Failures: those of the archive and of the recording in it, NO_HISTORY for an empty one. */
   async open(name: string): Promise<Result<undefined>> {
     const path = this.#pathOf(name)
     if (!path.ok || !this.#shelf) return path.ok ? fail(NO_FOLDER) : path
-    const verdict = await verifyBundle(path.value)
+    const { foreign } = this.parts
+    const verdict = await foreign.verify(path.value)
     if (!verdict.ok) return fail({ unaffected: SCREEN, ...verdict.error })
     if (this.#closing.signal.aborted) return fail(CLOSED)
-    const opened = await openBundle(path.value, this.#shelf.work)
+    const opened = await openBundle(path.value, this.#shelf.work, foreign.unpack)
     if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
     if (this.#closing.signal.aborted) {
       opened.value.close()

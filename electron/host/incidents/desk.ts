@@ -2,6 +2,7 @@
 import type { IncidentsFrame, IncidentsQuery } from '#core/api/incidents.ts'
 import type { Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
+import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import type { Console } from '../console.ts'
 import type { Changing } from '../frame-pump.ts'
 import type { HistoryDesk } from '../history/desk.ts'
@@ -15,6 +16,7 @@ import { NotebookFilter } from './notebook-filter.ts'
 export interface IncidentDeskParts {
   readonly onScreen: OnScreen
   readonly history: HistoryDesk
+  readonly foreign: ForeignFiles
   readonly dataDir: string | undefined
   readonly store: EnforcementStore | undefined
   readonly version: string

@@ -46,7 +46,7 @@ function events(parts: ExportParts, signal: AbortSignal): AsyncGenerator<RunEven
   const { source, input, incident, file, work, dataDir, version } = parts
   const nowMs = Date.now()
   if (source.file === undefined) return here(parts, nowMs, signal)
-  const spec = specOf(source, { file: source.file, isShared: source.isShared }, input.span)
+  const spec = specOf(source, source.file, input.span)
   return exportInThread({ spec, input, incident, file, work, dataDir, version, nowMs }, signal)
 }
 

@@ -1,10 +1,11 @@
 /** What is on screen as the source of a bundle: a cluster that is watched, a recording, or a bundle that is open. */
-import { fail, ok, type Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { FileReader } from '../../history/file-reader.ts'
-import { openFile } from '../../history/open-recording.ts'
+import { openChecked, type CheckedFile } from '../../history/open-recording.ts'
+import type { SourceFile } from '../../incidents/shelf/source-spec.ts'
 import { keptSlice, liveSlice } from '../../incidents/bundle/audit-slices.ts'
 import type { BundleSource, RawReading } from '../../incidents/bundle/bundle-source.ts'
 import type { Console } from '../console.ts'
@@ -13,9 +14,7 @@ import type { OnScreen } from '../on-screen.ts'
 
 export interface ScreenSource extends BundleSource {
   /** File for a connection of its own; undefined: it is in memory. */
-  readonly file: string | undefined
-  /** Whether a console writes to it. */
-  readonly isShared: boolean
+  readonly file: SourceFile | undefined
   /** Gives the connection free, where it was opened for this. */
   end(): void
 }
@@ -31,10 +30,9 @@ export interface ScreenParts {
 export function screenSource(parts: ScreenParts): Result<ScreenSource> {
   const { playback } = parts.onScreen
   if (!(playback instanceof Playback) || playback.file === null) return ok(watched(parts))
-  const { bundle } = playback
-  if (!bundle) return recording(parts.onScreen.console, playback)
-  const { opened } = bundle
-  return ok({ ...opened, file: opened.file, isShared: false, end: () => undefined })
+  const { bundle, checked } = playback.from
+  if (bundle) return ok({ ...bundle.opened, file: { checked: bundle.opened.recording.checked }, end: () => undefined })
+  return checked ? recording(parts.onScreen.console, checked) : fail(NOT_READ)
 }
 
 function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
@@ -57,20 +55,18 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
       const of = console.store ?? store
       return of ? liveSlice(of.chain, source.cluster, { fromMs, toMs }) : null
     },
-    file: history.file === ':memory:' ? undefined : history.file,
-    isShared: true,
+    file: history.file === ':memory:' ? undefined : { shared: history.file },
     end: () => undefined,
   }
 }
 
-function recording({ monitor, facts }: Console, playback: Playback): Result<ScreenSource> {
-  const path = monitor.history.recordings?.pathOf(playback.file ?? '')
-  if (!path) return fail({ code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it once more.' })
-  if (!path.ok) return path
-  const opened = openFile(path.value)
+const NOT_READ: Failure = { code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it once more.' }
+
+function recording({ monitor, facts }: Console, checked: CheckedFile): Result<ScreenSource> {
+  const opened = openChecked(checked)
   if (!opened.ok) return opened
-  const { db, clusters } = opened.value
-  const of = clusters.at(-1)
+  const { db } = opened.value
+  const of = checked.clusters.at(-1)
   const kind: Manifest['source']['kind'] = of?.kind === 'LIVE' ? 'LIVE' : 'EMULATED'
   const cluster = of?.name ?? ''
   return ok({
@@ -78,7 +74,8 @@ function recording({ monitor, facts }: Console, playback: Playback): Result<Scre
     // Nobody says what another cluster is; who wrote down what was emulated is not kept.
     source: { ...{ kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV' }, ...NOT_KEPT },
     audit: (fromMs, toMs) => keptSlice(db, kind, { fromMs, toMs }),
-    ...{ file: path.value, isShared: false, end: () => void db.close() },
+    file: { checked },
+    end: () => void db.close(),
   })
 }
 

@@ -44,9 +44,24 @@ it('gives up a text that takes too long, and one whose thread dies, and reads th
     `import { parentPort } from 'node:worker_threads'
 parentPort.on('message', ({ what }) => { if (what.kind === 'check') process.exit(3) })`,
   )
+  const onMessage = (what: string): string => {
+    const file = join(mkdtempSync(join(tmpdir(), 'sluice-reading-')), 'thread.mjs')
+    writeFileSync(file, `import { parentPort } from 'node:worker_threads'\nparentPort.on('message', () => { ${what} })`)
+    return file
+  }
   const stuck = new TextReader({ program, readMs: 50 })
   expect(await stuck.complete(LONG, 4, 12)).toEqual({ fromColumn: 12, options: [] })
   stuck.close()
+  // A loop of JavaScript ends with its thread: the next text has another one.
+  const looping = new TextReader({ program: onMessage('for (;;);'), readMs: 500 })
+  const late = { code: 'SCENARIO_UNREAD', message: 'the text was not read: it takes longer than 0.5 s' }
+  expect((await looping.check(LONG)).faults).toMatchObject([late])
+  expect((await looping.check(LONG)).faults).toMatchObject([late])
+  looping.close()
+  const hoard = 'const all = []; for (;;) all.push(new Array(1e6).fill(1.5))'
+  const hungry = new TextReader({ program: onMessage(hoard), heapMib: 64 })
+  expect((await hungry.check(LONG)).faults[0]?.message).toContain('memory limit')
+  hungry.close()
   const dying = new TextReader({ program })
   const why = { code: 'SCENARIO_UNREAD', message: 'the text was not read: its thread ended' }
   expect((await dying.check(LONG)).faults).toMatchObject([why])

@@ -15,7 +15,9 @@ import { checkScenario, nothing, without } from './scenarios-check.ts'
 export const AT_ONCE_MAX = 20_000
 /** A text that takes longer is given up. */
 const READ_MS = 60_000
-const LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 64 } as const
+/** Heap of the thread, MiB. */
+const HEAP_MIB = 2048
+const YOUNG_MIB = 64
 
 /** The thread's program: its source in a checkout, its bundle in the desktop shell. */
 function programFile(): string {
@@ -29,12 +31,18 @@ type Answer = (from: FromReader | undefined, why: string) => void
 export class TextReader {
   readonly #program: string
   readonly #readMs: number
+  readonly #heapMib: number
   readonly #waiting = new Map<number, Answer>()
   #thread: Worker | undefined
   #timer: NodeJS.Timeout | undefined
   #number = 0
 
-  constructor({ program = programFile(), readMs = READ_MS }: { program?: string; readMs?: number } = {}) {
+  constructor({
+    program = programFile(),
+    readMs = READ_MS,
+    heapMib = HEAP_MIB,
+  }: { program?: string; readMs?: number; heapMib?: number } = {}) {
+    this.#heapMib = heapMib
     this.#program = program
     this.#readMs = readMs
   }
@@ -79,7 +87,8 @@ export class TextReader {
   }
 
   #begin(): Worker {
-    const thread = new Worker(this.#program, { execArgv: [], resourceLimits: LIMITS })
+    const resourceLimits = { maxOldGenerationSizeMb: this.#heapMib, maxYoungGenerationSizeMb: YOUNG_MIB }
+    const thread = new Worker(this.#program, { execArgv: [], resourceLimits })
     thread.unref()
     thread.on('message', ({ number, from }: { number: number; from: FromReader }) => {
       const answer = this.#waiting.get(number)

@@ -1,6 +1,7 @@
 /** What the program around the host can do. The desktop shell is one (electron/main); behind a browser and in a terminal there is none. */
 import type { MenuModel, PowerEvent } from '#core/api/shell.ts'
 import type { Result } from '#core/base/result.ts'
+import type { RunForeign } from '../../foreign/processes.ts'
 
 /** What the program around tells the host. */
 export type ShellTold =
@@ -35,5 +36,7 @@ export interface Shell {
   openLink(url: string): Promise<Result<undefined>>
   setMenu(menu: MenuModel): void
   readonly keychain: Keychain
+  /** Where the host itself cannot start processes. */
+  readonly runForeign?: RunForeign
   onTold(listener: (told: ShellTold) => void): () => void
 }

@@ -12,10 +12,12 @@ import { APPLICATION_ID, MIGRATIONS } from '../../history/schema.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import type { BundleSource } from './bundle-source.ts'
 import { openBundle } from './open-bundle.ts'
+import { unpackHistory } from './unpack-history.ts'
 import { privateFolder, sweep } from '../shelf/private-folder.ts'
 import { codeOf } from '../redaction/pseudonym-key.ts'
 import { EPOCH, inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
-import { ARCHIVE, verifyBundle } from './verify.ts'
+import { ARCHIVE } from './verify.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
 import { writeBundle, type WriteOptions } from './write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 import { writeZip, type ZipMember } from '../zip/zip-out.ts'
@@ -91,7 +93,7 @@ describe('a bundle', () => {
     const svg = [...of.keys()].filter((n) => n.endsWith('.svg'))
     expect(svg.length).toBeGreaterThan(0)
     for (const n of svg) expect(of.get(n.replace('.svg', '.png'))?.subarray(1, 4).toString()).toBe('PNG')
-    expect(await verifyBundle(plain)).toMatchObject({ ok: true, value: { ok: true, changed: [] } })
+    expect(await verifyHere(plain)).toMatchObject({ ok: true, value: { ok: true, changed: [] } })
     expect(readdirSync(work)).toEqual([])
   })
 
@@ -137,7 +139,7 @@ describe('a bundle', () => {
     ['plain', plain, false],
     ['redacted', redacted, true],
   ] as const)('%s, opened and exported again, has the same content and members', async (_, file, redact) => {
-    const opened = must(await openBundle(file, work))
+    const opened = must(await openBundle(file, work, unpackHistory))
     expect(readdirSync(work)).toHaveLength(1)
     const again = join(folder, `again-${redact}.zip`)
     const written = must(
@@ -174,7 +176,7 @@ describe('a bundle', () => {
     const written = must(await writeBundle(source, inputOf({ leaveOut: [...leaveOut] }), options(file)))
     expect([...(await members(file)).keys()]).toEqual(['history.qosrec', 'report.md', 'README.html', 'manifest.json'])
     expect(written.missing).toEqual(expect.arrayContaining(leaveOut.map((g) => `Left out on purpose: ${g}.`)))
-    expect(await verifyBundle(file)).toMatchObject({ value: { ok: true } })
+    expect(await verifyHere(file)).toMatchObject({ value: { ok: true } })
   })
 
   it('of an empty stretch, of a name that exists, or cancelled, is none, and nothing is left', async () => {
@@ -233,7 +235,7 @@ describe('verification', () => {
         const changed = Buffer.from(bytes)
         changed[at] = (changed[at] ?? 0) ^ mask
         writeFileSync(bad, changed)
-        const verdict = must(await verifyBundle(bad))
+        const verdict = must(await verifyHere(bad))
         expect(verdict.ok).toBe(false)
         const name = lies.find((l) => at >= l.from && at < l.to)?.name
         const named = verdict.changed.map((c) => c.member)
@@ -255,7 +257,7 @@ describe('verification', () => {
           const changed = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)])
           if (changed.equals(bytes)) return
           writeFileSync(bad, changed)
-          const verdict = await verifyBundle(bad)
+          const verdict = await verifyHere(bad)
           expect(verdict.ok ? verdict.value.ok : false).toBe(false)
         },
       ),
@@ -272,7 +274,7 @@ describe('verification', () => {
       .map(([name, data]): ZipMember => ({ name, content: () => data }))
     rmSync(bad, { force: true })
     must(await writeZip(bad, list, [() => ({ name: MANIFEST, content: () => manifest })]))
-    const verdict = await verifyBundle(bad)
+    const verdict = await verifyHere(bad)
     return verdict.ok ? verdict.value.changed.map((c) => c.member).sort() : [verdict.error.code]
   }
   const edit = (of: Map<string, Buffer>, name: string, change: (text: string) => string): void =>
@@ -332,7 +334,7 @@ describe('verification', () => {
 
   it('of a newer Sluice says which one opens it, and opens nothing', async () => {
     await repacked((of) => manifestOf(of, (m) => ((m.format = 2), (m.version = '9.1.0'))))
-    expect(await openBundle(bad, work)).toMatchObject({
+    expect(await openBundle(bad, work, unpackHistory)).toMatchObject({
       ok: false,
       error: { code: 'BUNDLE_NEWER', why: expect.stringContaining('9.1.0') as string },
     })
@@ -352,7 +354,7 @@ describe('verification', () => {
     db.close()
     // Of another content than the manifest names, it is still opened; verification names it.
     expect(await repacked((of) => void of.set(HISTORY, readFileSync(old)))).toEqual([HISTORY])
-    const opened = must(await openBundle(bad, work))
+    const opened = must(await openBundle(bad, work, unpackHistory))
     const reader = new FileReader(opened.db, opened.cluster, { name: 'small', isOwner: false })
     expect(reader.jobByName('7.cfd.u1')?.user).toBe('ana')
     expect([...(reader.jobs('raw', EPOCH)?.columns[0] ?? [])]).toEqual([10])
@@ -363,7 +365,7 @@ describe('verification', () => {
   it('of a recording that is none, or of another program, opens nothing and leaves nothing', async () => {
     for (const data of [Buffer.from('hello'), randomBytes(8192), Buffer.from('SQLite format 3\0')]) {
       expect(await repacked((of) => void of.set(HISTORY, data))).toEqual([HISTORY])
-      expect((await openBundle(bad, work)).ok).toBe(false)
+      expect((await openBundle(bad, work, unpackHistory)).ok).toBe(false)
       expect(readdirSync(work)).toEqual([])
     }
   })

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { openFile } from '../../history/open-recording.ts'
+import type { OpenedFile } from '../../history/open-recording.ts'
 import { openShared } from '../../history/open-shared.ts'
 import { keptSlice, liveSlice } from './audit-slices.ts'
 import type { BundleSource, RawReading } from './bundle-source.ts'
@@ -17,6 +17,8 @@ export interface FileSource extends BundleSource {
 }
 
 export interface FileSourceOptions {
+  /** Opens a file from elsewhere. */
+  readonly open: (file: string) => Promise<Result<OpenedFile>>
   /** The console's own, which it may have open. */
   readonly isOwn: boolean
   readonly cluster?: string | undefined
@@ -31,10 +33,20 @@ interface Row {
   readonly name: string
 }
 
-function connection(file: string, isOwn: boolean): Result<{ readonly db: Database }> {
-  if (isOwn) return openShared(file)
-  const opened = openFile(file)
-  return !opened.ok && opened.error.code === 'RECORDING_IN_USE' ? openShared(file) : opened
+interface Connection {
+  readonly db: Database
+  readonly close: () => void
+}
+
+function shared(file: string): Result<Connection> {
+  const opened = openShared(file)
+  return opened.ok ? ok({ db: opened.value.db, close: () => void opened.value.db.close() }) : opened
+}
+
+async function connection(file: string, { isOwn, open }: FileSourceOptions): Promise<Result<Connection>> {
+  if (isOwn) return shared(file)
+  const opened = await open(file)
+  return !opened.ok && opened.error.code === 'RECORDING_IN_USE' ? shared(file) : opened
 }
 
 const SOME = 8
@@ -55,14 +67,14 @@ function emulatedOf(db: Database, cluster: number): Pick<Manifest['source'], 'sc
 }
 
 /** Failures: those of the file, NO_CLUSTER, those of the enforcement store. */
-export function fileSource(file: string, o: FileSourceOptions): Result<FileSource> {
-  const opened = connection(file, o.isOwn)
+export async function fileSource(file: string, o: FileSourceOptions): Promise<Result<FileSource>> {
+  const opened = await connection(file, o)
   if (!opened.ok) return opened
-  const { db } = opened.value
+  const { db, close } = opened.value
   const rows = db.prepare('SELECT id, kind, name FROM cluster ORDER BY id').all() as Row[]
   const of = rows.findLast((c) => o.cluster === undefined || c.name === o.cluster)
   if (!of) {
-    db.close()
+    close()
     const why = o.cluster === undefined ? `nothing is kept in ${file}` : `nothing is kept of ${o.cluster} in ${file}`
     const next = rows.length === 0 ? 'Name another file.' : `Name another file, or one of ${some(rows)}.`
     return fail({ code: 'NO_CLUSTER', what: 'Nothing was exported', why, next })
@@ -71,7 +83,7 @@ export function fileSource(file: string, o: FileSourceOptions): Result<FileSourc
   const path = storeFile(dirname(file))
   const store = kind === 'LIVE' && existsSync(path) ? EnforcementStore.openForReading(path) : undefined
   if (store && !store.ok) {
-    db.close()
+    close()
     return store
   }
   const isEmulated = kind === 'EMULATED'
@@ -85,7 +97,7 @@ export function fileSource(file: string, o: FileSourceOptions): Result<FileSourc
       store ? liveSlice(store.value.chain, of.name, { fromMs, toMs }) : keptSlice(db, kind, { fromMs, toMs }),
     readings: (fromMs, toMs) => o.readings.filter((r) => r.atMs >= fromMs && r.atMs < toMs),
     close: () => {
-      db.close()
+      close()
       if (store) store.value.close()
     },
   })

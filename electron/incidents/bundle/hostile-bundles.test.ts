@@ -1,63 +1,29 @@
 /** Bundles whose hashes all agree and whose contents are meant to hurt, and uploads that do not behave. */
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HISTORY, MANIFEST, type Manifest } from '#core/snapshot/manifest.ts'
+import { HISTORY } from '#core/snapshot/manifest.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { BundleShelf } from '../shelf/bundle-shelf.ts'
-import { contentHash } from './content-hash.ts'
 import { openBundle } from './open-bundle.ts'
-import { codeOf } from '../redaction/pseudonym-key.ts'
-import { inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
-import { rawZip } from '#tests/kits/electron/incidents/raw-zip.ts'
+import { unpackHistory } from './unpack-history.ts'
+import { forgeIn, type Forge } from '#tests/kits/electron/incidents/forged-bundle.ts'
 import { Uploads, type UploadPart } from '../shelf/uploads.ts'
-import { verifyBundle } from './verify.ts'
-import { writeBundle } from './write-bundle.ts'
-import { openZip } from '../zip/zip-in.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
 
 const folder = tempFolder()
-const good = join(folder, 'good.zip')
-const members = new Map<string, Buffer>()
+let made: Forge
 beforeAll(async () => {
-  const source = await smallSource(6)
-  const code = codeOf(Buffer.alloc(32, 7))
-  const written = await writeBundle(source, inputOf(), { incident: null, file: good, code, version: '1', nowMs: 1 })
-  if (!written.ok) throw new Error(written.error.why)
-  const zip = await openZip(good)
-  if (!zip.ok) throw new Error(zip.error.why)
-  for (const name of zip.value.entries.keys()) {
-    const bytes = await zip.value.read(name, 2 ** 30)
-    if (bytes.ok) members.set(name, bytes.value)
-  }
-  zip.value.close()
+  made = await forgeIn(folder)
 })
-
-let forged = 0
-/** A bundle with other contents and the hashes of those. */
-function forge(
-  put: Readonly<Record<string, Buffer | string>>,
-  change: (m: Manifest) => Partial<Manifest> = () => ({}),
-) {
-  const all = new Map(members)
-  const of = JSON.parse(all.get(MANIFEST)?.toString() ?? '') as Manifest
-  all.delete(MANIFEST)
-  for (const [name, data] of Object.entries(put)) all.set(name, Buffer.from(data))
-  const listed = [...all].map(([name, data]) => {
-    return { name, bytes: data.length, sha256: createHash('sha256').update(data).digest('hex'), about: '' }
-  })
-  const whole = { ...of, members: listed, content: contentHash(listed), ...change(of) }
-  const file = join(folder, `forged-${++forged}.zip`)
-  const zip = [...all].map(([name, data]) => ({ name, data }))
-  writeFileSync(file, rawZip([...zip, { name: MANIFEST, data: JSON.stringify(whole) }]))
-  return file
-}
+const forge: Forge['forge'] = (put, change) => made.forge(put, change)
+let altered = 0
 
 /** The recording with something done to it. */
 function history(sql: string): Buffer {
-  const file = join(folder, `history-${++forged}`)
-  writeFileSync(file, members.get(HISTORY) ?? '')
+  const file = join(folder, `history-${++altered}`)
+  writeFileSync(file, made.members.get(HISTORY) ?? '')
   const db = new Database(file)
   db.exec(sql)
   db.close()
@@ -66,7 +32,7 @@ function history(sql: string): Buffer {
 
 async function opening(file: string): Promise<string> {
   const work = join(tempFolder(), 'work')
-  const opened = await openBundle(file, work)
+  const opened = await openBundle(file, work, unpackHistory)
   if (opened.ok) opened.value.close()
   expect(existsSync(work) ? readdirSync(work) : []).toEqual([])
   return opened.ok ? 'open' : `${opened.error.code}: ${opened.error.why}`
@@ -87,7 +53,7 @@ describe('exploit: a bundle whose hashes agree', () => {
   it('with a job id of megabytes is no recording', async () => {
     const file = forge({ [HISTORY]: history('UPDATE job SET job_id = hex(randomblob(3000000)) WHERE id = 1') })
     expect(await opening(file)).toMatch(/^RECORDING_DAMAGED: .*longer than any/)
-    const verdict = await verifyBundle(file)
+    const verdict = await verifyHere(file)
     expect(verdict.ok && verdict.value.changed.map((c) => c.member)).toEqual([HISTORY])
   })
 
@@ -109,9 +75,9 @@ describe('exploit: an upload', () => {
   const started = (): { uploads: Uploads; shelf: BundleShelf; left: () => string[] } => {
     const shelf = new BundleShelf(join(tempFolder(), 'bundles'), () => undefined)
     const left = (): string[] => (existsSync(shelf.work) ? readdirSync(shelf.work) : [])
-    return { uploads: new Uploads(shelf), shelf, left }
+    return { uploads: new Uploads(shelf, verifyHere), shelf, left }
   }
-  const bytes = (): Buffer => readFileSync(good)
+  const bytes = (): Buffer => readFileSync(made.good)
   const part = (at: number, data: Buffer | string, more: Partial<UploadPart> = {}): UploadPart => ({
     ...{ name: 'a', upload: 'upload-1', at, isLast: false },
     base64: Buffer.from(data).toString('base64'),

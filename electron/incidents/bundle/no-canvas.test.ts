@@ -4,9 +4,10 @@ import { beforeAll, expect, it } from 'vitest'
 import type { Result } from '#core/base/result.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { openBundle } from './open-bundle.ts'
+import { unpackHistory } from './unpack-history.ts'
 import { codeOf } from '../redaction/pseudonym-key.ts'
 import { inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
-import { verifyBundle } from './verify.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
 import { writeBundle } from './write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 
@@ -38,11 +39,11 @@ it('a machine that cannot draw pictures exports the drawings, and says what is m
   for (const page of ['report.md', 'README.html'])
     expect(must(await zip.read(page, 2 ** 24)).toString()).toContain('Charts are there as SVG only')
   zip.close()
-  expect(must(await verifyBundle(file))).toMatchObject({ ok: true, changed: [] })
+  expect(must(await verifyHere(file))).toMatchObject({ ok: true, changed: [] })
 })
 
 it('an export of what was opened says it once, and says nothing where no chart is in it', async () => {
-  const opened = must(await openBundle(file, folder))
+  const opened = must(await openBundle(file, folder, unpackHistory))
   try {
     const again = must(await writeBundle(opened, inputOf(), { ...options, file: join(folder, 'again.zip') }))
     expect(again.missing.filter((text) => NO_PICTURES.test(text))).toHaveLength(1)

@@ -1,19 +1,27 @@
 /**
- * Opens a bundle to look at it: its recording is unpacked under a name of ours into a private folder and opened like any recording of
- * others. What else is in it is read when it is asked for; a second export takes all of it from here.
+ * Opens a bundle to look at it: its recording is unpacked under a name of Sluice's into a private folder, read through in a process that
+ * can be ended, and opened like any recording from elsewhere. A second export takes all of it from here.
  */
-import { join } from 'node:path'
-import { fail, ok, type Result } from '#core/base/result.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { AUDIT, HISTORY, type Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { openFile, type OpenedFile } from '../../history/open-recording.ts'
-import { upgradeCopy } from '../../history/upgrade-copy.ts'
+import { stampOf } from '../../files/stamp.ts'
+import { openChecked, type OpenedFile } from '../../history/open-recording.ts'
 import { AUDIT_MOST, readAudit } from './audit-member.ts'
 import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
 import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
 import { READ_MOST, readReadings } from './raw-readings.ts'
 import { readManifest, readNotebook } from './read-manifest.ts'
+import type { UnpackHistory } from './unpack-history.ts'
 import { damaged, openZip, type OpenedZip } from '../zip/zip-in.ts'
+
+const CHANGED: Failure = {
+  code: 'FILE_CHANGED',
+  what: 'The bundle was not opened',
+  why: 'it changed while it was being opened',
+  unaffected: 'Nothing of it was kept.',
+  next: 'Open it again when nothing writes to it.',
+}
 
 /** Of all readings of a bundle that are held. */
 const READINGS_MOST = 256 * 2 ** 20
@@ -21,7 +29,7 @@ const READINGS_MOST = 256 * 2 ** 20
 export interface OpenedBundle extends BundleSource {
   readonly manifest: Manifest
   /** The unpacked recording. */
-  readonly file: string
+  readonly recording: OpenedFile
   readonly missing: readonly string[]
   /** Closes the recording and removes what was unpacked. */
   close(): void
@@ -60,26 +68,21 @@ async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
   return ok(out)
 }
 
-/** An older recording is brought up to date in the unpacked copy. */
-function openHistory(file: string): Result<OpenedFile> {
-  const opened = openFile(file)
-  if (opened.ok || opened.error.code !== 'RECORDING_OLDER') return opened
-  const upgraded = upgradeCopy(file)
-  return upgraded.ok ? openFile(file) : upgraded
-}
-
 /**
  * Opens a bundle.
  *
  * @param folder  where its recording is unpacked to, in a folder of its own.
+ * @param unpack  unpacks it and reads it through.
  *
- * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of the recording.
+ * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of the recording,
+ * FILE_CHANGED.
  */
-export async function openBundle(file: string, folder: string): Promise<Result<OpenedBundle>> {
+export async function openBundle(file: string, folder: string, unpack: UnpackHistory): Promise<Result<OpenedBundle>> {
+  const stamp = stampOf(file)
   const zip = await openZip(file)
   if (!zip.ok) return zip
   let own: string | undefined
-  let db: OpenedFile['db'] | undefined
+  let recording: OpenedFile | undefined
   let isOpen = false
   try {
     const manifest = await readManifest(zip.value)
@@ -93,13 +96,13 @@ export async function openBundle(file: string, folder: string): Promise<Result<O
     if (!zip.value.entries.has(HISTORY))
       return fail(damaged(HISTORY, 'it was left out of this bundle: there is nothing to play'))
     own = privateFolder(folder)
-    const unpacked = join(own, HISTORY)
-    const out = await zip.value.extract(HISTORY, unpacked)
-    if (!out.ok) return out
-    const opened = openHistory(unpacked)
+    const unpacked = await unpack(file, own)
+    if (!unpacked.ok) return unpacked
+    if (stampOf(file) !== stamp) return fail(CHANGED)
+    const opened = openChecked(unpacked.value)
     if (!opened.ok) return fail({ ...opened.error, what: `${HISTORY} of the bundle cannot be opened` })
-    db = opened.value.db
-    const cluster = opened.value.clusters.at(-1)
+    recording = opened.value
+    const cluster = recording.checked.clusters.at(-1)
     if (!cluster) return fail(damaged(HISTORY, 'nothing is kept in it'))
     isOpen = true
     return ok(
@@ -108,10 +111,9 @@ export async function openBundle(file: string, folder: string): Promise<Result<O
         notebook: notebook.value,
         audit: audit.value,
         readings: readings.value,
-        db,
+        recording,
         own,
         cluster: cluster.id,
-        file: unpacked,
       }),
     )
   } catch (e) {
@@ -124,7 +126,7 @@ export async function openBundle(file: string, folder: string): Promise<Result<O
   } finally {
     zip.value.close()
     if (!isOpen) {
-      db?.close()
+      recording?.close()
       if (own !== undefined) dropFolder(own)
     }
   }
@@ -135,15 +137,19 @@ interface Parts {
   readonly notebook: Incident | null
   readonly audit: AuditSlice | null
   readonly readings: readonly RawReading[]
-  readonly db: OpenedFile['db']
+  readonly recording: OpenedFile
   readonly own: string
   readonly cluster: number
-  readonly file: string
 }
 
-function bundleOf({ manifest, notebook, audit, readings, db, own, cluster, file }: Parts): OpenedBundle {
+function bundleOf({ manifest, notebook, audit, readings, recording, own, cluster }: Parts): OpenedBundle {
+  const { db } = recording
   return {
-    ...{ manifest, notebook, file, db, cluster },
+    manifest,
+    notebook,
+    recording,
+    db,
+    cluster,
     source: manifest.source,
     isRedacted: manifest.redaction === 'pseudonyms',
     missing: manifest.missing,

@@ -4,16 +4,14 @@
  * hashes and all, is not noticed by what is in the file: for that the hash of the whole is kept apart.
  */
 import { createHash } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VerdictOfBundle } from '#core/api/incidents.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { AUDIT, HISTORY, MANIFEST, type Manifest } from '#core/snapshot/manifest.ts'
-import { openFile } from '../../history/open-recording.ts'
 import { AUDIT_MOST, brokenAt, readAudit } from './audit-member.ts'
 import { contentHash } from './content-hash.ts'
-import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
 import { readManifest, readNotebook } from './read-manifest.ts'
+import { checkUnpacked } from './unpack-history.ts'
 import { MemberDamaged, openZip, type OpenedZip } from '../zip/zip-in.ts'
 import { SEAL_BYTES } from '../zip/zip-out.ts'
 
@@ -89,28 +87,27 @@ async function auditChanged(zip: OpenedZip, manifest: Manifest): Promise<string 
   return brokenAt(slice.value)?.why
 }
 
-async function historyChanged(zip: OpenedZip): Promise<Result<string | undefined>> {
-  const folder = privateFolder(tmpdir())
-  try {
-    const file = join(folder, HISTORY)
-    const out = await zip.extract(HISTORY, file)
-    if (!out.ok) return out.error.code === 'BUNDLE_DAMAGED' ? ok(out.error.why) : out
-    const opened = openFile(file)
-    if (opened.ok) opened.value.db.close()
-    // One of another version is as it was written.
-    const isOther = !opened.ok && ['RECORDING_OLDER', 'RECORDING_NEWER'].includes(opened.error.code)
-    return ok(opened.ok || isOther ? undefined : opened.error.why)
-  } finally {
-    dropFolder(folder)
-  }
+/** An older recording is brought up to date in the unpacked copy: what would not open is not as a Sluice wrote it. */
+async function historyChanged(zip: OpenedZip, folder: string): Promise<Result<string | undefined>> {
+  const file = join(folder, HISTORY)
+  const out = await zip.extract(HISTORY, file)
+  if (!out.ok) return out.error.code === 'BUNDLE_DAMAGED' ? ok(out.error.why) : out
+  const checked = checkUnpacked(file)
+  // One of a newer version is as it was written.
+  return ok(checked.ok || checked.error.code === 'RECORDING_NEWER' ? undefined : checked.error.why)
 }
 
+/** Verifies a bundle, in this process or in one that can be ended. */
+export type VerifyBundle = (file: string) => Promise<Result<VerdictOfBundle>>
+
 /**
- * Verifies a bundle.
+ * Verifies a bundle. What a hostile one has in it can make this take for ever: it is called where it can be ended (electron/foreign).
+ *
+ * @param folder  private, with nothing in it: its recording is unpacked into it.
  *
  * Failures: it cannot be read at all (BUNDLE_GONE, _UNREADABLE), is no bundle (BUNDLE_FOREIGN), or one of a newer Sluice (BUNDLE_NEWER).
  */
-export async function verifyBundle(file: string): Promise<Result<VerdictOfBundle>> {
+export async function verifyBundle(file: string, folder: string): Promise<Result<VerdictOfBundle>> {
   const opened = await openZip(file)
   if (!opened.ok) {
     if (opened.error.code !== 'BUNDLE_REFUSED') return opened
@@ -139,7 +136,7 @@ export async function verifyBundle(file: string): Promise<Result<VerdictOfBundle
       if (why !== undefined) changed.push({ member: AUDIT, why })
     }
     if (zip.entries.has(HISTORY) && !isChanged(HISTORY)) {
-      const why = await historyChanged(zip)
+      const why = await historyChanged(zip, folder)
       if (!why.ok) return why
       if (why.value !== undefined) changed.push({ member: HISTORY, why: why.value })
     }

@@ -4,14 +4,15 @@ import type { Span } from '#core/api/history.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { openFile } from '../../history/open-recording.ts'
+import { openChecked, type CheckedFile } from '../../history/open-recording.ts'
 import { openShared } from '../../history/open-shared.ts'
 import type { AuditSlice, BundleSource, RawReading } from '../bundle/bundle-source.ts'
 
+/** File for a connection of its own: a history that this console has open, or a recording that was read through. */
+export type SourceFile = { readonly shared: string } | { readonly checked: CheckedFile }
+
 export interface SourceSpec {
-  /** File of a history that a console has open, or of a recording. */
-  readonly file: string
-  readonly isShared: boolean
+  readonly file: SourceFile
   readonly cluster: number
   readonly source: Manifest['source']
   readonly audit: AuditSlice | null
@@ -21,12 +22,8 @@ export interface SourceSpec {
   readonly missing: readonly string[]
 }
 
-export const specOf = (
-  of: BundleSource,
-  at: { file: string; isShared: boolean },
-  { fromMs, toMs }: Span,
-): SourceSpec => ({
-  ...at,
+export const specOf = (of: BundleSource, file: SourceFile, { fromMs, toMs }: Span): SourceSpec => ({
+  file,
   ...{ cluster: of.cluster, source: of.source, isRedacted: of.isRedacted, notebook: of.notebook },
   ...{ audit: of.audit(fromMs, toMs), readings: of.readings(fromMs, toMs), missing: of.missing ?? [] },
 })
@@ -38,6 +35,7 @@ export const sourceOn = (db: Database, spec: SourceSpec): BundleSource => ({
 
 /** Opens what a spec names with a connection of its own. Failures: those of the file. */
 export function openSpec(spec: SourceSpec): Result<BundleSource> {
-  const opened = spec.isShared ? openShared(spec.file) : openFile(spec.file)
+  const { file } = spec
+  const opened = 'shared' in file ? openShared(file.shared) : openChecked(file.checked)
   return opened.ok ? ok(sourceOn(opened.value.db, spec)) : opened
 }

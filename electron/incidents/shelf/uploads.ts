@@ -5,7 +5,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { BundleShelf } from './bundle-shelf.ts'
 import { dropFolder, privateFolder } from './private-folder.ts'
 import { takeBundleName } from '../zip/take-name.ts'
-import { verifyBundle } from '../bundle/verify.ts'
+import type { VerifyBundle } from '../bundle/verify.ts'
 
 export const UPLOAD_MOST = 2 ** 31
 const UPLOADS = 4
@@ -36,12 +36,14 @@ const refused = (code: string, why: string, next: string): Failure => ({
 
 export class Uploads {
   readonly #shelf: BundleShelf
+  readonly #verify: VerifyBundle
   readonly #open = new Map<string, Upload>()
   /** Whole and being verified: nothing is added to them any more. */
   readonly #whole = new Set<Upload>()
 
-  constructor(shelf: BundleShelf) {
+  constructor(shelf: BundleShelf, verify: VerifyBundle) {
     this.#shelf = shelf
+    this.#verify = verify
   }
 
   /**
@@ -118,7 +120,7 @@ export class Uploads {
   async #finish(of: Upload): Promise<Result<undefined>> {
     const path = this.#shelf.pathOf(of.name)
     if (!path.ok) return path
-    const verdict = await verifyBundle(of.file)
+    const verdict = await this.#verify(of.file)
     if (!verdict.ok) return fail({ ...verdict.error, what: 'The bundle was not taken' })
     const changed = verdict.value.changed[0]
     if (changed) {

@@ -130,7 +130,10 @@ describe('the store', () => {
 describe('recordings', () => {
   it('opens one, shows why another cannot be, removes one after a question', async () => {
     await open()
-    const [first, , , broken] = all('recording')
+    const [first, , , checked, broken] = all('recording')
+    expect(checked?.text()).toContain('Checking...')
+    expect(checked?.find('button').attributes('disabled')).toBeDefined()
+    expect(checked?.find('[data-testid=recording-fault]').exists()).toBe(false)
     await first?.find('button').trigger('click')
     await flushPromises()
     expect(called('open')).toEqual([{ name: 'wrf-restart' }])

@@ -36,6 +36,8 @@ export interface HereOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Standard input; 'open': what `type` gives it. Empty without. */
   readonly input?: { readonly text: string } | 'open'
+  /** Whether standard output is a terminal. */
+  readonly isTerminal?: boolean
   /** Told of every write to standard output. */
   readonly onSaid?: (text: string) => void
 }
@@ -50,11 +52,13 @@ class Exit extends Error {
 
 /** Takes everything at once, and keeps it. */
 class Kept extends Writable {
+  readonly isTTY: boolean
   readonly #chunks: Buffer[] = []
   readonly #onSaid: ((text: string) => void) | undefined
 
-  constructor(onSaid?: (text: string) => void) {
+  constructor(isTTY = false, onSaid?: (text: string) => void) {
     super()
+    this.isTTY = isTTY
     this.#onSaid = onSaid
   }
 
@@ -82,8 +86,8 @@ class Run {
   readonly exited: Promise<never>
   #exit: (e: Exit) => void = () => undefined
 
-  constructor({ env, onSaid }: HereOptions) {
-    this.stdout = new Kept(onSaid)
+  constructor({ env, isTerminal, onSaid }: HereOptions) {
+    this.stdout = new Kept(isTerminal, onSaid)
     this.env = { ...real.env }
     for (const [name, value] of Object.entries(env ?? {})) {
       if (value === undefined) delete this.env[name]

@@ -112,6 +112,7 @@ export function historyFrame(more: Partial<HistoryFrame> = {}): HistoryFrame {
       recording('wrf-restart', 7 * DAY, 20 * MINUTE, 41),
       recording('mdt-storm', DAY, 8 * MINUTE, 16),
       recording('rebuild-ost21', 2 * DAY, 3 * HOUR, 288, { cluster: 'vega' }),
+      recording('from-vega', 0, 0, 512, { isChecking: true }),
       recording('half-copied', 2 * DAY, 0, 2, { fault: 'The file ends before its last page' }),
     ],
     ...more,
@@ -131,6 +132,7 @@ const recording = (name: string, agoMs: number, lengthMs: number, mib: number, m
     toMs: NOW_MS - agoMs + lengthMs,
     bytes: mib * 2 ** 20,
     fault: '',
+    isChecking: false,
   },
   ...more,
 })

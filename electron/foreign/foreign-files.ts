@@ -1,0 +1,134 @@
+/**
+ * Files from elsewhere: recordings, histories and bundles. Each is read through in another process first, under limits of time, memory
+ * and output; what that process found is what is opened here.
+ */
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import * as z from 'zod'
+import { verdictOfBundle, type VerdictOfBundle } from '#core/api/incidents.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { checkedFile, openChecked, type CheckedFile, type OpenedFile } from '../history/open-recording.ts'
+import type { UnpackHistory } from '../incidents/bundle/unpack-history.ts'
+import type { VerifyBundle } from '../incidents/bundle/verify.ts'
+import { dropFolder, privateFolder, sweep } from '../incidents/shelf/private-folder.ts'
+import { startNodeProcess } from './node-process.ts'
+import { ForeignProcesses, type RunForeign } from './processes.ts'
+import type { ForeignTask } from './task.ts'
+
+const failure = z.object({
+  code: z.string(),
+  what: z.string(),
+  why: z.string().optional(),
+  unaffected: z.string().optional(),
+  next: z.string().optional(),
+})
+const resultOf = <T extends z.ZodType>(value: T) =>
+  z.union([z.object({ ok: z.literal(true), value }), z.object({ ok: z.literal(false), error: failure })])
+const checkedResult = resultOf(checkedFile)
+const verdictResult = resultOf(verdictOfBundle)
+
+const unreadable = (file: string): Failure => ({
+  code: 'FILE_CRASHED',
+  what: `${file} was not opened`,
+  why: 'what the process that read it answered cannot be read',
+  unaffected: 'It was not changed.',
+  next: 'Get the file once more from where it was written.',
+})
+
+/** What a process that was killed left is not in use any more, ms. */
+const LEFT_OLD_MS = 86_400_000
+
+/** A private folder for what is unpacked or copied. */
+function ownFolder(): string {
+  sweep(tmpdir(), LEFT_OLD_MS)
+  return privateFolder(tmpdir())
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export class ForeignFiles {
+  readonly #run: RunForeign
+  readonly #close: () => void
+
+  /** @param run  does a task in a process of its own; @param close  ends those processes. */
+  constructor(run: RunForeign, close: () => void = () => undefined) {
+    this.#run = run
+    this.#close = close
+  }
+
+  /** With processes that Node forks. */
+  static ofNode(): ForeignFiles {
+    const processes = new ForeignProcesses(startNodeProcess)
+    return new ForeignFiles(processes.run, () => processes.close())
+  }
+
+  /** Reads a recording, or a history, of this version through. Failures: those of `checkFile`, FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+  check(file: string): Promise<Result<CheckedFile>> {
+    return this.#checked({ kind: 'check', file: resolve(file) })
+  }
+
+  /**
+   * Opens a recording, or a history. One of an older Sluice is opened as a private copy that was brought up to date, which is removed
+   * when it is closed: the file itself is never written to. Failures: those of `check`, and of `copyUpgraded`.
+   */
+  async open(file: string): Promise<Result<OpenedFile>> {
+    const checked = await this.check(file)
+    if (checked.ok) return openChecked(checked.value)
+    if (checked.error.code !== 'RECORDING_OLDER') return checked
+    const folder = ownFolder()
+    const upgraded = await this.#checked({ kind: 'upgrade', file: resolve(file), folder })
+    const opened = upgraded.ok ? openChecked(upgraded.value) : upgraded
+    if (!opened.ok) {
+      dropFolder(folder)
+      return opened
+    }
+    const close = (): void => {
+      opened.value.close()
+      dropFolder(folder)
+    }
+    return ok({ ...opened.value, close })
+  }
+
+  /** What is in a file, which is not kept open; also of one of an older Sluice. */
+  async look(file: string): Promise<Result<CheckedFile>> {
+    const checked = await this.check(file)
+    if (checked.ok || checked.error.code !== 'RECORDING_OLDER') return checked
+    const opened = await this.open(file)
+    if (!opened.ok) return opened
+    opened.value.close()
+    return ok(opened.value.checked)
+  }
+
+  /** Failures: those of `verifyBundle`, FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+  readonly verify: VerifyBundle = async (file): Promise<Result<VerdictOfBundle>> => {
+    const folder = ownFolder()
+    try {
+      const answer = await this.#run({ kind: 'verify', file: resolve(file), folder })
+      if (!answer.ok) return answer
+      const read = verdictResult.safeParse(parsed(answer.value))
+      return read.success ? read.data : fail(unreadable(file))
+    } finally {
+      dropFolder(folder)
+    }
+  }
+
+  readonly unpack: UnpackHistory = (file, folder) => this.#checked({ kind: 'unpack', file: resolve(file), folder })
+
+  /** Ends what runs. */
+  close(): void {
+    this.#close()
+  }
+
+  async #checked(task: ForeignTask): Promise<Result<CheckedFile>> {
+    const answer = await this.#run(task)
+    if (!answer.ok) return answer
+    const read = checkedResult.safeParse(parsed(answer.value))
+    return read.success ? read.data : fail(unreadable(task.file))
+  }
+}

@@ -1,0 +1,54 @@
+/** Process that reads files from elsewhere, one task after another; it ends with whoever started it. */
+import { Worker } from 'node:worker_threads'
+import * as z from 'zod'
+import { answerOf } from './program.ts'
+import { foreignTask, type fromForeign } from './task.ts'
+
+type Answer = z.infer<typeof fromForeign>
+
+/** Port of Electron's utility process to main. */
+interface ParentPort {
+  on(event: 'message', listener: (event: { readonly data: unknown }) => void): void
+  postMessage(message: Answer): void
+}
+
+const asked = z.object({
+  number: z.number().int(),
+  task: foreignTask,
+  answerChars: z.number().positive(),
+  timeMs: z.number().positive(),
+})
+
+/** Later than whoever started it kills it. */
+const LATER_MS = 5_000
+/** Kills the process from a thread of it: whoever started it may be gone, and a loop inside SQLite hears nothing. */
+const WATCH = `const { parentPort } = require('node:worker_threads')
+let timer
+parentPort.on('message', (ms) => {
+  clearTimeout(timer)
+  if (ms > 0) timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms)
+})`
+const watch = new Worker(WATCH, { eval: true, execArgv: [] })
+watch.unref()
+
+const { parentPort } = process as { readonly parentPort?: ParentPort }
+const tell = (message: Answer): void => {
+  if (parentPort) parentPort.postMessage(message)
+  else process.send?.(message)
+}
+
+async function hear(message: unknown): Promise<void> {
+  const { number, task, answerChars, timeMs } = asked.parse(message)
+  watch.postMessage(timeMs + LATER_MS)
+  const text = await answerOf(task, answerChars)
+  watch.postMessage(0)
+  tell({ type: 'answer', number, text })
+}
+
+// A fault of the program ends the process, which is an answer too.
+if (parentPort) parentPort.on('message', ({ data }) => void hear(data))
+else {
+  process.on('message', (message) => void hear(message))
+  process.on('disconnect', () => process.exit(0))
+}
+tell({ type: 'ready' })

@@ -1,0 +1,34 @@
+/** What the process that reads files from elsewhere does with a task. */
+import { fail, type Failure, type Result } from '#core/base/result.ts'
+import { checkFile } from '../history/open-recording.ts'
+import { copyUpgraded } from '../history/upgrade-copy.ts'
+import { unpackHistory } from '../incidents/bundle/unpack-history.ts'
+import { verifyBundle } from '../incidents/bundle/verify.ts'
+import type { ForeignTask } from './task.ts'
+
+const tooLong = (file: string): Failure => ({
+  code: 'FILE_TOO_LARGE',
+  what: `${file} was not opened`,
+  why: 'what is said of it is longer than any answer may be',
+  unaffected: 'It was not changed.',
+  next: 'Get the file once more from where it was written.',
+})
+
+function done(task: ForeignTask): Result<unknown> | Promise<Result<unknown>> {
+  switch (task.kind) {
+    case 'check':
+      return checkFile(task.file)
+    case 'upgrade':
+      return copyUpgraded(task.file, task.folder)
+    case 'verify':
+      return verifyBundle(task.file, task.folder)
+    case 'unpack':
+      return unpackHistory(task.file, task.folder)
+  }
+}
+
+/** JSON of the task's Result, of at most so many characters. */
+export async function answerOf(task: ForeignTask, answerChars: number): Promise<string> {
+  const text = JSON.stringify(await done(task))
+  return text.length <= answerChars ? text : JSON.stringify(fail(tooLong(task.file)))
+}
