@@ -9,11 +9,12 @@ interface Tally {
   failed: number
   skipped: number
 }
-const { countVitest, failures, slowest, totals } = (await import(
+const { countVitest, failures, onChanges, slowest, totals } = (await import(
   pathToFileURL(join(import.meta.dirname, '../../scripts/checks.mjs')).href
 )) as {
   countVitest: (text: string, code: number) => Tally
   failures: (text: string) => string[]
+  onChanges: (check: (files: string[]) => Promise<number>, names: RegExp, files?: string[]) => Promise<number>
   slowest: (text: string) => string[]
   totals: (tally: Tally) => string
 }
@@ -67,6 +68,21 @@ describe('the counts of a run', () => {
   it('are the last line', () => {
     expect(totals({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
     expect(totals({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped')
+  })
+})
+
+describe('a check of what changed', () => {
+  it('is given the changed files of its kind that exist, and is not run where there are none', async () => {
+    const given: string[][] = []
+    const check = (files: string[]): Promise<number> => {
+      given.push(files)
+      return Promise.resolve(1)
+    }
+    const changed = ['README.md', 'scripts/checks.mjs', 'scripts/removed.mjs', 'vitest.config.ts']
+    expect(await onChanges(check, /\.(ts|mjs)$/, changed)).toBe(1)
+    expect(given).toEqual([['scripts/checks.mjs', 'vitest.config.ts']])
+    expect(await onChanges(check, /\.vue$/, changed)).toBe(0)
+    expect(given).toHaveLength(1)
   })
 })
 
