@@ -1,8 +1,9 @@
 /** Counts of a run of tests, and what is said of it. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { LONG } from '../setup/long-first.ts'
 
 interface Tally {
   passed: number
@@ -87,6 +88,10 @@ describe('a check of what changed', () => {
 })
 
 describe('the projects of the tests', () => {
+  it('begin with long files that exist', () => {
+    expect([...LONG].filter((file) => !existsSync(join(root, file)))).toEqual([])
+  })
+
   it('give a process of its own to every file that puts another module in the place of one', () => {
     const listed = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
     const files = ['electron', 'tests'].flatMap((folder) =>
