@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { LongFirst } from './tests/setup/long-first.ts'
 
 /** Looks at all processes and files of the machine: another test beside it would be seen. */
 const ALONE = ['tests/node/live-expiry.real.test.ts']
@@ -56,6 +57,7 @@ export default defineConfig({
   test: {
     // Tests of the process compute; the window's tests leave a part of a core to the collector of garbage.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongFirst },
     projects: [
       project('core', {
         include: ['core/**/*.test.ts'],
@@ -67,6 +69,9 @@ export default defineConfig({
         exclude: [...REAL, ...OTHER_MODULES],
         // Modules are loaded once for all files of a worker: they keep nothing that another file could find.
         isolate: false,
+        // Some of its files wait for leases, sessions and settle times: another one has the core meanwhile.
+        maxWorkers: Math.max(3, availableParallelism() - 1),
+        sequence: { groupOrder: 1 },
       }),
       project('other-modules', { include: OTHER_MODULES }),
       {
@@ -85,26 +90,26 @@ export default defineConfig({
       project('smoke', {
         include: ['tests/smoke/**/*.test.ts'],
         fileParallelism: false,
-        sequence: { groupOrder: 1 },
+        sequence: { groupOrder: 2 },
       }),
       project('real', {
         include: REAL,
         exclude: ALONE,
         // They wait for servers and for real seconds more than they compute.
         maxWorkers: 3,
-        sequence: { groupOrder: 2 },
+        sequence: { groupOrder: 3 },
       }),
       project('e2e', {
         include: ['tests/e2e/**/*.test.ts'],
-        sequence: { groupOrder: 3 },
+        sequence: { groupOrder: 4 },
       }),
-      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 4 } }),
+      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 5 } }),
       project('servers', {
         env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
         include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
         // They wait for real timers most of the time.
         maxWorkers: 3,
-        sequence: { groupOrder: 2 },
+        sequence: { groupOrder: 3 },
       }),
     ],
   },

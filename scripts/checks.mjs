@@ -37,48 +37,60 @@ const types = (part) => () =>
 
 /** @type {Step[]} */
 const typecheck = [
+  // The two long ones have a core each where there are two.
   ['types of node', types('node')],
-  ['types of web', types('web')],
+  ['types of web', types('web'), 'beside'],
   ['types of core', types('core'), 'beside'],
   ['types of page', types('page'), 'beside'],
 ]
 
-/** @type {Step[]} */
-const checks = [
-  ...typecheck,
-  [
-    'format (prettier)',
-    () => exit(tool('prettier', ['--check', '--log-level=warn', '--cache', '--cache-strategy=content', '.'])),
-    'beside',
-  ],
-  [
-    'directions (dependency-cruiser)',
-    () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
-    'beside',
-  ],
-]
-
-/**
- * As long as the other checks together: it takes the time that tests which wait for servers and for a browser leave, and takes none
- * from them.
- * @type {Step}
- */
-const lint = ['lint (eslint)', () => eslint(['.']), 'beside']
-
 /** @type {Step} */
-const lintOfChanges = [
-  'lint of what changed (eslint)',
-  async () => {
-    const files = changed()
-    if (files === undefined) return eslint(['.'])
-    const sources = files.filter((file) => /\.(ts|vue|m?js|cjs)$/.test(file) && existsSync(join(root, file)))
-    return sources.length === 0 ? 0 : eslint(['--no-warn-ignored', ...sources])
-  },
+const directions = [
+  'directions (dependency-cruiser)',
+  () => exit(tool('depcruise', ['core', 'electron', 'renderer', '--config', '.dependency-cruiser.cjs'])),
   'beside',
 ]
 
-/** @param {string[]} args */
-const eslint = (args) => exit(tool('eslint', args, { priority: constants.priority.PRIORITY_LOW }))
+/**
+ * Format and lint of every file: as long as the other checks together. They take the time that tests which wait for servers and for a
+ * browser leave, and take none from them.
+ * @type {Step[]}
+ */
+const style = [
+  ['format (prettier)', () => prettier(['.']), 'beside'],
+  ['lint (eslint)', () => eslint(['.']), 'beside'],
+]
+
+/** @type {Step[]} */
+const styleOfChanges = [
+  ['format of what changed (prettier)', () => onChanges(prettier, /./), 'beside'],
+  ['lint of what changed (eslint)', () => onChanges(eslint, /\.(ts|vue|m?js|cjs)$/), 'beside'],
+]
+
+/**
+ * Runs a check on the changed files whose names match; on all files where git cannot tell what changed.
+ * @param {(files: string[]) => Promise<number>} check @param {RegExp} names
+ * @param {string[]} [files] what changed
+ */
+export function onChanges(check, names, files = changed()) {
+  if (files === undefined) return check(['.'])
+  const present = files.filter((file) => names.test(file) && existsSync(join(root, file)))
+  return present.length === 0 ? Promise.resolve(0) : check(present)
+}
+
+/** @param {string[]} files */
+const prettier = (files) =>
+  exit(
+    tool(
+      'prettier',
+      ['--check', '--log-level=warn', '--ignore-unknown', '--cache', '--cache-strategy=content', ...files],
+      { priority: constants.priority.PRIORITY_LOW },
+    ),
+  )
+
+/** @param {string[]} files */
+const eslint = (files) =>
+  exit(tool('eslint', ['--no-warn-ignored', ...files], { priority: constants.priority.PRIORITY_LOW }))
 
 /**
  * Files that differ from what the upstream branch has (from the last commit where there is none), new ones included.
@@ -223,26 +235,27 @@ export async function runSteps(steps) {
 export const runTypecheck = () => runSteps(typecheck)
 
 /** `npm run check`: everything of `npm run test:all` that does not run the program. */
-export const runChecks = () => runSteps([...checks, lint])
+export const runChecks = () => runSteps([...typecheck, directions, ...style])
 
 /** What runs in the process of the tests, and one test of each family of real parts. */
 const QUICK = ['core', 'node', 'other-modules', 'window', 'smoke'].map((project) => `--project=${project}`)
 
 /** `npm test`. @param {string[]} args handed to vitest */
-export const runTests = (args) => runParts([...QUICK, ...args], lintOfChanges)
+export const runTests = (args) => runParts([...QUICK, ...args], styleOfChanges)
 
 /** `npm run test:all`. @param {string[]} args handed to vitest */
-export const runAllTests = (args) => runParts(args, lint)
+export const runAllTests = (args) => runParts(args, style)
 
-/** @param {string[]} args @param {Step} linting */
-async function runParts(args, linting) {
+/** @param {string[]} args @param {Step[]} formatAndLint */
+async function runParts(args, formatAndLint) {
   const { env, missing } = await testParts()
   if (missing) say(missing)
   const strict = missing !== undefined && ['1', 'true'].includes(process.env.CI ?? '')
   return runSteps([
     ...(strict ? [/** @type {Step} */ (['system parts', () => Promise.resolve(1)])] : []),
-    ...checks,
-    linting,
+    ...typecheck,
+    directions,
+    ...formatAndLint,
     ['build', () => build()],
     ['tests (vitest)', () => vitest(args, env)],
   ])

@@ -22,9 +22,13 @@ const isDirectory = (n: Directory | Parameter): n is Directory => 'children' in 
 export const entryMode = (e: TreeEntry): number => (e.file ? modeOf(e.file) : 0o755)
 
 const DEBUGFS = '/sys/kernel/debug'
+/** Patterns whose matches are kept: a console asks for the same few again and again. */
+const KEPT_PATTERNS = 256
 
 export class ParameterFiles {
   readonly #root: Directory = { children: new Map() }
+  /** Matches of earlier patterns, apart for root and for others; the files stay the same. */
+  readonly #matches = [new Map<string, readonly TreeEntry[]>(), new Map<string, readonly TreeEntry[]>()] as const
 
   constructor(parameters: readonly Parameter[]) {
     for (const p of parameters) {
@@ -49,7 +53,17 @@ export class ParameterFiles {
    * Files and directories that an absolute path pattern names, sorted by path byte by byte as glob(3) does in the C
    * locale.
    */
-  match(pattern: string, isRoot: boolean): TreeEntry[] {
+  match(pattern: string, isRoot: boolean): readonly TreeEntry[] {
+    const kept = this.#matches[isRoot ? 0 : 1]
+    const known = kept.get(pattern)
+    if (known) return known
+    const found = this.#walk(pattern, isRoot)
+    if (kept.size >= KEPT_PATTERNS) kept.clear()
+    kept.set(pattern, found)
+    return found
+  }
+
+  #walk(pattern: string, isRoot: boolean): TreeEntry[] {
     const parts = pattern.split('/').slice(1)
     const found: TreeEntry[] = []
     const walk = (node: Directory | Parameter, path: string, depth: number): void => {

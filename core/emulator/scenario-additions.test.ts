@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '#tests/any-character.ts'
 import { EmulatedCluster } from './cluster.ts'
 import { parseScenario, readScenarioText } from './scenario.ts'
 
@@ -95,7 +96,7 @@ describe('what is wrong with a text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: anyCharacter }),
           fc.nat(base.length).map((n) => base.slice(0, n)),
         ),
         (text) => {

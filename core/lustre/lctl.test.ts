@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '#tests/any-character.ts'
 import { parseCommandLine } from '../emulator/words.ts'
 import { errnoNumber, errnoText } from './errno.ts'
 import { formatParam, getParamCommand, setParamCommand, shellQuote, splitParams } from './lctl.ts'
@@ -15,7 +16,7 @@ const wordsOf = (line: string): readonly string[] => {
 const nasty = fc.string({
   unit: fc.constantFrom("'", '"', '\\', '$', '`', ' ', '\n', ';', '&', '|', '#', '~', '!', '*', 'a', '-'),
 })
-const anyText = fc.oneof(fc.string({ unit: 'binary' }), nasty)
+const anyText = fc.oneof(fc.string({ unit: anyCharacter }), nasty)
 
 describe('shellQuote', () => {
   it('makes one word of any text for the emulated shell', () => {

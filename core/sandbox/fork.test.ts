@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '#tests/any-character.ts'
 import { parseDocument, visit } from 'yaml'
 import { DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
@@ -211,8 +212,8 @@ describe('exploits', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(hostile, { minLength: 1, maxLength: 6 }),
-        fc.string({ unit: 'binary' }),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anyCharacter }),
+        fc.string({ unit: anyCharacter }),
         (ids, user, account) => {
           const { scenario, text } = fork(inputs(ids.map((id, i) => job(id, 10 + i, { user, account }))))
           expect(new Set(scenario.jobs.map((j) => j.id))).toEqual(new Set(ids))

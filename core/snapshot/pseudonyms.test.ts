@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '#tests/any-character.ts'
 import { ENDED_JOBS } from '../adaptbf/ended-jobs.ts'
 import { shortHash } from '../base/hash.ts'
 import { isKept, COMMON_WORDS, NameBook, type PlainKind } from './names.ts'
@@ -26,7 +27,7 @@ const redactorOf = (names: Partial<Record<PlainKind, readonly string[]>>, key = 
 
 const plainName = fc.stringMatching(/^[a-z][a-z0-9_-]{1,11}$/)
 const hostile = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 31, unit: 'binary' }),
+  fc.string({ minLength: 1, maxLength: 31, unit: anyCharacter }),
   fc.string({ minLength: 1, maxLength: 31 }),
   fc.stringMatching(/^[\x01-\xff]{1,31}$/),
   fc.constantFrom(

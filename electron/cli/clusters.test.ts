@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emulatedServers, otherKey, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
 import { startHere, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
 import { errorOf, json, jsonLines } from '#tests/kits/cli/printed.ts'
@@ -11,15 +11,13 @@ import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
 const HOG = '4690.python.u1021'
 
-let lab: EmulatedServers
-let data: string
+/** A test on the servers that those before it in its group worked on. */
+const it = (name: string, act: () => Promise<void>): void => test(name, { concurrent: false }, act)
+/** Each has servers and a data folder of its own: while one waits, the others go on. */
+const SIDE_BY_SIDE = { concurrent: true, timeout: 120_000 }
 
-const start = (args: readonly string[]): RunningHere =>
+const startOn = (data: string, args: readonly string[]): RunningHere =>
   startHere(args, { env: { SLUICE_DATA: data, SSH_AUTH_SOCK: '' } })
-/** Runs a command with the lab's cluster file and known hosts. */
-const sluice = (...args: string[]): Promise<Ended> =>
-  start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
-const bare = (...args: string[]): Promise<Ended> => start(args).ended
 
 function file(text: string): string {
   const path = join(tempFolder(), 'file.yaml')
@@ -29,26 +27,35 @@ function file(text: string): string {
 const desired = (...rules: string[]): string => file(`rules:\n${rules.map((r) => `  - ${r}\n`).join('')}`)
 const names = (text: string): string[] =>
   [...text.matchAll(/^(\S+) .* \d+, ref -?\d+$/gm)].map(([, name = '']) => name).filter((n) => n !== 'default')
-const standing = (host: string): string[] => [...new Set(names(lab.rules(host)))]
+const standingOn = (lab: EmulatedServers, host: string): string[] => [...new Set(names(lab.rules(host)))]
 interface Written {
   clusters: { safe_mode?: string; nodes: { port: number; identity: string }[] }[]
-}
-/** The cluster file with something else in it. */
-function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
-  const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
-  for (const c of content.clusters) change(c)
-  return file(stringify(content))
-}
-const planned = async (path: string, ...more: string[]): Promise<Record<string, unknown>> => {
-  const made = await sluice('rules', 'plan', 'demo', '--desired', path, '--json', ...more)
-  expect(made.stderr).toBe('')
-  return json(made)
 }
 const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-describe('clusters from the shell', { timeout: 120_000 }, () => {
+describe('clusters from the shell', SIDE_BY_SIDE, () => {
+  let lab: EmulatedServers
+  let data: string
+  const start = (args: readonly string[]): RunningHere => startOn(data, args)
+  /** Runs a command with the lab's cluster file and known hosts. */
+  const sluice = (...args: string[]): Promise<Ended> =>
+    start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
+  const bare = (...args: string[]): Promise<Ended> => start(args).ended
+  const standing = (host: string): string[] => standingOn(lab, host)
+  /** The cluster file with something else in it. */
+  function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
+    const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
+    for (const c of content.clusters) change(c)
+    return file(stringify(content))
+  }
+  const planned = async (path: string, ...more: string[]): Promise<Record<string, unknown>> => {
+    const made = await sluice('rules', 'plan', 'demo', '--desired', path, '--json', ...more)
+    expect(made.stderr).toBe('')
+    return json(made)
+  }
+
   beforeAll(async () => {
     data = tempFolder()
     lab = await emulatedServers({ scenario: twoServers(HOG) })
@@ -238,13 +245,21 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
     expect(cleaned.code).toBe(0)
     expect(standing('oss01')).toEqual([])
   })
+})
 
-  it('control: its rules go when it is told to end', async () => {
-    const told = start([
+describe('a controller from the shell', SIDE_BY_SIDE, () => {
+  let lab: EmulatedServers
+  beforeAll(async () => {
+    lab = await emulatedServers({ scenario: twoServers(HOG) })
+  })
+  afterAll(() => lab?.stop())
+
+  it('takes its rules away when it is told to end', async () => {
+    const told = startOn(tempFolder(), [
       ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', 'demo', '--controller', 'static'],
       ...['--mode', 'enforce', '--target', 'demo', '--json'],
     ])
-    const isRuling = (): boolean => standing('oss01').some((n) => n.startsWith('st_'))
+    const isRuling = (): boolean => standingOn(lab, 'oss01').some((n) => n.startsWith('st_'))
     await until(isRuling)
     told.signal('SIGTERM')
     const end = await told.ended
@@ -254,7 +269,7 @@ describe('clusters from the shell', { timeout: 120_000 }, () => {
   })
 })
 
-describe('job ids that would take over a terminal or a shell', { timeout: 120_000 }, () => {
+describe('job ids that would take over a terminal or a shell', SIDE_BY_SIDE, () => {
   const EVIL = [
     '\u001b]0;pwned\u0007.1',
     '\u001b[2J\u001b[H1.1',
@@ -264,8 +279,8 @@ describe('job ids that would take over a terminal or a shell', { timeout: 120_00
     '<img src=x>.1',
   ]
   let evil: EmulatedServers
+  const data = tempFolder()
   beforeAll(async () => {
-    data = tempFolder()
     const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
     const scenario = JSON.stringify({
       ...{ title: 'Names', cluster: 'evil', policy: 'tbf jobid', clients: { count: EVIL.length } },
@@ -281,7 +296,10 @@ describe('job ids that would take over a terminal or a shell', { timeout: 120_00
 
   it('are data in what watch prints, in JSON and for people', async () => {
     const on = (...args: string[]): Promise<Ended> =>
-      bare('--config', evil.clusterFile, '--known-hosts', evil.knownHosts, 'watch', 'evil', '--for', '1', ...args)
+      startOn(data, [
+        ...['--config', evil.clusterFile, '--known-hosts', evil.knownHosts, 'watch', 'evil', '--for', '1'],
+        ...args,
+      ]).ended
     const [machine, people] = await Promise.all([on('--json'), on()])
     expect([machine.code, people.code]).toEqual([0, 0])
     for (const text of [machine.stdout, people.stdout]) expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\uffff]/)

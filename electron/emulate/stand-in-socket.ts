@@ -22,6 +22,10 @@ function serve(emulation: Emulation, socket: Socket): void {
   let isAnswered = false
   socket.setTimeout(REQUEST_MS, () => socket.destroy())
   socket.on('error', () => undefined)
+  // No more of a request that was cut comes.
+  socket.on('end', () => {
+    if (!isAnswered) socket.destroy()
+  })
   socket.on('data', (chunk: Buffer) => {
     if (isAnswered) return
     bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])

@@ -1,19 +1,21 @@
 /** Counts of a run of tests, and what is said of it. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { LONG } from '../setup/long-first.ts'
 
 interface Tally {
   passed: number
   failed: number
   skipped: number
 }
-const { countVitest, failures, slowest, totals } = (await import(
+const { countVitest, failures, onChanges, slowest, totals } = (await import(
   pathToFileURL(join(import.meta.dirname, '../../scripts/checks.mjs')).href
 )) as {
   countVitest: (text: string, code: number) => Tally
   failures: (text: string) => string[]
+  onChanges: (check: (files: string[]) => Promise<number>, names: RegExp, files?: string[]) => Promise<number>
   slowest: (text: string) => string[]
   totals: (tally: Tally) => string
 }
@@ -70,7 +72,26 @@ describe('the counts of a run', () => {
   })
 })
 
+describe('a check of what changed', () => {
+  it('is given the changed files of its kind that exist, and is not run where there are none', async () => {
+    const given: string[][] = []
+    const check = (files: string[]): Promise<number> => {
+      given.push(files)
+      return Promise.resolve(1)
+    }
+    const changed = ['README.md', 'scripts/checks.mjs', 'scripts/removed.mjs', 'vitest.config.ts']
+    expect(await onChanges(check, /\.(ts|mjs)$/, changed)).toBe(1)
+    expect(given).toEqual([['scripts/checks.mjs', 'vitest.config.ts']])
+    expect(await onChanges(check, /\.vue$/, changed)).toBe(0)
+    expect(given).toHaveLength(1)
+  })
+})
+
 describe('the projects of the tests', () => {
+  it('begin with long files that exist', () => {
+    expect([...LONG].filter((file) => !existsSync(join(root, file)))).toEqual([])
+  })
+
   it('give a process of its own to every file that puts another module in the place of one', () => {
     const listed = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
     const files = ['electron', 'tests'].flatMap((folder) =>

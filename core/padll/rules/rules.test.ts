@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyCharacter } from '#tests/any-character.ts'
 import { CONTEXT_TYPES, isScope, OPERATION_CONTEXTS, OPERATION_TYPES, type OperationContext } from '../vocabulary.ts'
 import { type HousekeepingRule, parseHousekeeping, printHousekeeping } from './housekeeping.ts'
 import { parsePolicies, PolicySchedule } from './policy-schedule.ts'
@@ -166,7 +167,7 @@ describe('policy files', () => {
 
   it('never show a control character of a hostile name', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         for (const { faults } of [parsePolicyText(text), parsePolicies(`- ${text}`), parsePolicies(text)]) {
           for (const f of faults) expect(f.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
         }

@@ -1,5 +1,5 @@
 /** `sluice policy` against SSH servers in this process behind which the emulator plays servers of each release. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emulatedServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
 import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
@@ -7,7 +7,12 @@ import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { errorOf, json } from '#tests/kits/cli/printed.ts'
 import { POLICIES, RULES, scenarioOf, SERVERS, type Shown } from '#tests/kits/cli/policies.ts'
 
-describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', { timeout: 120_000 }, (version) => {
+/** A test on the servers that those before it in its group worked on. */
+const it = (name: string, act: () => Promise<void>): void => test(name, { concurrent: false }, act)
+/** Each release has servers of its own: while one waits, the other goes on. */
+const SIDE_BY_SIDE = { concurrent: true, timeout: 120_000 }
+
+describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SIDE_BY_SIDE, (version) => {
   let lab: EmulatedServers
   let data: string
   beforeAll(async () => {
