@@ -22,7 +22,6 @@ export const line = (text: string): void => void process.stdout.write(`${text}\n
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 /** Controls of both sets but tab and newline, and what turns the direction of text or ends a line unseen. */
-
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Lines of others, in any script: a terminal shows them and does nothing that they say. */

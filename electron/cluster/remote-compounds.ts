@@ -1,11 +1,11 @@
 /** Lines of the console that are more than simple commands, each with its maker. New makers add their shape to the list below. */
-import { readUnderTimer, underTimer } from '../enforce/expiry.ts'
 import { readTimerCommand, timerCommandText } from '../enforce/expiry-match.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { HELPER_PATH } from './discovery/sudo-scope.ts'
 import type { CompoundShape } from './remote-shapes.ts'
 import { filterTail, readFiltered } from './probes/job-filter.ts'
 import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
+import { readUnderTimer, underTimer } from './under-timer.ts'
 
 /** Timers as electron/enforce makes, ends and lists them; root is reached in the way of each kind. */
 const expiryTimer: CompoundShape = {

@@ -10,9 +10,9 @@ import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
 import { within } from '../cluster/deadline.ts'
 import { detach } from '../cluster/detach.ts'
 import { SERVICES } from '../cluster/service.ts'
+import { underTimer } from '../cluster/under-timer.ts'
 import { ask, TIMER_GONE } from './ask.ts'
 import type { Audit } from './audit.ts'
-import { underTimer } from './expiry.ts'
 
 export interface Applied {
   /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */

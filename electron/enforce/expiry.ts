@@ -78,21 +78,6 @@ export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootWords 
   return noTimers()
 }
 
-/** A path as one of a waiting timer; whatever else may come in is none. */
-const TIMER_FILE = /^(?:\/run\/systemd\/transient\/sluice-[A-Za-z0-9_-]{1,56}\.timer|\/proc\/[1-9]\d{0,9})$/
-
-/**
- * A command that the server carries out only while the timer waits. What was on its way when its console was killed or lost its
- * connection would arrive after the timer has fired or was ended otherwise, and leave a rule that nothing stops.
- */
-export const underTimer = (file: string, command: string): string => `test -e ${file} && ${command}`
-
-/** Reads what `underTimer` makes; undefined for any other text. */
-export function readUnderTimer(text: string): { readonly file: string; readonly command: string } | undefined {
-  const [, file, command] = /^test -e (\S+) && (.*)$/s.exec(text) ?? []
-  return file !== undefined && command !== undefined && TIMER_FILE.test(file) ? { file, command } : undefined
-}
-
 /** The file of a timer that is yet to be made, where its name tells it. */
 export const fileOfTimer = (kind: TimerKind, unit: string): string | undefined =>
   kind === 'systemd' && isUnit(unit) ? systemdTimerFile(unit) : undefined

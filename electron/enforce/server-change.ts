@@ -4,7 +4,8 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { TimerKind } from '../cluster/connection.ts'
 import type { Service } from '../cluster/service.ts'
-import { endTimerCommand, fileOfTimer, makeTimerCommand, underTimer } from './expiry.ts'
+import { underTimer } from '../cluster/under-timer.ts'
+import { endTimerCommand, fileOfTimer, makeTimerCommand } from './expiry.ts'
 import { stopOf, type TimerSpec } from './expiry-spec.ts'
 
 /** A timer that stops one rule: on the server, or in the console where a server can keep none. */
