@@ -117,7 +117,7 @@ describe('commands', () => {
     await listen('control.socket', { stdout: `${status}\n`, stderr: `${HOSTILE}\n`, code: 0 })
     const read = await sluice(['status'])
     const shown = await sluice(['policies', 'show'])
-     
+
     const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/
     for (const text of [read.stdout, read.stderr, shown.stdout, shown.stderr]) expect(text).not.toMatch(controls)
     expect(read.stderr).toContain('gone')
