@@ -252,7 +252,7 @@ async function holdCommits(parts: StopParts, ms: number): Promise<(() => void) |
   const untilMs = performance.now() + ms
   for (;;) {
     const locked = lockCommits(parts.store, parts.cluster)
-    if (locked.ok) return locked.value
+    if (locked.ok) return locked.value.release
     if (locked.error.code !== 'BUSY' || performance.now() >= untilMs) return undefined
     await pause(100)
   }

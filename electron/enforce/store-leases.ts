@@ -48,6 +48,10 @@ export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'exp
   return !isRunning(lease.pid) || (lease.born !== '' && bornOf(lease.pid) !== lease.born)
 }
 
+/** Whether a process of this machine certainly runs: it has the number and the beginning that are on record. */
+export const isProvenToRun = ({ machine, pid, born }: Pick<OwnLease, 'machine' | 'pid' | 'born'>): boolean =>
+  machine === hostname() && born !== '' && isRunning(pid) && bornOf(pid) === born
+
 export class OwnLeases {
   readonly #db: Database
 

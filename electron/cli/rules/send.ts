@@ -88,9 +88,12 @@ export async function sendStaged(
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
   const cancel = (): void => desk.cancel()
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
-  const committed = await desk.commit(service, sentId, desk.typedTarget(service), canary)
+  const committed = await desk.commit(service, sentId, desk.typedTarget(service), {
+    canaryS: canary,
+    lock: locked.value,
+  })
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
-  locked.value()
+  locked.value.release()
   if (!committed.ok) {
     record.settle(desk, '', [])
     return committed

@@ -7,7 +7,7 @@ import type { CommitProgress, NodeEnd, ServiceName } from '#core/api/rule-edits.
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
-import { lockCommits } from '../../enforce/commit-lock.ts'
+import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
 import { CommitRun } from './commit-run.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
 import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan } from './desk-plan.ts'
@@ -41,6 +41,14 @@ export interface CommitDeskParts {
   readonly record: DeskRecord | undefined
 }
 
+/** How one commit is sent. */
+export interface CommitOptions {
+  /** Seconds that the first server is watched; the desk's own where it is not given. */
+  readonly canaryS?: number | undefined
+  /** The lock of commits, where the caller holds it and gives it back. */
+  readonly lock?: CommitLock | undefined
+}
+
 export type Committed = Result<{ changeId: string; nodes: NodeEnd[] }>
 
 export class CommitDesk {
@@ -49,6 +57,8 @@ export class CommitDesk {
   readonly #record: DeskRecord | undefined
   #changes: readonly PastChange[]
   #run: CommitRun | undefined
+  /** While something is sent. */
+  #lock: CommitLock | undefined
   #sent = 0
 
   constructor(desk: StagingDesk, { kept, record }: CommitDeskParts) {
@@ -87,16 +97,12 @@ export class CommitDesk {
     await this.#run?.over
   }
 
-  /**
-   * Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD.
-   *
-   * @param canaryS  seconds that the first server is watched.
-   */
+  /** Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD. */
   async commit(
     service: ServiceName,
     planId: string,
     typed: string,
-    canaryS = this.#desk.options.canaryS ?? CANARY_S,
+    { canaryS = this.#desk.options.canaryS ?? CANARY_S, lock }: CommitOptions = {},
   ): Promise<Committed> {
     const { monitor, options, policies } = this.#desk
     const policy = policies.plan(service)
@@ -107,8 +113,9 @@ export class CommitDesk {
       return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
     }
     // Another console, or a command, may be at work on the same cluster.
-    const locked = lockCommits(options.store, monitor.source.cluster)
+    const locked = lock ? ok(lock) : lockCommits(options.store, monitor.source.cluster)
     if (!locked.ok) return locked
+    this.#lock = locked.value
     const run = (this.#run = new CommitRun(service, planId, () => monitor.changed()))
     try {
       return policy ? await policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
@@ -121,7 +128,8 @@ export class CommitDesk {
         next: 'Free space for the history; look at the rules before trying again.',
       })
     } finally {
-      locked.value()
+      this.#lock = undefined
+      if (!lock) locked.value.release()
       run.end()
       this.#sent++
       monitor.changed()
@@ -135,7 +143,7 @@ export class CommitDesk {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
-      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why,
+      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why ?? this.#lock?.lost()?.why,
       removesOnly: () => this.#desk.stopped() !== undefined,
       canaryS,
       ...options.sending,
