@@ -13,6 +13,7 @@ import { isOrphan, isProvenToRun, thisProcess, type OwnLease } from './store-lea
 import type { EnforcementStore } from './store.ts'
 
 const FREE = 'free'
+const planOf = (cluster: string): string => `commit of ${cluster}`
 /** Between two renewals, wall ms. */
 const RENEWED_MS = 5_000
 /** A lock that was not renewed for so long is free, wall ms. */
@@ -77,8 +78,14 @@ export function lockCommits(
   }
 }
 
+/** Whether a process sends a change to a cluster now, as far as is known. */
+export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
+  const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
+  return holder !== undefined && !isLeft(holder, nowMs)
+}
+
 function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number): Result<CommitLock> {
-  const id = `commit of ${cluster}`
+  const id = planOf(cluster)
   // Of no cluster, so that it is not among its plans.
   if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: nowMs(), state: FREE, document: null })
   const state = plans.find(id)?.state ?? FREE

@@ -73,7 +73,7 @@ const stopCommand = ({ service, queue, name }: RuleSpot): string =>
   setParamCommand(SERVICES[service].rules, stopValue({ queue, name }))
 
 /** Places that a timer's stop stands for. */
-function spotsOf(host: string, s: TimerStop): RuleSpot[] {
+export function spotsOf(host: string, s: TimerStop): RuleSpot[] {
   const service = Object.values(SERVICES).find((x) => x.rules === s.parameter)?.name as ServiceName
   const queues: Queue[] = s.queue === 'both' ? ['reg', 'hp'] : [s.queue]
   return queues.map((queue) => ({ host, service, queue, name: s.name }))

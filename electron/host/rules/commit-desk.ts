@@ -11,7 +11,7 @@ import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
 import { CommitRun } from './commit-run.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
 import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan } from './desk-plan.ts'
-import type { DeskRecord } from './desk-record.ts'
+import { CUT_SHORT, type DeskRecord } from './desk-record.ts'
 import { SampleGuard } from './guard-watch.ts'
 import type { KeptPlans } from './kept-plans.ts'
 import { pastChange, whyOf, type PastChange } from './past-change.ts'
@@ -47,6 +47,8 @@ export interface CommitOptions {
   readonly canaryS?: number | undefined
   /** The lock of commits, where the caller holds it and gives it back. */
   readonly lock?: CommitLock | undefined
+  /** Puts the change on record before it is sent, where the desk keeps none. @throws when that is not possible. */
+  readonly begin?: ((past: PastChange) => void) | undefined
 }
 
 export type Committed = Result<{ changeId: string; nodes: NodeEnd[] }>
@@ -59,6 +61,7 @@ export class CommitDesk {
   #run: CommitRun | undefined
   /** While something is sent. */
   #lock: CommitLock | undefined
+  #begin: CommitOptions['begin']
   #sent = 0
 
   constructor(desk: StagingDesk, { kept, record }: CommitDeskParts) {
@@ -66,6 +69,7 @@ export class CommitDesk {
     this.#kept = kept
     this.#record = record
     this.#changes = record?.load(desk.pending) ?? []
+    this.#sayDamaged()
   }
 
   /** Changes that were committed, newest first. */
@@ -102,7 +106,7 @@ export class CommitDesk {
     service: ServiceName,
     planId: string,
     typed: string,
-    { canaryS = this.#desk.options.canaryS ?? CANARY_S, lock }: CommitOptions = {},
+    { canaryS = this.#desk.options.canaryS ?? CANARY_S, lock, begin }: CommitOptions = {},
   ): Promise<Committed> {
     const { monitor, options, policies } = this.#desk
     const policy = policies.plan(service)
@@ -116,6 +120,7 @@ export class CommitDesk {
     const locked = lock ? ok(lock) : lockCommits(options.store, monitor.source.cluster)
     if (!locked.ok) return locked
     this.#lock = locked.value
+    this.#begin = begin
     const run = (this.#run = new CommitRun(service, planId, () => monitor.changed()))
     try {
       return policy ? await policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
@@ -129,6 +134,7 @@ export class CommitDesk {
       })
     } finally {
       this.#lock = undefined
+      this.#begin = undefined
       if (!lock) locked.value.release()
       run.end()
       this.#sent++
@@ -182,6 +188,14 @@ export class CommitDesk {
     // Why is on record, too, before anything is sent.
     const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    this.begin(
+      pastChange(service, plan, rules, {
+        id: changeId,
+        atMs,
+        ...why,
+        nodes: changes.map((c) => ({ host: c.plan.server, state: 'unknown', detail: CUT_SHORT })),
+      }),
+    )
     this.#record?.before(plan, atMs)
     const ends = await commitChange(SERVICES[service], changes, this.sendingParts(canaryS, run, changes))
     const nodes: NodeEnd[] = [
@@ -233,10 +247,25 @@ export class CommitDesk {
     }
   }
 
+  /** Puts a change on record before it is sent. @throws when that is not possible. */
+  begin(past: PastChange): void {
+    this.#begin?.(past)
+    this.#record?.begin(past)
+  }
+
   /** Puts a committed change on the undo list. */
   remember(past: PastChange): void {
     this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
     this.noteChange(past)
+  }
+
+  #sayDamaged(): void {
+    const { monitor } = this.#desk
+    for (const id of this.#record?.takeDamaged() ?? []) {
+      const text = `change ${id} on record could not be read: it was set aside, and cannot be undone here`
+      const atMs = monitor.nowMs()
+      monitor.events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: monitor.source.cluster })
+    }
   }
 
   /** Keeps what is different about a change of the undo list. */
@@ -250,6 +279,7 @@ export class CommitDesk {
     this.#record.refresh(this.#desk.rules)
     const known = new Set(this.#changes.map((c) => c.id))
     const others = this.#record.others(known)
+    this.#sayDamaged()
     if (others.length === 0) return
     this.#changes = [...others, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_KEPT)
   }

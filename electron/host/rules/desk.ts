@@ -250,6 +250,10 @@ export class RuleDesk implements DeskCore {
     return this.#commits.sendingParts(canaryS, run, changes)
   }
 
+  begin(past: PastChange): void {
+    this.#commits.begin(past)
+  }
+
   remember(past: PastChange): void {
     this.#commits.remember(past)
   }

@@ -72,6 +72,13 @@ export class OperatorRules {
     )
   }
 
+  /** Rules that no server stops: only this console does. */
+  get bound(): { readonly place: RulePlace; readonly rule: OperatorRule; readonly expiresMs: number }[] {
+    return [...this.#rules.values()].flatMap(({ place, rule }) =>
+      rule.timer?.stop === undefined ? [] : [{ place, rule, expiresMs: rule.timer.expiresMs }],
+    )
+  }
+
   /** The rule that a timer stops next, on how many servers it does, and how many timers run in all; undefined without one. */
   nextStop(
     nowMs: number,
@@ -100,7 +107,7 @@ export class OperatorRules {
   /** Timers of rules on a server. */
   unitsOn(host: string): string[] {
     const on = [...this.#rules.values()].filter(({ place }) => place.host === host)
-    return [...new Set(on.flatMap(({ rule }) => rule.timer?.unit ?? []))]
+    return [...new Set(on.flatMap(({ rule: { timer } }) => (timer && timer.stop === undefined ? timer.unit : [])))]
   }
 
   /** Places whose rule this timer stops. */
