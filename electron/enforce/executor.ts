@@ -55,7 +55,13 @@ export async function applyPlan(
   const complaints: string[] = []
   let late: Promise<unknown> | undefined
   const commands = plan.commands.map((c) => setParamCommand(parameter, c.value))
-  audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
+  // What only takes rules away is not kept waiting by a record that cannot be written.
+  const isRemoval = plan.commands.every((c) => c.verb === 'stop')
+  const record = (kind: 'intent' | 'outcome', text: string): void => {
+    if (isRemoval) audit.note(nowMs, plan.server, kind, text)
+    else audit.write(nowMs, plan.server, kind, text)
+  }
+  record('intent', commands.join('\n'))
   for (const [i, c] of plan.commands.entries()) {
     const refused = c.verb === 'stop' ? undefined : may?.()
     if (refused !== undefined) {
@@ -71,7 +77,7 @@ export async function applyPlan(
     }
   }
   const unknown = (detail: string): Applied => {
-    audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
+    record('outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '', late }
   }
   // It may still act: what the rules are now says nothing of what they will be.
@@ -83,6 +89,6 @@ export async function applyPlan(
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'
   const detail = [...complaints, ...differences].join('; ') || 'read back equal'
-  audit.write(nowMs, plan.server, 'outcome', `${state}: ${detail}`)
+  record('outcome', `${state}: ${detail}`)
   return { state, detail, rules, rulesText }
 }

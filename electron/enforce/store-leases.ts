@@ -88,6 +88,12 @@ export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): 
   const me = thisProcess()
   return {
     keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),
-    end: (host, unit) => leases.end(cluster, host, unit),
+    end: (host, unit) => {
+      try {
+        leases.end(cluster, host, unit)
+      } catch {
+        // While the disk is full it stays on record until it would have run out.
+      }
+    },
   }
 }

@@ -270,7 +270,11 @@ export class CommitDesk {
 
   /** Keeps what is different about a change of the undo list. */
   noteChange(past: PastChange): void {
-    this.#record?.keep(past, this.#desk.pending)
+    try {
+      this.#record?.keep(past, this.#desk.pending)
+    } catch {
+      // While the disk is full it is in memory only; on record it stays as it was begun, and is settled after a restart.
+    }
   }
 
   /** Takes over what commands of the same data folder have noted meanwhile. */

@@ -257,7 +257,11 @@ export class DeskRecord implements RuleSink {
       if (!read || !past) {
         this.#damaged.push(id)
         // Said once, and kept as it is.
-        this.#store.changes.turn(id, state, DAMAGED)
+        try {
+          this.#store.changes.turn(id, state, DAMAGED)
+        } catch {
+          // While the disk is full it is said at every start.
+        }
         return []
       }
       each(past, read)

@@ -57,12 +57,21 @@ export class OperatorRules {
 
   keep(place: RulePlace, rule: OperatorRule): void {
     this.#rules.set(keyOf(place), { place, rule })
-    this.#sink?.keepRule(place, rule)
+    this.#sinkDoes((sink) => sink.keepRule(place, rule))
   }
 
   forget(place: RulePlace): void {
     this.#rules.delete(keyOf(place))
-    this.#sink?.forgetRule(place)
+    this.#sinkDoes((sink) => sink.forgetRule(place))
+  }
+
+  /** While its disk is full the store takes nothing: what is known here holds, and the servers tell the rest after a restart. */
+  #sinkDoes(act: (sink: RuleSink) => void): void {
+    try {
+      if (this.#sink) act(this.#sink)
+    } catch {
+      // As above.
+    }
   }
 
   /** Rules that this console must stop, whose time has come. */
