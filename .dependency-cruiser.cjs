@@ -36,7 +36,7 @@ const STANDS_ON = {
     files: '',
     preload: '',
     history: 'files',
-    ssh: '',
+    ssh: 'files',
     cluster: 'files history ssh',
     enforce: 'files cluster',
     recorded: 'history cluster',

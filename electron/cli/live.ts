@@ -167,6 +167,7 @@ export async function openCluster(
   })
   if (!opened.ok) return refused(opened.error, EXIT.failed)
   const host = opened.value
+  for (const notice of host.notices) process.stderr.write(`sluice: ${plain(formatFailure(notice))}\n`)
   if (!input) return ok(await openEmulator(host))
   const live = host.clusters.find(name)
   if (!live) throw new Error(`the host has no cluster called ${name}`)

@@ -5,9 +5,10 @@
  * It is announced before a record is committed and confirmed after, both under the store's write lock: a process that is killed in
  * between leaves an announcement, and the record either is the announced one or is not there.
  */
-import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import * as z from 'zod'
+import { hasCode } from '../files/faults.ts'
+import { writeWhole } from '../files/whole-file.ts'
 
 const mark = z.strictObject({ number: z.number().int().nonnegative(), hash: z.string().regex(/^[0-9a-f]{64}$/) })
 const content = z.strictObject({ last: mark.nullable(), next: mark.nullable() })
@@ -21,7 +22,7 @@ export interface HeadKeeper {
   write(head: AuditHead): void
 }
 
-/** A head in a file beside the store, for its owner only, replaced whole. */
+/** A head in a file beside the store, for its owner only, replaced whole and on the disk when `write` returns. */
 export function headFile(path: string): HeadKeeper {
   return {
     read: () => {
@@ -29,7 +30,7 @@ export function headFile(path: string): HeadKeeper {
       try {
         text = readFileSync(path, 'utf8')
       } catch (e) {
-        return e instanceof Error && 'code' in e && e.code === 'ENOENT' ? undefined : 'damaged'
+        return hasCode(e, 'ENOENT') ? undefined : 'damaged'
       }
       try {
         const parsed = content.safeParse(JSON.parse(text))
@@ -38,21 +39,7 @@ export function headFile(path: string): HeadKeeper {
         return 'damaged'
       }
     },
-    write: (head) => {
-      const temporary = `${path}.${randomBytes(4).toString('hex')}`
-      try {
-        const handle = openSync(temporary, 'wx', 0o600)
-        try {
-          writeSync(handle, `${JSON.stringify(head)}\n`)
-        } finally {
-          closeSync(handle)
-        }
-        renameSync(temporary, path)
-      } catch (e) {
-        rmSync(temporary, { force: true })
-        throw e
-      }
-    },
+    write: (head) => writeWhole(path, `${JSON.stringify(head)}\n`),
   }
 }
 

@@ -79,10 +79,25 @@ export function nextRecord(last: Pick<AuditRecord, 'number' | 'hash'> | undefine
   return { ...record, hash: chainHash(last?.hash ?? GENESIS, record) }
 }
 
+/** Puts commands and what came of them on record before and after they are sent; throws where nothing may be sent then. */
+export type AuditWriter = Pick<Audit, 'write'>
+
+/** Records that may wait to be written; what comes after them is only counted. */
+const WAITING_MOST = 1_000
+
+/** Records of removals that could not be written when they were made. */
+export interface WaitingRecords {
+  readonly records: readonly AuditEntry[]
+  /** Records beyond those that are kept. */
+  readonly dropped: number
+  readonly why: string
+}
+
 export class Audit {
   readonly #append: (entry: AuditEntry) => AuditRecord
   readonly #author: AuditAuthor | undefined
   #last: Pick<AuditRecord, 'number' | 'hash'> | undefined
+  #waiting: WaitingRecords | undefined
 
   /**
    * @param to      a sink of its own, or a chain that is shared.
@@ -113,12 +128,69 @@ export class Audit {
    * @throws      whatever the sink throws: nothing may be sent that is not on record.
    */
   write(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): void {
+    this.#writeWaiting()
+    this.#last = this.#append(this.#entry(atMs, server, kind, text, plan))
+  }
+
+  /**
+   * Appends a record of what is done whether or not it can be written: the removal of rules and timers of Sluice. It waits in memory
+   * until records can be written again, and then comes before the next one.
+   *
+   * @returns  why it waits; undefined: it is written.
+   */
+  note(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): string | undefined {
+    const entry = this.#entry(atMs, server, kind, text, plan)
+    try {
+      this.#writeWaiting()
+      this.#last = this.#append(entry)
+      return undefined
+    } catch (e) {
+      const why = e instanceof Error ? e.message : String(e)
+      const { records = [], dropped = 0 } = this.#waiting ?? {}
+      const isKept = records.length < WAITING_MOST
+      this.#waiting = {
+        records: isKept ? [...records, { ...entry, text: `${entry.text} (written later: ${why})` }] : records,
+        dropped: dropped + (isKept ? 0 : 1),
+        why,
+      }
+      return why
+    }
+  }
+
+  /** Records that wait; undefined for none. */
+  get waiting(): WaitingRecords | undefined {
+    return this.#waiting
+  }
+
+  /** Writes what waits, as far as that is possible. */
+  settle(): void {
+    try {
+      this.#writeWaiting()
+    } catch {
+      // It goes on waiting.
+    }
+  }
+
+  #writeWaiting(): void {
+    while (this.#waiting) {
+      const { records, dropped, why } = this.#waiting
+      const [first, ...rest] = records
+      if (first) this.#last = this.#append(first)
+      else if (dropped > 0) {
+        const text = `${dropped} more records of removals could not be kept: ${why}`
+        this.#last = this.#append(this.#entry(Date.now(), '', 'mode', text, ''))
+      }
+      this.#waiting = first && (rest.length > 0 || dropped > 0) ? { records: rest, dropped, why } : undefined
+    }
+  }
+
+  #entry(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan: string): AuditEntry {
     const a = this.#author
     const login = a?.loginOf?.(server) ?? ''
     const monoMs = Number(process.hrtime.bigint() / 1_000_000n)
     const by = a && { cluster: a.cluster, plan, who: a.who, login, monoMs }
     const sent = kind === 'intent' ? this.#literal(server, text) : text
-    this.#last = this.#append({ atMs, server, kind, text: sent, ...(by ? { by } : {}) })
+    return { atMs, server, kind, text: sent, ...(by ? { by } : {}) }
   }
 
   #literal(server: string, commands: string): string {

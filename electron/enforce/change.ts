@@ -109,6 +109,7 @@ class Commit {
     const sender = task.begin({
       node,
       record: (commands) => this.#write(host, 'intent', commands.join('\n')),
+      note: (commands) => void this.#parts.audit.note(this.#parts.nowMs(), host, 'intent', commands.join('\n')),
       stop: () => this.#stop(),
       removesOnly: () => this.#parts.removesOnly?.() ?? false,
       step: (step, done, detail) => this.#say(task, step, done, detail),

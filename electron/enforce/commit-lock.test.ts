@@ -1,8 +1,8 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import { lockCommits } from './commit-lock.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { LAPSED_MS, lockCommits } from './commit-lock.ts'
 import { thisProcess } from './store-leases.ts'
 import { EnforcementStore, storeFile } from './store.ts'
 
@@ -16,14 +16,21 @@ afterEach(() => store.close())
 
 const PLAN = 'commit of altair'
 const state = (): string | undefined => store.plans.find(PLAN)?.state
-const heldBy = (pid: number, born: string, machine = thisProcess().machine): void =>
-  store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state: `busy ${machine} ${pid} ${born}`, document: null })
+const heldBy = (pid: number, born: string, machine = thisProcess().machine, renewedMs = Date.now()): void =>
+  store.plans.keep({
+    id: PLAN,
+    cluster: '',
+    atMs: 0,
+    state: `busy ${machine} ${pid} ${born} ${renewedMs}`,
+    document: null,
+  })
+const failureOf = (locked: ReturnType<typeof lockCommits>) => (locked.ok ? undefined : locked.error)
 
 describe('one commit at a time on a cluster', () => {
   it('is taken and given back', () => {
     const locked = lockCommits(open(), 'altair')
     expect([locked.ok, state()?.startsWith('busy ')]).toEqual([true, true])
-    if (locked.ok) locked.value()
+    if (locked.ok) locked.value.release()
     expect(state()).toBe('free')
   })
 
@@ -48,6 +55,66 @@ describe('one commit at a time on a cluster', () => {
   it('that was not given back for want of space is no reason to refuse this very process for ever', () => {
     expect(lockCommits(open(), 'altair').ok).toBe(true)
     expect(lockCommits(store, 'altair').ok).toBe(true)
+  })
+
+  it('held by a process that went down when this machine had another name is free a minute later', () => {
+    open()
+    heldBy(4242, '17', 'name.before', Date.now() - 20_000)
+    const refused = failureOf(lockCommits(store, 'altair'))
+    expect(refused).toMatchObject({
+      code: 'BUSY',
+      why: expect.stringMatching(/process 4242 on name\.before, last heard of (20|21) s ago/) as string,
+      next: expect.stringMatching(/If it has ended, the lock is free (40|39) s from now/) as string,
+    })
+    heldBy(4242, '17', 'name.before', Date.now() - LAPSED_MS - 1)
+    expect(lockCommits(store, 'altair').ok).toBe(true)
+  })
+
+  it('of an older release, of a clock that was ahead, and of a system that does not tell when processes began is not for ever', () => {
+    open()
+    store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state: 'busy name.before 4242 17', document: null })
+    expect(lockCommits(store, 'altair').ok).toBe(true)
+    heldBy(4242, '17', 'name.before', Date.now() + 10 * LAPSED_MS)
+    expect(lockCommits(store, 'altair').ok).toBe(true)
+    heldBy(process.ppid, '', thisProcess().machine, Date.now() - 2 * LAPSED_MS)
+    expect(lockCommits(store, 'altair').ok).toBe(true)
+  })
+
+  it('of a process of this machine that certainly runs is not taken, however late it is; the error says which one to end', () => {
+    open()
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'latin1')
+    const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    heldBy(process.ppid, born, thisProcess().machine, Date.now() - 100 * LAPSED_MS)
+    expect(failureOf(lockCommits(store, 'altair'))).toMatchObject({
+      code: 'BUSY',
+      why: expect.stringContaining('last heard of 1 h 40 min ago') as string,
+      next: expect.stringContaining(`end process ${process.ppid}`) as string,
+    })
+  })
+
+  it('is renewed while it is held, and whoever lost it sends nothing more', () => {
+    vi.useFakeTimers()
+    try {
+      const locked = lockCommits(open(), 'altair')
+      if (!locked.ok) throw new Error(locked.error.what)
+      const first = state()
+      vi.advanceTimersByTime(3 * LAPSED_MS)
+      expect(state()).not.toBe(first)
+      // Another process finds it renewed a moment ago.
+      expect(Number(state()?.split(' ').at(-1))).toBeGreaterThan(Date.now() - LAPSED_MS / 2)
+      expect(locked.value.lost()).toBeUndefined()
+      heldBy(77, '1', 'another.machine')
+      expect(locked.value.lost()).toMatchObject({
+        code: 'LOCK_LOST',
+        why: expect.stringContaining('process 77') as string,
+      })
+      const theirs = state()
+      vi.advanceTimersByTime(LAPSED_MS)
+      locked.value.release()
+      expect(state()).toBe(theirs)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('that cannot be put on record is not taken', () => {

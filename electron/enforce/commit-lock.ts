@@ -1,33 +1,72 @@
 /**
  * One commit at a time on a cluster, over all processes that share a data folder: each reads the servers and then writes, and between
- * the two nobody else may. The lock of a process that has ended is nobody's.
+ * the two nobody else may.
+ *
+ * The holder renews the lock while it works. A process of this machine that has ended holds nothing; of any other, a machine that is
+ * called something else now among them, only its renewals are known, and the lock is free when they have stopped. Whoever was late
+ * with them finds out before its next command that the lock is another's.
  */
-import { fail, ok, type Result } from '#core/base/result.ts'
-import { isOrphan, thisProcess } from './store-leases.ts'
+import { plainText } from '#core/base/plain-text.ts'
+import { formatSpan } from '#core/base/figure-text.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import { isOrphan, isProvenToRun, thisProcess, type OwnLease } from './store-leases.ts'
 import type { EnforcementStore } from './store.ts'
 
 const FREE = 'free'
+const planOf = (cluster: string): string => `commit of ${cluster}`
+/** Between two renewals, wall ms. */
+const RENEWED_MS = 5_000
+/** A lock that was not renewed for so long is free, wall ms. */
+export const LAPSED_MS = 60_000
 
-/** `busy MACHINE PID BORN` */
-const busyState = (): string => {
-  const { machine, pid, born } = thisProcess()
-  return `busy ${machine} ${pid} ${born}`
+/** A lock that is held. */
+export interface CommitLock {
+  /** Why nothing more may be sent under it; undefined while it is held. */
+  readonly lost: () => Failure | undefined
+  readonly release: () => void
 }
 
-function ownerOf(state: string): Parameters<typeof isOrphan>[0] | undefined {
-  const [, machine, pid, born] = /^busy (\S+) (\d+) (\S*)$/.exec(state) ?? []
+type Holder = Pick<OwnLease, 'machine' | 'pid' | 'born'> & {
+  /** Unix ms of the newest renewal; undefined where an older release holds it. */
+  readonly renewedMs: number | undefined
+}
+
+/** `busy MACHINE PID BORN RENEWED` */
+const busyState = (nowMs: number): string => {
+  const { machine, pid, born } = thisProcess()
+  return `busy ${machine} ${pid} ${born} ${Math.round(nowMs)}`
+}
+
+function holderOf(state: string): Holder | undefined {
+  const [, machine, pid, born, renewed] = /^busy (\S+) (\d+) (\S*)(?: (\d+))?$/.exec(state) ?? []
   if (machine === undefined || pid === undefined) return undefined
-  return { machine, pid: Number(pid), born: born ?? '', expiresMs: Infinity }
+  return { machine, pid: Number(pid), born: born ?? '', renewedMs: renewed === undefined ? undefined : Number(renewed) }
+}
+
+function isThisProcess({ machine, pid, born }: Holder): boolean {
+  const me = thisProcess()
+  return machine === me.machine && pid === me.pid && born === me.born
+}
+
+/** Whether nobody holds it any more. A renewal in the future is of a clock that was wrong, not of a holder. */
+function isLeft(holder: Holder, nowMs: number): boolean {
+  if (isOrphan({ ...holder, expiresMs: Infinity }, nowMs)) return true
+  if (isProvenToRun(holder)) return false
+  return Math.abs(nowMs - (holder.renewedMs ?? 0)) > LAPSED_MS
 }
 
 /**
  * Takes the lock; without a store there is nobody to share it with. Failures: BUSY, NOT_ON_RECORD.
  *
- * @returns  how to give it back.
+ * @param nowMs  wall clock, Unix ms.
  */
-export function lockCommits(store: EnforcementStore | undefined, cluster: string): Result<() => void> {
+export function lockCommits(
+  store: EnforcementStore | undefined,
+  cluster: string,
+  nowMs: () => number = Date.now,
+): Result<CommitLock> {
   try {
-    return store ? take(store, cluster) : ok(() => undefined)
+    return store ? take(store, cluster, nowMs) : ok({ lost: () => undefined, release: () => undefined })
   } catch (e) {
     return fail({
       code: 'NOT_ON_RECORD',
@@ -39,29 +78,88 @@ export function lockCommits(store: EnforcementStore | undefined, cluster: string
   }
 }
 
-function take({ plans }: EnforcementStore, cluster: string): Result<() => void> {
-  const id = `commit of ${cluster}`
-  const mine = busyState()
+/** Whether a process sends a change to a cluster now, as far as is known. */
+export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
+  const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
+  return holder !== undefined && !isLeft(holder, nowMs)
+}
+
+function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number): Result<CommitLock> {
+  const id = planOf(cluster)
   // Of no cluster, so that it is not among its plans.
-  if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: Date.now(), state: FREE, document: null })
+  if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: nowMs(), state: FREE, document: null })
   const state = plans.find(id)?.state ?? FREE
-  const owner = ownerOf(state)
+  const holder = holderOf(state)
   // One of this very process was not given back: it has one desk a cluster, which sends one at a time.
-  const isFree = state === FREE || state === mine || owner === undefined || isOrphan(owner, Date.now())
-  if (isFree && plans.turn(id, state, mine)) {
-    return ok(() => {
-      try {
-        plans.turn(id, mine, FREE)
-      } catch {
-        // The record takes nothing now; it is free to this process, and to all when this one ends.
-      }
-    })
-  }
-  return fail({
+  const isFree = holder === undefined || isThisProcess(holder) || isLeft(holder, nowMs())
+  const mine = busyState(nowMs())
+  if (isFree && plans.turn(id, state, mine)) return ok(new HeldLock(plans, id, mine, nowMs))
+  return fail(busy(cluster, holder, nowMs()))
+}
+
+function busy(cluster: string, holder: Holder | undefined, nowMs: number): Failure {
+  const refused = (why: string, next: string): Failure => ({
     code: 'BUSY',
     what: 'The change cannot be sent',
-    why: `another process is sending one to ${cluster}${owner ? ` (process ${owner.pid} on ${owner.machine})` : ''}`,
+    why: `another process is sending one to ${cluster}${why}`,
     unaffected: 'Nothing was sent.',
-    next: 'Wait for its end, then plan again.',
+    next,
   })
+  if (!holder) return refused('', 'Wait for its end, then plan again.')
+  const { pid, renewedMs } = holder
+  const machine = plainText(holder.machine)
+  const ageMs = renewedMs === undefined ? undefined : Math.max(0, nowMs - renewedMs)
+  const age = ageMs === undefined ? '' : `, last heard of ${formatSpan(ageMs)} ago`
+  const end = isProvenToRun(holder)
+    ? `If it hangs, end process ${pid}.`
+    : `If it has ended, the lock is free ${formatSpan(Math.max(0, LAPSED_MS - (ageMs ?? 0)))} from now.`
+  return refused(` (process ${pid} on ${machine}${age})`, `Wait for its end, then plan again. ${end}`)
+}
+
+class HeldLock implements CommitLock {
+  readonly #plans: EnforcementStore['plans']
+  readonly #id: string
+  readonly #nowMs: () => number
+  readonly #renewing: NodeJS.Timeout
+  /** As it was written last. */
+  #state: string
+
+  constructor(plans: EnforcementStore['plans'], id: string, state: string, nowMs: () => number) {
+    this.#plans = plans
+    this.#id = id
+    this.#state = state
+    this.#nowMs = nowMs
+    this.#renewing = setInterval(() => this.#renew(), RENEWED_MS).unref()
+  }
+
+  readonly lost = (): Failure | undefined => {
+    let why: string
+    try {
+      const holder = holderOf(this.#plans.find(this.#id)?.state ?? FREE)
+      if (holder && isThisProcess(holder)) return undefined
+      const by = holder ? `process ${holder.pid} on ${plainText(holder.machine)} took it` : 'it was given back'
+      why = `this process no longer holds the lock of commits: ${by}`
+    } catch (e) {
+      why = `whether this process still holds the lock of commits cannot be read: ${e instanceof Error ? e.message : String(e)}`
+    }
+    return { code: 'LOCK_LOST', what: 'Nothing more is sent', why, next: 'Look at the rules, then plan again.' }
+  }
+
+  readonly release = (): void => {
+    clearInterval(this.#renewing)
+    try {
+      this.#plans.turn(this.#id, this.#state, FREE)
+    } catch {
+      // The record takes nothing now; it is free to this process, and to all when this one ends.
+    }
+  }
+
+  #renew(): void {
+    const next = busyState(this.#nowMs())
+    try {
+      if (this.#plans.turn(this.#id, this.#state, next)) this.#state = next
+    } catch {
+      // Tried again; who takes it after a minute of this is found out before the next command.
+    }
+  }
 }

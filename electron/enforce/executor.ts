@@ -64,7 +64,13 @@ export async function applyPlan(
     const command = setParamCommand(parameter, c.value)
     return c.verb === 'stop' || timerFile === undefined ? command : underTimer(timerFile, command)
   })
-  audit.write(nowMs, plan.server, 'intent', commands.join('\n'))
+  // What only takes rules away is not kept waiting by a record that cannot be written.
+  const isRemoval = plan.commands.every((c) => c.verb === 'stop')
+  const record = (kind: 'intent' | 'outcome', text: string): void => {
+    if (isRemoval) audit.note(nowMs, plan.server, kind, text)
+    else audit.write(nowMs, plan.server, kind, text)
+  }
+  record('intent', commands.join('\n'))
   for (const [i, c] of plan.commands.entries()) {
     const refused = c.verb === 'stop' ? undefined : may?.()
     if (refused !== undefined) {
@@ -81,7 +87,7 @@ export async function applyPlan(
     }
   }
   const unknown = (detail: string): Applied => {
-    audit.write(nowMs, plan.server, 'outcome', `unknown: ${detail}`)
+    record('outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '', isUncovered, late }
   }
   // It may still act: what the rules are now says nothing of what they will be.
@@ -93,6 +99,6 @@ export async function applyPlan(
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'
   const detail = [...complaints, ...differences].join('; ') || 'read back equal'
-  audit.write(nowMs, plan.server, 'outcome', `${state}: ${detail}`)
+  record('outcome', `${state}: ${detail}`)
   return { state, detail, rules, rulesText, isUncovered }
 }

@@ -12,7 +12,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
 import { ask, type Answer } from './ask.ts'
-import type { Audit } from './audit.ts'
+import type { AuditWriter } from './audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { covers, endTimerCommand, makeTimerCommand, readTimerList, readTimers, type TimerList } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
@@ -71,7 +71,7 @@ let guards = 0
 export class Lease {
   readonly #node: NodeConnection
   readonly #session: string
-  readonly #audit: Audit
+  readonly #audit: AuditWriter
   readonly #stop: (name: string) => TimerStop
   readonly #keeper: LeaseKeeper | undefined
   readonly #may: () => string | undefined
@@ -90,7 +90,7 @@ export class Lease {
   /**
    * @param session  tells the timers of one start of Sluice, and of one loop, from those of another.
    */
-  constructor(node: NodeConnection, session: string, audit: Audit, options: LeaseOptions = {}) {
+  constructor(node: NodeConnection, session: string, audit: AuditWriter, options: LeaseOptions = {}) {
     this.#node = node
     this.#session = session
     this.#audit = audit

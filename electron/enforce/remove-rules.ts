@@ -1,6 +1,6 @@
 /**
  * Takes rules of ours away from one server: stops, read-back, then the timers that have nothing left to stop. What is left is known by
- * reading, never assumed. A stop gives back what was taken, so it needs no unlock; it is on record first all the same.
+ * reading, never assumed. A stop gives back what was taken, so it needs no unlock; it is on record first, or as soon as that is possible.
  */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
@@ -73,7 +73,7 @@ const stopCommand = ({ service, queue, name }: RuleSpot): string =>
   setParamCommand(SERVICES[service].rules, stopValue({ queue, name }))
 
 /** Places that a timer's stop stands for. */
-function spotsOf(host: string, s: TimerStop): RuleSpot[] {
+export function spotsOf(host: string, s: TimerStop): RuleSpot[] {
   const service = Object.values(SERVICES).find((x) => x.rules === s.parameter)?.name as ServiceName
   const queues: Queue[] = s.queue === 'both' ? ['reg', 'hp'] : [s.queue]
   return queues.map((queue) => ({ host, service, queue, name: s.name }))
@@ -84,23 +84,14 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
   const { node, rules, audit, nowMs, answerMs } = parts
   const { host } = node
   const end = (state: NodeEnd['state'], removed: number, detail: string): RemovalEnd => {
-    try {
-      audit.write(nowMs(), host, 'outcome', `${state}: ${detail}`)
-      return { host, state, removed, detail }
-    } catch {
-      return { host, state, removed, detail: `${detail}; this could not be put on record` }
-    }
+    const why = audit.note(nowMs(), host, 'outcome', `${state}: ${detail}`)
+    return { host, state, removed, detail: why === undefined ? detail : `${detail}; not on record yet: ${why}` }
   }
   const commands = rules.map(stopCommand)
   if (commands.length === 0 && parts.units.length === 0)
     return { host, state: 'done', removed: 0, detail: 'nothing of ours' }
-  try {
-    const ends = parts.units.flatMap((u) => endText(node, u))
-    audit.write(nowMs(), host, 'intent', [...commands, ...ends].join('\n'))
-  } catch (e) {
-    const why = e instanceof Error ? e.message : String(e)
-    return { host, state: 'not sent', removed: 0, detail: `it could not be put on record: ${why}` }
-  }
+  // Whatever keeps it from being written does not keep a limit in force.
+  audit.note(nowMs(), host, 'intent', [...commands, ...parts.units.flatMap((u) => endText(node, u))].join('\n'))
   const complaints: string[] = []
   let isOpen = false
   for (const [i, command] of commands.entries()) {
@@ -151,7 +142,7 @@ async function endTimers(
 }
 
 /**
- * Ends timers alone, on record first. Never rejects.
+ * Ends timers alone, on record first or as soon as that is possible. Never rejects.
  *
  * @param parts.evenNeeded  also those that still have a rule to stop: another timer covers it.
  * @returns  timers that may still be there.
@@ -161,21 +152,13 @@ export async function endUnits(
 ): Promise<string[]> {
   const { node, units, audit, nowMs, answerMs } = parts
   if (units.length === 0) return []
-  try {
-    audit.write(nowMs(), node.host, 'intent', units.flatMap((u) => endText(node, u)).join('\n'))
-  } catch {
-    return [...units]
-  }
+  audit.note(nowMs(), node.host, 'intent', units.flatMap((u) => endText(node, u)).join('\n'))
   const standing = parts.evenNeeded ? [] : await readStanding(node, answerMs)
   const there = new Set(standing?.map(spotKey))
   const isThere = (s: TimerStop): boolean =>
     standing === undefined || spotsOf(node.host, s).some((spot) => there.has(spotKey(spot)))
   const pending = await endTimers(parts, isThere)
   const said = pending.length === 0 ? 'done: timers ended' : `failed: still there: ${pending.join(', ')}`
-  try {
-    audit.write(nowMs(), node.host, 'outcome', said)
-  } catch {
-    // They are ended all the same.
-  }
+  audit.note(nowMs(), node.host, 'outcome', said)
   return pending
 }

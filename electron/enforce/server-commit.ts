@@ -210,15 +210,16 @@ export class ServerCommit implements ServerSender {
     const now = await this.#read()
     if (!now) return end('unknown', `; the rules could not be read to roll back${this.#timersStay()}`)
     const isStopped = this.#parts.removesOnly()
-    const back = planBack(now, plan.before, plan.touched)
-      .commands.filter((c) => !isStopped || c.verb === 'stop')
-      .map((c) => c.value)
+    const planned = planBack(now, plan.before, plan.touched).commands.filter((c) => !isStopped || c.verb === 'stop')
+    const back = planned.map((c) => c.value)
     const stops = unseenStops(this.change, this.#taken, now)
     const commands = [...back, ...stops].map((v) => setParamCommand(this.#service.rules, v))
     const units = this.#sent ? timers.map((t) => t.unit) : []
     const ends = units.flatMap((u) => endingOf(u, this.change.keeps) ?? [])
     const isWork = commands.length + ends.length > 0
-    if (isWork && !this.#parts.record([...commands, ...ends])) {
+    const isRemoval = planned.every((c) => c.verb === 'stop')
+    if (isRemoval && isWork) this.#parts.note([...commands, ...ends])
+    else if (isWork && !this.#parts.record([...commands, ...ends])) {
       return end('failed', `; not rolled back, because it could not be put on record${this.#timersStay()}`)
     }
     for (const command of commands) await this.#ask(command)

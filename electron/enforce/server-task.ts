@@ -9,6 +9,8 @@ export interface SendingParts {
   readonly node: NodeConnection
   /** Puts commands on record before they are sent; false when that is not possible. */
   readonly record: (commands: readonly string[]) => boolean
+  /** Puts commands on record that only take away what was sent, or lets them wait for that. */
+  readonly note: (commands: readonly string[]) => void
   /** Why nothing more may be sent; undefined while it may. */
   readonly stop: () => string | undefined
   /** Whether everything was stopped: a roll-back then removes and starts nothing. */

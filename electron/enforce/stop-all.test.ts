@@ -181,15 +181,46 @@ describe('the global stop', () => {
     expect([...oss.timers.keys()]).toEqual(['sluice-t1'])
   })
 
-  it('sends nothing that cannot be put on record', async () => {
+  it('exploit: is not held up by a record that cannot be written; what it did is recorded when it can be', async () => {
     put(`reg start ${ours} jobid={a.0} rate=5`)
-    const full = new Audit(() => {
-      throw new Error('disk full')
+    timer('sluice-t1', [ours])
+    let isFull = true
+    const records: string[] = []
+    const late = new Audit((r) => {
+      if (isFull) throw new Error('disk full')
+      records.push(`${r.number} ${r.kind} ${r.text}`)
     })
-    expect((await stopEverything({ ...parts(), audit: full })).nodes).toMatchObject([
-      { state: 'not sent', detail: 'it could not be put on record: disk full' },
+    expect((await stopEverything({ ...parts(), audit: late })).nodes).toMatchObject([
+      { state: 'done', detail: expect.stringContaining('not on record yet: disk full') as string },
     ])
-    expect(sent).toEqual([])
+    expect([sent.some((c) => c.includes(`stop ${ours}`)), oss.timers.size]).toEqual([true, 0])
+    expect(late.waiting).toMatchObject({ dropped: 0, why: 'disk full' })
+    const waiting = late.waiting?.records.length ?? 0
+    expect(waiting).toBeGreaterThan(2)
+    isFull = false
+    late.write(1, 'oss01', 'mode', 'the next one')
+    expect(late.waiting).toBeUndefined()
+    expect(records).toHaveLength(waiting + 1)
+    expect(records[0]).toMatch(new RegExp(`^1 intent .*stop ${ours}.*\\(written later: disk full\\)$`, 's'))
+    expect(records.at(-1)).toBe(`${waiting + 1} mode the next one`)
+  })
+
+  it('keeps a bounded number of records that wait, and counts the rest', () => {
+    let isFull = true
+    const texts: string[] = []
+    const late = new Audit((r) => {
+      if (isFull) throw new Error('disk full')
+      texts.push(r.text)
+    })
+    for (let i = 0; i < 1_005; i++) late.note(i, 'oss01', 'intent', `stop ${i}`)
+    expect([late.waiting?.records.length, late.waiting?.dropped]).toEqual([1_000, 5])
+    isFull = false
+    late.settle()
+    expect([late.waiting, texts.length, texts.at(-1)]).toEqual([
+      undefined,
+      1_001,
+      '5 more records of removals could not be kept: disk full',
+    ])
   })
 })
 

@@ -10,12 +10,13 @@
  * says what to type instead.
  */
 import type { NodeEnd, StopResult } from '#core/api/rule-edits.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
 import { SERVICES } from '../cluster/service.ts'
-import type { Audit } from './audit.ts'
+import type { Audit, AuditWriter } from './audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { lockCommits } from './commit-lock.ts'
-import { readTimers, type FoundTimer } from './expiry.ts'
+import { covers, readTimers, type FoundTimer } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
 import { Lease } from './lease.ts'
 import { ownership, type RuleSpot } from './own-names.ts'
@@ -54,12 +55,21 @@ export interface StopParts {
   readonly underWayMs?: number | undefined
 }
 
+/** What the store says, or does; it may take and tell nothing while its disk is full, and rules go all the same. */
+function tolerant<T>(act: () => T, otherwise: T): T {
+  try {
+    return act()
+  } catch {
+    return otherwise
+  }
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What will stop the rules of a server that does not answer, as far as it is on record. */
 function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string {
-  const rules = store?.rules.of(cluster, host) ?? []
-  const leases = (store?.leases.of(cluster) ?? []).filter((l) => l.host === host)
+  const rules = tolerant(() => store?.rules.of(cluster, host) ?? [], [])
+  const leases = tolerant(() => store?.leases.of(cluster) ?? [], []).filter((l) => l.host === host)
   const at = new Map<string, number>()
   for (const r of rules) if (r.unit !== '' && r.expiresMs !== null) at.set(r.unit, r.expiresMs)
   for (const l of leases) at.set(l.unit, l.expiresMs)
@@ -78,7 +88,7 @@ function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string
 export function leasesOfOthers(store: EnforcementStore | undefined, cluster: string, nowMs: number): OwnLease[] {
   const me = thisProcess()
   const isMine = (l: OwnLease): boolean => l.machine === me.machine && l.pid === me.pid && l.born === me.born
-  return (store?.leases.of(cluster) ?? []).filter((l) => !isMine(l) && !isOrphan(l, nowMs))
+  return tolerant(() => store?.leases.of(cluster) ?? [], []).filter((l) => !isMine(l) && !isOrphan(l, nowMs))
 }
 
 /** Timers of consoles of other data folders, on one server. */
@@ -87,7 +97,11 @@ export function othersOn(
   timers: readonly FoundTimer[],
   { cluster, store, session }: Pick<StopParts, 'cluster' | 'store' | 'session'>,
 ): FoundTimer[] {
-  const kept = new Set((store?.leases.of(cluster) ?? []).filter((l) => l.host === host).map((l) => l.unit))
+  const kept = new Set(
+    tolerant(() => store?.leases.of(cluster) ?? [], [])
+      .filter((l) => l.host === host)
+      .map((l) => l.unit),
+  )
   return timers.filter((t) => consoleUnit(t.unit) !== undefined && !isOfSession(t.unit, session) && !kept.has(t.unit))
 }
 
@@ -116,7 +130,9 @@ export async function displace(
   const { audit, session, nowMs, purpose, answerMs = ANSWER_MS } = parts
   const keys = standing.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
   const stops = [...new Set([...keys, ...others.flatMap((t) => t.stops.map(keyOf))])]
-  const guard = parts.guard ?? new Lease(node, session, audit, { stop: stopOfKey, purpose })
+  // Its timers take rules away and make none: they are not kept waiting by a record that cannot be written.
+  const recorded: AuditWriter = { write: (...record) => void audit.note(...record) }
+  const guard = parts.guard ?? new Lease(node, session, recorded, { stop: stopOfKey, purpose })
   try {
     const covered = await guard.cover(stops, 0, nowMs())
     if (!covered.ok) return parts.guard
@@ -130,7 +146,7 @@ export async function displace(
     })
     return guard
   } catch {
-    // What cannot be put on record is not sent.
+    // The store of leases takes nothing now: theirs stay until their rules are gone.
     return parts.guard
   }
 }
@@ -189,7 +205,13 @@ class ServerStop {
     const isOwnName = ownership(cluster, store)
     const others = othersOn(node.host, timers.ok ? timers.value : [], this.#parts)
     const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
-    const rules = standing.filter((r) => isOwnName(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+    // Where nothing is known of rules that operators named, a timer of Sluice tells them.
+    const timed = store === undefined ? found : []
+    const isTimed = ({ service, queue, name }: StandingRule): boolean =>
+      timed.some((t) => covers(t, [{ parameter: SERVICES[service].rules, queue, name }]))
+    const rules = standing.filter(
+      (r) => isOwnName(r) || isTimed(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`),
+    )
     for (const t of others) {
       this.#others.set(t.unit, { host: node.host, console: consoleName(t.unit), lease: t.unit })
     }
@@ -209,7 +231,9 @@ class ServerStop {
 
   #forget(rules: readonly RuleSpot[]): void {
     const { store, cluster } = this.#parts
-    for (const { host, service, queue, name } of rules) store?.rules.forget({ cluster, host, service, queue, name })
+    for (const { host, service, queue, name } of rules) {
+      tolerant(() => store?.rules.forget({ cluster, host, service, queue, name }), undefined)
+    }
   }
 
   /** Something may still act on it: its timers stay. */
@@ -231,7 +255,9 @@ class ServerStop {
     } catch {
       // It fires within a minute and stops what is gone.
     }
-    for (const unit of units) if (!pending.includes(unit)) store?.leases.end(cluster, node.host, unit)
+    for (const unit of units) {
+      if (!pending.includes(unit)) tolerant(() => store?.leases.end(cluster, node.host, unit), undefined)
+    }
     const left = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
     this.#end = { ...this.#end, detail: `${this.#end.detail}${left}` }
   }
@@ -251,13 +277,13 @@ async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Prom
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, stops.length) }, work))
 }
 
-/** Waits until a commit of another process has ended, and keeps others from beginning. @returns how to give the lock back. */
-async function holdCommits(parts: StopParts, ms: number): Promise<(() => void) | undefined> {
+/** Waits until a commit of another process has ended, and keeps others from beginning. @returns how to give the lock back; failures are those of taking it. */
+async function holdCommits(parts: StopParts, ms: number): Promise<Result<() => void>> {
   const untilMs = performance.now() + ms
   for (;;) {
     const locked = lockCommits(parts.store, parts.cluster)
-    if (locked.ok) return locked.value
-    if (locked.error.code !== 'BUSY' || performance.now() >= untilMs) return undefined
+    if (locked.ok) return ok(locked.value.release)
+    if (locked.error.code !== 'BUSY' || performance.now() >= untilMs) return locked
     await pause(100)
   }
 }
@@ -295,7 +321,14 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
   const still = (await parts.over?.(0)) ?? open ?? new Set<string>()
   for (const s of stops) {
     if (still.has(s.node.host)) s.doubt('a command is still under way there and may act later')
-    if (release === undefined) s.doubt('another process is sending a change, and did not end')
+    if (!release.ok) {
+      const why = release.error.why ?? release.error.what
+      s.doubt(
+        release.error.code === 'BUSY'
+          ? `${why}, and did not end`
+          : `whether another process sends a change is not known: ${why}`,
+      )
+    }
     if (unrecorded !== undefined) s.doubt(`the stop could not be put on record for other processes: ${unrecorded}`)
   }
   for (const l of leasesOfOthers(store, cluster, nowMs())) {
@@ -303,7 +336,7 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
     stops.find((s) => s.node.host === l.host)?.doubt(why)
   }
   await onEach(stops, (s) => s.settle())
-  release?.()
+  if (release.ok) release.value()
   const silent = (parts.silent ?? []).map((host): NodeEnd => ({
     ...{ host, state: 'not sent' },
     detail: `it is not connected; ${timersKnown(parts, host)}`,

@@ -6,7 +6,7 @@ export interface StoredDocument {
   readonly cluster: string
   readonly atMs: number
   readonly state: string
-  /** JSON as it was kept; read it with a schema. */
+  /** JSON as it was kept; read it with a schema. undefined where it is damaged. */
   readonly document: unknown
 }
 
@@ -18,9 +18,21 @@ interface Row {
   document: string
 }
 
+/** One that is damaged has no content. */
+function contentOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const documentOf = (r: Row): StoredDocument => ({
-  ...{ id: r.id, cluster: r.cluster, atMs: r.at_ms, state: r.state },
-  document: JSON.parse(r.document) as unknown,
+  id: r.id,
+  cluster: r.cluster,
+  atMs: r.at_ms,
+  state: r.state,
+  document: contentOf(r.document),
 })
 
 /** Documents of one kind that are kept for each cluster; older ones go. */

@@ -48,6 +48,10 @@ export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'exp
   return !isRunning(lease.pid) || (lease.born !== '' && bornOf(lease.pid) !== lease.born)
 }
 
+/** Whether a process of this machine certainly runs: it has the number and the beginning that are on record. */
+export const isProvenToRun = ({ machine, pid, born }: Pick<OwnLease, 'machine' | 'pid' | 'born'>): boolean =>
+  machine === hostname() && born !== '' && isRunning(pid) && bornOf(pid) === born
+
 export class OwnLeases {
   readonly #db: Database
 
@@ -84,7 +88,13 @@ export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): 
   const me = thisProcess()
   return {
     keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),
-    end: (host, unit) => leases.end(cluster, host, unit),
+    end: (host, unit) => {
+      try {
+        leases.end(cluster, host, unit)
+      } catch {
+        // While the disk is full it stays on record until it would have run out.
+      }
+    },
     has: (host, unit) => leases.of(cluster).some((l) => l.host === host && l.unit === unit),
   }
 }

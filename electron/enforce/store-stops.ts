@@ -75,6 +75,18 @@ export function stopsInMemory(): StopRecords {
   }
 }
 
+/** Stop records of a cluster whose store cannot be used: a stop holds in this process, and `record` throws because no other one is told. */
+export function stopsUntold(why: string): StopRecords {
+  const here = stopsInMemory()
+  return {
+    last: () => here.last(),
+    record: (...stop) => {
+      here.record(...stop)
+      throw new Error(why)
+    },
+  }
+}
+
 /** Who stopped it and when, for people. */
 export function stopText({ kind, who, pid, atMs }: StopRecord): string {
   const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')

@@ -104,12 +104,12 @@ export class Unlock {
   }
 
   /**
-   * Why rules of ours may not be taken away; undefined when they may: also while it is locked, because it ends a limit and makes none;
-   * and by a login as root.
+   * Why rules of Sluice may not be removed; undefined when they may. A removal ends a limit and makes none, so that only read-only is
+   * in its way: not a lock, nor a login as root, nor a record that cannot be written or was altered.
    */
   mayRemove(): Failure | undefined {
     const why = this.mayWrite()
-    return why?.code === 'LOCKED' || why?.code === 'ROOT_LOGIN' ? undefined : why
+    return why?.code === 'READ_ONLY' ? why : undefined
   }
 
   /** Whether a mode may be chosen. Failures: READ_ONLY, LOCKED, those of `refusal`. */

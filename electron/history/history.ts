@@ -34,6 +34,16 @@ import { tierNumber, tierOf } from './tiers.ts'
 
 const PRUNE_MS = 60_000
 
+const NO_HISTORY = 'HISTORY_OFF'
+
+const withoutHistory = ({ what, why }: Failure): Failure => ({
+  code: NO_HISTORY,
+  what: 'The console runs without a history: what is sampled now is gone when it ends',
+  why: why === undefined ? what : `${what}: ${why}`,
+  unaffected: 'Clusters are sampled and shown, and rules of Sluice can be stopped.',
+  next: 'Free space, or make the data folder writable, then start Sluice again.',
+})
+
 type Table =
   | (
       | 'source'
@@ -102,6 +112,17 @@ export class History implements Writer {
     return opened.ok ? ok(History.on(opened.value)) : opened
   }
 
+  /**
+   * Opens the file, or a history in memory where the disk is full, read-only or out of reach: a console must start, show and stop all
+   * the same. `notice` says so. Failures: those of `openHistory` that are about which file it is, and who uses it.
+   */
+  static openOrWithout(file: string, nowMs: number): Result<History> {
+    const opened = History.open(file, nowMs)
+    if (opened.ok || opened.error.code !== 'HISTORY_UNREADABLE') return opened
+    const store = HistoryStore.openInMemory(withoutHistory(opened.error), nowMs)
+    return store.ok ? ok(History.on(store.value)) : store
+  }
+
   /** Of a store that is open already; closing it closes the store. */
   static on(store: HistoryStore): History {
     return new History(store, true)
@@ -121,7 +142,8 @@ export class History implements Writer {
 
   /** What the operator should know of the file, from when it was opened. */
   get notice(): Failure | undefined {
-    return this.#isOwner ? this.#store.notice : undefined
+    const { notice } = this.#store
+    return this.#isOwner || notice?.code === NO_HISTORY ? notice : undefined
   }
 
   get cluster(): number {

@@ -36,6 +36,9 @@ export interface Writer {
   flush(): void
 }
 
+/** Most of what is kept where there is no file. */
+const MEMORY_BYTES = 256 * 2 ** 20
+
 export class HistoryStore {
   readonly db: Database
   readonly file: string
@@ -79,6 +82,15 @@ export class HistoryStore {
     const store = new HistoryStore(opened.value, file, nowMs)
     // No source of this session has begun: all there are are others.
     store.prune({ id: 0, which: 'others' }, nowMs)
+    return ok(store)
+  }
+
+  /** In memory, where the file cannot be used; `why` is what the operator is told. */
+  static openInMemory(why: Failure, nowMs: number): Result<HistoryStore> {
+    const opened = openHistory(':memory:', nowMs)
+    if (!opened.ok) return opened
+    const store = new HistoryStore({ ...opened.value, notice: why }, ':memory:', nowMs)
+    store.settings.setQuota(MEMORY_BYTES)
     return ok(store)
   }
 

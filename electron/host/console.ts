@@ -27,6 +27,8 @@ export interface SourceFacts {
   readonly unlockedUntilMs: () => number | null
   /** Servers that are not connected. */
   readonly silent?: (() => readonly string[]) | undefined
+  /** Why nothing can be put on record, so that nothing is enforced; undefined while it can. */
+  readonly recordFault?: Failure | undefined
   /** Leases of other consoles as they were found last; left out where they are not looked for. */
   readonly otherLeases?: (() => readonly OtherLease[]) | undefined
 }

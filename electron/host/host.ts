@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { plainText } from '#core/base/plain-text.ts'
-import { ok, type Result } from '#core/base/result.ts'
+import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
@@ -74,6 +74,8 @@ export interface Host {
   readonly onScreen: OnScreen
   readonly clusters: ClusterDesk
   readonly incidents: IncidentDesk
+  /** What the operator is told of the data folder when the console starts. */
+  readonly notices: readonly Failure[]
   /** Puts on record that a window asked for a verb that there is not: no window of ours does. */
   unknownVerb(peer: string, verb: string): void
   close(): Promise<void>
@@ -87,7 +89,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const read = readScenario(options.scenarioFile ?? demoScenario())
   if (!read.ok) return read
   const scenario = read.value
-  const opened = History.open(options.historyFile, Date.now())
+  const opened = History.openOrWithout(options.historyFile, Date.now())
   if (!opened.ok) return opened
   const history = opened.value
   const epochSeconds = options.epochSeconds ?? Math.floor(Date.now() / 1000)
@@ -96,11 +98,13 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const onScreen = new OnScreen(emulator)
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
   // Without it clusters can be watched, and nothing is written to them.
-  const store = EnforcementStore.open(dataDir === undefined ? ':memory:' : storeFile(dataDir), Date.now())
+  const openStore = (): Result<EnforcementStore> =>
+    EnforcementStore.open(dataDir === undefined ? ':memory:' : storeFile(dataDir), Date.now())
+  const store = openStore()
   const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
   const clusters = new ClusterDesk({
     ...{ onScreen, emulator, dataDir, secrets, clusters: options.clusters, ssh: options.ssh },
-    console: (live, of) => liveConsole(live, of, { history: history.beside(), store }),
+    console: (live, of) => liveConsole(live, of, { history: history.beside(), store, reopen: openStore }),
     record: (server, text) => onRecord(store, server, text),
     watch: (console) => incidents.watch(console),
   })
@@ -134,6 +138,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   return ok({
     router,
     ...{ source, onScreen, clusters, incidents },
+    notices: [history.notice, store.ok ? store.value.refusal : store.error].filter((f) => f !== undefined),
     unknownVerb: (peer, verb) =>
       void onRecord(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
     get monitor() {

@@ -5,12 +5,13 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { resourcePath } from '../files/resources.ts'
+import { writeWhole } from '../files/whole-file.ts'
 
 const run = promisify(execFile)
 const COMPILE_MS = 120_000
@@ -107,8 +108,7 @@ export async function stageLibrary(build: StageBuild = {}): Promise<Result<strin
   try {
     const inputs = names.filter((name) => name.endsWith('.c'))
     await run(cc, [...FLAGS[part], '-o', fresh, ...inputs, '-ldl'], { cwd: sources, timeout: COMPILE_MS })
-    writeFileSync(`${fresh}.sha256`, hashOf(readFileSync(fresh)), { mode: 0o600 })
-    renameSync(`${fresh}.sha256`, `${file}.sha256`)
+    writeWhole(`${file}.sha256`, hashOf(readFileSync(fresh)))
     renameSync(fresh, file)
   } catch (e) {
     rmSync(fresh, { force: true })

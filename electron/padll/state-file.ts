@@ -2,11 +2,11 @@
  * What a global controller must not forget: its epoch, so that the next one takes a higher one, and what was changed since its
  * configuration was read. Written whole or not at all.
  */
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { hasCode, whyNot } from '../files/faults.ts'
+import { writeWhole } from '../files/whole-file.ts'
 
 const keptState = z.object({
   version: z.literal(1),
@@ -31,7 +31,7 @@ export function readState(file: string): Result<KeptState> {
   try {
     text = readFileSync(file, 'utf8')
   } catch (e) {
-    if (e instanceof Error && 'code' in e && e.code === 'ENOENT') return ok(NO_STATE)
+    if (hasCode(e, 'ENOENT')) return ok(NO_STATE)
     return unreadable(file, e instanceof Error ? e.message : String(e))
   }
   try {
@@ -53,42 +53,14 @@ const unreadable = (file: string, why: string): Result<never> =>
 
 /** @returns STATE_UNWRITABLE. */
 export function writeState(file: string, state: KeptState): Result<undefined> {
-  const fresh = `${file}.${randomBytes(6).toString('hex')}`
   try {
-    const fd = openSync(fresh, 'wx', 0o600)
-    try {
-      writeSync(fd, JSON.stringify(state))
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
-    renameSync(fresh, file)
-    syncFolder(dirname(file))
+    writeWhole(file, JSON.stringify(state))
     return ok(undefined)
   } catch (e) {
-    discard(fresh)
     return fail({
       code: 'STATE_UNWRITABLE',
       what: `The state of the global controller cannot be written to ${file}`,
-      why: e instanceof Error ? e.message : String(e),
+      why: whyNot(e),
     })
-  }
-}
-
-function discard(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // It was never made.
-  }
-}
-
-/** The new name is on the disk only when its folder is. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }

@@ -106,5 +106,6 @@ if (!closing) {
     stop(opened.error)
   }
   up.host = opened.value
+  for (const notice of up.host.notices) process.stderr.write(`sluice: ${formatFailure(notice)}\n`)
   opening.resolve(up.host)
 }

@@ -5,11 +5,12 @@
  * Its file is written whole or not at all, for its owner only. A damaged one, a newer one or one that others may write is refused and
  * left as it is: forgetting everything would turn a changed key into an unknown one.
  */
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
 import { fail, ok } from '#core/base/result.ts'
+import { whyNot } from '../files/faults.ts'
+import { writeWhole } from '../files/whole-file.ts'
 import type { SshResult } from './failures.ts'
 import { isFingerprint } from './host-key.ts'
 import { hostAndPort } from './names.ts'
@@ -78,22 +79,13 @@ export class TrustStore {
   #rewrite(change: (keys: readonly TrustedKey[]) => readonly TrustedKey[]): SshResult<undefined> {
     const keys = this.read()
     if (!keys.ok) return keys
-    const fresh = `${this.path}.${randomBytes(6).toString('hex')}`
     const text = `${JSON.stringify({ version: VERSION, keys: change(keys.value) }, null, 2)}\n`
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-      const fd = openSync(fresh, 'wx', 0o600)
-      try {
-        writeSync(fd, text)
-        fsyncSync(fd)
-      } finally {
-        closeSync(fd)
-      }
-      renameSync(fresh, this.path)
+      writeWhole(this.path, text)
       return ok(undefined)
     } catch (e) {
-      rmSync(fresh, { force: true })
-      return this.#fault('cannot be written', e instanceof Error ? e.message : String(e))
+      return this.#fault('cannot be written', whyNot(e))
     }
   }
 

@@ -98,7 +98,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     /** Sends what is staged, after its review; the first server is watched for `canaryS`. @returns end states, `oss01 done` */
     commit: async (canaryS = 0): Promise<string[]> => {
       const { planId } = desk().plan('ost_io')
-      const sent = await desk().commit('ost_io', planId, desk().typedTarget('ost_io'), canaryS)
+      const sent = await desk().commit('ost_io', planId, desk().typedTarget('ost_io'), { canaryS })
       return sent.ok ? endsOf(sent.value.nodes) : [`${sent.error.code}: ${sent.error.why}`]
     },
     close: () => host.close(),

@@ -1,12 +1,15 @@
 /** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
 import type { Command } from 'commander'
+import { formatFailure } from '#core/base/result.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { namesOf } from '../../cluster/live/live-server.ts'
 import { SERVICES } from '../../cluster/service.ts'
+import type { Audit } from '../../enforce/audit.ts'
 import { ownership } from '../../enforce/own-names.ts'
 import { stopScriptText, type ScriptServer } from '../../enforce/stop-script.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { stopAll, stopScript } from '../../host/clusters/stop.ts'
+import { auditNotice } from '../../host/views/status.ts'
 import { findCluster, flagsOf, type ClustersFlags } from '../clusters-flags.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson, writeOut, type ExitCode } from '../output.ts'
@@ -26,6 +29,17 @@ function codeOf(nodes: readonly NodeEnd[]): ExitCode {
   return code === EXIT.failed && nodes.some((n) => n.state === 'done') ? EXIT.partial : code
 }
 
+/** What was removed and is not on record: with the end of this command nothing else knows of it. */
+function sayWaiting(audit: Audit): void {
+  audit.settle()
+  const notice = auditNotice(audit.waiting)
+  if (!notice) return
+  process.stderr.write(`sluice: ${plain(`${notice.what}: ${notice.why ?? ''}. Keep what follows:`)}\n`)
+  for (const { atMs, server, kind, text } of audit.waiting?.records ?? []) {
+    process.stderr.write(`${plain(`${new Date(atMs).toISOString()} ${server} ${kind} ${text}`)}\n`)
+  }
+}
+
 async function remove(cluster: OpenCluster, json: true | undefined): Promise<ExitCode> {
   const { console, name } = cluster
   const stopped = await stopAll(console)
@@ -34,6 +48,7 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
     return stopJson(stopped.error, json, EXIT.failed)
   }
   const { removed, nodes, state, others } = stopped.value
+  sayWaiting(console.monitor.audit)
   if (json) line(jsonText({ cluster: name, removed, state, nodes, others }))
   else {
     const ends = nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`)
@@ -58,26 +73,36 @@ const LUSTRE_ROLES = ['oss', 'mds'] as const
 function scriptFromRecord(
   flags: ClustersFlags,
   name: string,
-  store: EnforcementStore,
+  store: EnforcementStore | undefined,
 ): { text: string; rules: number } {
   const input = must(findCluster(flags, name), EXIT.usage)
   const isOwn = ownership(name, store)
   const names = namesOf(input.servers)
   const servers = input.servers.map(({ roles: written }, i): ScriptServer => {
     const host = names[i] ?? ''
-    const rules = store.rules.of(name, host).filter(isOwn)
+    const rules = (store?.rules.of(name, host) ?? []).filter(isOwn)
     const found = new Set([...written, ...rules.map((r) => SERVICES[r.service].role)])
     // A service that is not there has no rules: where nothing is known, all are looked at.
     const roles = found.size === 0 ? LUSTRE_ROLES : LUSTRE_ROLES.filter((r) => found.has(r))
-    const units = [...rules.map((r) => r.unit), ...store.leases.of(name).map((l) => (l.host === host ? l.unit : ''))]
+    const units = [
+      ...rules.map((r) => r.unit),
+      ...(store?.leases.of(name) ?? []).map((l) => (l.host === host ? l.unit : '')),
+    ]
     return { host, roles, rules, units: [...new Set(units.filter((u) => u !== ''))] }
   })
   return stopScriptText(name, servers, Date.now())
 }
 
+/** What is on record; the script also says what to do by name, so that it is made without. */
+function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
+  const opened = openStore(flags)
+  if (!opened.ok) process.stderr.write(`sluice: ${plain(formatFailure(opened.error))}\n`)
+  return opened.ok ? opened.value : undefined
+}
+
 async function script(name: string, flags: ClustersFlags): Promise<void> {
   const opened = await openCluster(name, flags, { comesBack: false })
-  const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, must(openStore(flags)))
+  const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, recordOf(flags))
   if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
   await writeOut(made.text)
   if (opened.ok) await opened.value.close()

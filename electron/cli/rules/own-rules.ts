@@ -28,7 +28,9 @@ export class ChangeOnRecord {
     this.#store = store
     this.#cluster = cluster
     this.#owner = owner
-    const terms = plan.changes.flatMap((c) => c.terms.map((t) => ({ ...t, timers: c.timers })))
+    const terms = plan.changes.flatMap((c) =>
+      c.terms.map((t) => ({ ...t, timers: c.keeps === 'none' ? [] : c.timers })),
+    )
     this.#places = terms.map((t) => t.place)
     this.#before = new Map(terms.map(({ place }) => [place, store.rules.find({ cluster, ...place })]))
     for (const { place, start, timers } of terms) {

@@ -4,7 +4,8 @@ import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { otherConsoles, othersText } from '../../host/clusters/other-consoles.ts'
-import { changeDocumentOf } from '../../host/rules/desk-record.ts'
+import { changeDocumentOf, SENDING } from '../../host/rules/desk-record.ts'
+import type { PastChange } from '../../host/rules/past-change.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
@@ -88,11 +89,19 @@ export async function sendStaged(
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
   const cancel = (): void => desk.cancel()
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
-  const committed = await desk.commit(service, sentId, desk.typedTarget(service), canary)
+  const keep = (past: PastChange, state: string): void => {
+    const document = changeDocumentOf(past, planId)
+    store.changes.keep({ id: past.id, cluster: cluster.name, atMs: past.atMs, state, document })
+  }
+  const committed = await desk.commit(service, sentId, desk.typedTarget(service), {
+    canaryS: canary,
+    lock: locked.value,
+    begin: (past) => keep(past, SENDING),
+  })
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
-  locked.value()
   if (!committed.ok) {
     record.settle(desk, '', [])
+    locked.value.release()
     return committed
   }
   const { changeId } = committed.value
@@ -100,10 +109,8 @@ export async function sendStaged(
   record.settle(desk, changeId, nodes)
   const [past] = desk.changes
   const code = codeOfEnds(nodes)
-  if (past) {
-    const document = changeDocumentOf(past, planId)
-    store.changes.keep({ id: changeId, cluster: cluster.name, atMs: past.atMs, state: STATE[code] ?? 'done', document })
-  }
+  if (past) keep(past, STATE[code] ?? 'done')
+  locked.value.release()
   const json = {
     ...{ change: changeId, plan: planId, cluster: cluster.name, service, state: STATE[code], nodes },
     expires: past?.expiresMs == null ? null : new Date(past.expiresMs).toISOString(),

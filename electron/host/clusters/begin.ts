@@ -3,9 +3,10 @@ import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
-import { Audit } from '../../enforce/audit.ts'
+import { Audit, type AuditEntry, type AuditRecord } from '../../enforce/audit.ts'
 import { newSession } from '../../enforce/console-name.ts'
 import { leaseKeeper } from '../../enforce/store-leases.ts'
+import { stopsUntold } from '../../enforce/store-stops.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
@@ -18,6 +19,8 @@ import { otherConsoles } from './other-consoles.ts'
 /** Between two looks for leases of other consoles on the servers, wall ms; the first is soon after the beginning. */
 const OTHERS_EVERY_MS = 30_000
 const OTHERS_FIRST_MS = 3_000
+/** Between two tries to write records that wait, wall ms. */
+const SETTLE_EVERY_MS = 5_000
 /** Longest wait for rules of controllers to go. */
 const STAND_DOWN_MS = 5_000
 
@@ -25,21 +28,27 @@ export interface BeginParts {
   /** Its own, beside that of others. */
   readonly history: History
   readonly store: Result<EnforcementStore>
+  /** Opens it again, where it could not be opened at first: for records of removals that wait. */
+  readonly reopen: () => Result<EnforcementStore>
 }
 
-export function liveConsole(live: LiveConsole, source: LiveSource, { history, store }: BeginParts): BegunConsole {
+export function liveConsole(
+  live: LiveConsole,
+  source: LiveSource,
+  { history, store, reopen }: BeginParts,
+): BegunConsole {
   const { cluster } = live
   const sinceMs = Date.now()
   const hosts = cluster.servers.map((s) => s.host).join(' ')
   history.beginSource('LIVE', source.cluster, hosts.slice(0, 500), sinceMs)
   const monitor = new ClusterMonitor({
     ...{ source, history, session: newSession(thisUser()) },
-    audit: auditOf(live, store),
+    audit: auditOf(live, store, reopen),
     mode: 'observe',
     controller: 'adaptbf',
     probes: { off: cluster.input.off },
     leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
-    stops: store.ok ? store.value.stops.of(cluster.name) : undefined,
+    stops: store.ok ? store.value.stops.of(cluster.name) : stopsUntold(store.error.why ?? store.error.what),
   })
   const guard = new Unlock({
     cluster: cluster.name,
@@ -70,8 +79,8 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
         expiresMs: leftS === null ? null : now + leftS * 1000,
       }))
     } catch (e) {
-      // While a server took its time to answer, the store was closed.
-      if (isClosed) return
+      // While a server took its time to answer, the store was closed; or its disk has a fault: it is looked again.
+      if (isClosed || isStoreFault(e)) return
       throw e
     }
     monitor.changed()
@@ -80,6 +89,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
   const again = setInterval(() => void lookForOthers(), OTHERS_EVERY_MS).unref()
   // Between two samples, too.
   monitor.onChange(() => guard.look())
+  const settling = setInterval(() => monitor.audit.settle(), SETTLE_EVERY_MS).unref()
   const console = consoleOf(monitor, {
     ...{ guard, store: store.ok ? store.value : undefined },
     desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
@@ -89,6 +99,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       ...{ safeMode: () => cluster.input.safeMode, unlockedUntilMs: () => guard.untilMs },
       silent: () => cluster.servers.filter((s) => !s.isReady).map((s) => s.host),
       otherLeases: () => others,
+      recordFault: store.ok ? undefined : store.error,
     },
     setSpeed: undefined,
   })
@@ -104,6 +115,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
       isClosed = true
       clearTimeout(first)
       clearInterval(again)
+      clearInterval(settling)
       const wasEnforcing = monitor.loop.mode === 'enforce'
       guard.lock('it was disconnected')
       if (wasEnforcing) {
@@ -112,6 +124,7 @@ export function liveConsole(live: LiveConsole, source: LiveSource, { history, st
         await monitor.tick(source.nowNs())
       }
       await console.desk.close()
+      monitor.audit.settle()
       monitor.close()
       history.close()
     },
@@ -134,14 +147,17 @@ async function leasesEnd(monitor: ClusterMonitor): Promise<void> {
   })
 }
 
-/** Without a record of what is enforced nothing is: whatever wants to write fails with the reason. */
-function auditOf({ cluster }: LiveConsole, store: Result<EnforcementStore>): Audit {
-  if (!store.ok) {
-    const why = formatFailure(store.error)
-    return new Audit(() => {
-      throw new Error(why)
-    })
-  }
+const isStoreFault = (e: unknown): boolean => e instanceof Error && 'code' in e && String(e.code).startsWith('SQLITE_')
+
+/**
+ * Without a record of what is enforced nothing is: the guard refuses whatever wants to write. What is removed all the same is recorded
+ * as soon as the store can be opened.
+ */
+function auditOf(
+  { cluster }: LiveConsole,
+  store: Result<EnforcementStore>,
+  reopen: () => Result<EnforcementStore>,
+): Audit {
   const loginOf = (host: string): string => {
     const server = cluster.servers.find((s) => s.host === host)
     const state = server?.state
@@ -150,5 +166,16 @@ function auditOf({ cluster }: LiveConsole, store: Result<EnforcementStore>): Aud
   }
   const literal = (host: string, command: string): string =>
     cluster.source?.nodes.find((n) => n.host === host)?.literal?.(command) ?? command
-  return store.value.audit({ cluster: cluster.name, loginOf, literal })
+  const author = { cluster: cluster.name, loginOf, literal }
+  if (store.ok) return store.value.audit(author)
+  const append = (entry: AuditEntry): AuditRecord => {
+    const again = reopen()
+    if (!again.ok) throw new Error(formatFailure(again.error))
+    try {
+      return again.value.append(entry)
+    } finally {
+      again.value.close()
+    }
+  }
+  return new Audit({ append }, undefined, { ...author, who: thisUser() })
 }

@@ -1,7 +1,8 @@
 /** Roles that servers had when they were last found: a server that does not answer at first is then known to be missing. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { serverRole, type ServerRole } from '#core/api/clusters.ts'
+import { writeWhole } from '../../files/whole-file.ts'
 
 const content = z.record(z.string().max(400), z.array(serverRole).max(5))
 const MOST = 4096
@@ -33,8 +34,7 @@ export class KeptRoles {
     this.#roles.set(key, roles)
     if (this.#path === undefined) return
     try {
-      writeFileSync(`${this.#path}.new`, JSON.stringify(Object.fromEntries(this.#roles)), { mode: 0o600 })
-      renameSync(`${this.#path}.new`, this.#path)
+      writeWhole(this.#path, JSON.stringify(Object.fromEntries(this.#roles)))
     } catch {
       // The next start finds it out.
     }

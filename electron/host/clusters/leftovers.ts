@@ -3,8 +3,6 @@ import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { isOurs } from '#core/control/desired-rule.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from '../../enforce/leftovers.ts'
-import { isOrphan } from '../../enforce/store-leases.ts'
-import type { RuleSpot } from '../../enforce/own-names.ts'
 import type { Console } from '../console.ts'
 import type { LiveConsole } from './live-console.ts'
 import { unitsOn } from './stop.ts'
@@ -17,19 +15,10 @@ function partsOf(live: LiveConsole, console: Console): LeftoverParts {
   return {
     ...{ cluster: live.cluster.name, nodes, store },
     // Controllers in enforce answer for every rule of their form; otherwise nobody does.
-    isHeld: (spot) =>
-      (desk.rules.find(spot) !== undefined && !isAbandoned(live, console, spot)) ||
-      (isControlling && isOurs(spot.name)),
+    isHeld: (spot) => desk.rules.find(spot) !== undefined || (isControlling && isOurs(spot.name)),
     heldUnits: new Set(nodes.flatMap((n) => unitsOn(console, n.host))),
     nowMs: () => monitor.nowMs(),
   }
-}
-
-/** Bound to a console that has ended: on record it has a time, no server has a timer for it, and nobody stops it any more. */
-function isAbandoned(live: LiveConsole, { store, monitor }: Console, spot: RuleSpot): boolean {
-  const kept = store?.rules.find({ cluster: live.cluster.name, ...spot })
-  if (kept === undefined || kept.unit !== '' || kept.expiresMs === null) return false
-  return isOrphan({ ...kept.by, expiresMs: Infinity }, monitor.nowMs())
 }
 
 /** Looks at every server that answers; what it came to stands in `live.leftovers`. */

@@ -7,11 +7,11 @@ import type { CommitProgress, NodeEnd, ServiceName } from '#core/api/rule-edits.
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
-import { lockCommits } from '../../enforce/commit-lock.ts'
+import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
 import { CommitRun } from './commit-run.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
 import { isWork, planStaged, settleTerms, type DeskChange, type DeskPlan } from './desk-plan.ts'
-import type { DeskRecord } from './desk-record.ts'
+import { CUT_SHORT, type DeskRecord } from './desk-record.ts'
 import { SampleGuard } from './guard-watch.ts'
 import type { KeptPlans } from './kept-plans.ts'
 import { pastChange, whyOf, type PastChange } from './past-change.ts'
@@ -41,6 +41,16 @@ export interface CommitDeskParts {
   readonly record: DeskRecord | undefined
 }
 
+/** How one commit is sent. */
+export interface CommitOptions {
+  /** Seconds that the first server is watched; the desk's own where it is not given. */
+  readonly canaryS?: number | undefined
+  /** The lock of commits, where the caller holds it and gives it back. */
+  readonly lock?: CommitLock | undefined
+  /** Puts the change on record before it is sent, where the desk keeps none. @throws when that is not possible. */
+  readonly begin?: ((past: PastChange) => void) | undefined
+}
+
 export type Committed = Result<{ changeId: string; nodes: NodeEnd[] }>
 
 export class CommitDesk {
@@ -49,6 +59,9 @@ export class CommitDesk {
   readonly #record: DeskRecord | undefined
   #changes: readonly PastChange[]
   #run: CommitRun | undefined
+  /** While something is sent. */
+  #lock: CommitLock | undefined
+  #begin: CommitOptions['begin']
   #sent = 0
 
   constructor(desk: StagingDesk, { kept, record }: CommitDeskParts) {
@@ -56,6 +69,7 @@ export class CommitDesk {
     this.#kept = kept
     this.#record = record
     this.#changes = record?.load(desk.pending) ?? []
+    this.#sayDamaged()
   }
 
   /** Changes that were committed, newest first. */
@@ -87,16 +101,12 @@ export class CommitDesk {
     await this.#run?.over
   }
 
-  /**
-   * Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD.
-   *
-   * @param canaryS  seconds that the first server is watched.
-   */
+  /** Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD. */
   async commit(
     service: ServiceName,
     planId: string,
     typed: string,
-    canaryS = this.#desk.options.canaryS ?? CANARY_S,
+    { canaryS = this.#desk.options.canaryS ?? CANARY_S, lock, begin }: CommitOptions = {},
   ): Promise<Committed> {
     const { monitor, options, policies } = this.#desk
     const policy = policies.plan(service)
@@ -107,8 +117,10 @@ export class CommitDesk {
       return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
     }
     // Another console, or a command, may be at work on the same cluster.
-    const locked = lockCommits(options.store, monitor.source.cluster)
+    const locked = lock ? ok(lock) : lockCommits(options.store, monitor.source.cluster)
     if (!locked.ok) return locked
+    this.#lock = locked.value
+    this.#begin = begin
     const run = (this.#run = new CommitRun(service, planId, () => monitor.changed()))
     try {
       return policy ? await policies.commit(run, policy.staged, canaryS) : await this.#commitFresh(run, canaryS)
@@ -121,7 +133,9 @@ export class CommitDesk {
         next: 'Free space for the history; look at the rules before trying again.',
       })
     } finally {
-      locked.value()
+      this.#lock = undefined
+      this.#begin = undefined
+      if (!lock) locked.value.release()
       run.end()
       this.#sent++
       monitor.changed()
@@ -135,7 +149,7 @@ export class CommitDesk {
       nodeOf: (h) => monitor.node(h),
       audit: monitor.audit,
       nowMs: () => monitor.nowMs(),
-      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why,
+      stop: () => this.#desk.guard()?.why ?? this.#desk.stopped()?.why ?? this.#lock?.lost()?.why,
       removesOnly: () => this.#desk.stopped() !== undefined,
       canaryS,
       ...options.sending,
@@ -174,6 +188,14 @@ export class CommitDesk {
     // Why is on record, too, before anything is sent.
     const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    this.begin(
+      pastChange(service, plan, rules, {
+        id: changeId,
+        atMs,
+        ...why,
+        nodes: changes.map((c) => ({ host: c.plan.server, state: 'unknown', detail: CUT_SHORT })),
+      }),
+    )
     this.#record?.before(plan, atMs)
     const ends = await commitChange(SERVICES[service], changes, this.sendingParts(canaryS, run, changes))
     const nodes: NodeEnd[] = [
@@ -225,15 +247,34 @@ export class CommitDesk {
     }
   }
 
+  /** Puts a change on record before it is sent. @throws when that is not possible. */
+  begin(past: PastChange): void {
+    this.#begin?.(past)
+    this.#record?.begin(past)
+  }
+
   /** Puts a committed change on the undo list. */
   remember(past: PastChange): void {
     this.#changes = [past, ...this.#changes].slice(0, CHANGES_KEPT)
     this.noteChange(past)
   }
 
+  #sayDamaged(): void {
+    const { monitor } = this.#desk
+    for (const id of this.#record?.takeDamaged() ?? []) {
+      const text = `change ${id} on record could not be read: it was set aside, and cannot be undone here`
+      const atMs = monitor.nowMs()
+      monitor.events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: monitor.source.cluster })
+    }
+  }
+
   /** Keeps what is different about a change of the undo list. */
   noteChange(past: PastChange): void {
-    this.#record?.keep(past, this.#desk.pending)
+    try {
+      this.#record?.keep(past, this.#desk.pending)
+    } catch {
+      // While the disk is full it is in memory only; on record it stays as it was begun, and is settled after a restart.
+    }
   }
 
   /** Takes over what commands of the same data folder have noted meanwhile. */
@@ -242,6 +283,7 @@ export class CommitDesk {
     this.#record.refresh(this.#desk.rules)
     const known = new Set(this.#changes.map((c) => c.id))
     const others = this.#record.others(known)
+    this.#sayDamaged()
     if (others.length === 0) return
     this.#changes = [...others, ...this.#changes].sort((a, b) => b.atMs - a.atMs).slice(0, CHANGES_KEPT)
   }

@@ -15,7 +15,7 @@ describe('a commit of the console', () => {
     const { c, desk } = await ruleDesk({}, undefined, { store })
     stage(desk, CAP, 600)
     // As `sluice rules apply` has it while it sends; the parent of this process runs as long as this one.
-    const state = `busy ${thisProcess().machine} ${process.ppid} `
+    const state = `busy ${thisProcess().machine} ${process.ppid}  ${Date.now()}`
     store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state, document: null })
     expect(ends(await commit(desk))).toEqual(['BUSY'])
     expect([standing(c), store.rules.of('small')]).toEqual([['default * 10000'], []])
@@ -23,6 +23,34 @@ describe('a commit of the console', () => {
     expect(ends(await commit(desk))).toEqual(['oss01 done', 'oss02 done'])
     expect(store.plans.find(PLAN)?.state).toBe('free')
     expect(lockCommits(store, 'small').ok).toBe(true)
+  })
+
+  it('whose lock another process took sends nothing more', async () => {
+    const opened = EnforcementStore.open(':memory:', 0)
+    if (!opened.ok) throw new Error(opened.error.what)
+    const store = opened.value
+    const { c, desk } = await ruleDesk(
+      {
+        around: (node) => ({
+          ...node,
+          exec: (command) => {
+            // It was suspended for minutes in front of its second server.
+            if (node.host === 'oss01' && command.includes('start cap')) {
+              const taken = `busy another.machine 77 1 ${Date.now()}`
+              store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state: taken, document: null })
+            }
+            return node.exec(command)
+          },
+        }),
+      },
+      undefined,
+      { store },
+    )
+    stage(desk, CAP, 600)
+    const ended = await commit(desk)
+    expect(ends(ended)).toContain('oss02 not sent')
+    expect(JSON.stringify(ended)).toContain('process 77 on another.machine took it')
+    expect(standing(c, 'oss02')).toEqual(['default * 10000'])
   })
 
   it('that is being sent when the desk is closed is cancelled, and waited for', async () => {

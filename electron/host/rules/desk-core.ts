@@ -39,6 +39,8 @@ export interface DeskCore {
   busy(): Failure | undefined
   readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): Promise<ServersNow>
   sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts
+  /** Puts a change on record before it is sent. @throws when that is not possible. */
+  begin(past: PastChange): void
   remember(past: PastChange): void
   noteChange(past: PastChange): void
   doneLate(past: PastChange, host: string): void

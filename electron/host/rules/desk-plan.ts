@@ -87,8 +87,9 @@ function timersOf(terms: readonly NewTerms[], hp: boolean): ExpiryTimer[] {
 function endTimersOf(terms: readonly NewTerms[], rules: OperatorRules): string[] {
   const units = new Set<string>()
   for (const { place } of terms) {
-    const unit = rules.find(place)?.timer?.unit
-    if (unit === undefined) continue
+    const { unit, stop } = rules.find(place)?.timer ?? {}
+    // What this console stops has no timer on the server.
+    if (unit === undefined || stop !== undefined) continue
     const isLeft = rules
       .underTimer(place.service, place.host, unit)
       .some((p) => !terms.some((t) => t.place.queue === p.queue && t.place.name === p.name))
@@ -149,8 +150,15 @@ export function planStaged(
   return { staged, changes, planId }
 }
 
+type SettledChange = Pick<DeskChange, 'terms' | 'timers' | 'keeps'> & { readonly plan: Pick<EditPlan, 'server'> }
+
 /** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
-export function settleTerms({ changes }: DeskPlan, { host, state }: NodeEnd, rules: OperatorRules, atMs: number): void {
+export function settleTerms(
+  { changes }: { readonly changes: readonly SettledChange[] },
+  { host, state }: NodeEnd,
+  rules: OperatorRules,
+  atMs: number,
+): void {
   if (state === 'not sent' || state === 'rolled back' || state === 'pending') return
   const change = changes.find((c) => c.plan.server === host)
   for (const { place, start } of change?.terms ?? []) {

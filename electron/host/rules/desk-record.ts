@@ -5,10 +5,15 @@
 import * as z from 'zod'
 import { changeTerms, nodeEnd, ruleForm, service, type NodeEnd } from '#core/api/rule-edits.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
-import type { DeskChange, DeskPlan } from './desk-plan.ts'
-import type { OperatorRule, OperatorRules, RulePlace, RuleSink } from './operator-rules.ts'
-import type { PastChange } from './past-change.ts'
+import { isCommitting } from '../../enforce/commit-lock.ts'
+import { stopValue } from '../../enforce/expiry-spec.ts'
+import { isOrphan } from '../../enforce/store-leases.ts'
+import type { KeptRule } from '../../enforce/store-rules.ts'
+import type { DeskPlan } from './desk-plan.ts'
+import type { OperatorRule, OperatorRules, RulePlace, RuleSink, RuleTimer } from './operator-rules.ts'
+import type { PastChange, UnknownEnd } from './past-change.ts'
 import type { PendingUndo, PendingUndos } from './pending-undo.ts'
+import type { StagedChange } from './staged-changes.ts'
 
 /** Changes that are shown. */
 const SHOWN = 20
@@ -42,6 +47,27 @@ const staged = z.object({
   ...{ hosts: z.array(z.string()).optional(), undoes: z.string().optional() },
   ...{ tries: z.number().default(0), doneOn: z.array(z.string()).default([]) },
 })
+const expiryTimer = z.object({ unit: z.string(), rule: z.string(), value: z.string(), seconds: z.number() })
+const place = z.object({ service, host: z.string(), queue, name: z.string() })
+const keptRule = z.object({
+  reason: z.string(),
+  createdMs: z.number(),
+  realtime: z.boolean(),
+  timer: z.object({ unit: z.string(), expiresMs: z.number(), stop: z.string().optional() }).optional(),
+})
+/** What was sent to a server whose end is not known. */
+const unknownEnd = z.object({
+  server: z.string(),
+  before: z.array(ruleLine),
+  expected: z.array(ruleLine),
+  touched: z.array(z.string()),
+  realtime: z.array(z.tuple([z.string(), z.boolean()])),
+  terms: z.array(z.object({ place, start: staged.optional() })),
+  timers: z.array(expiryTimer),
+  endTimers: z.array(z.string()),
+  keeps: z.enum(['systemd', 'shell', 'helper', 'none']),
+  was: z.array(z.object({ place, rule: keptRule })),
+})
 const choice = z.object({ name: z.string(), arg: z.string() })
 /** What a server had before a change of its policy. */
 const policyBefore = z.object({
@@ -71,17 +97,49 @@ const changeDocument = z.object({
       z.object({ host: z.string(), changeId: z.string(), undoes: z.string(), edits: z.array(staged), why: z.string() }),
     )
     .default([]),
+  unknown: z.array(unknownEnd).default([]),
+  spareTimers: z.array(z.tuple([z.string(), z.array(z.string())])).default([]),
+})
+
+type ChangeDocument = z.infer<typeof changeDocument>
+type KeptStart = z.infer<typeof staged>
+type KeptEnd = z.infer<typeof unknownEnd>
+
+const startOf = (s: KeptStart): StagedChange => ({ ...s, hosts: s.hosts, undoes: s.undoes })
+
+function unknownEndOf({ server, before, expected, touched, realtime, terms, was, ...rest }: KeptEnd): UnknownEnd {
+  return {
+    ...rest,
+    plan: { server, before, expected, touched },
+    found: { realtime: new Map(realtime) },
+    terms: terms.map((t) => ({ place: t.place, start: t.start && startOf(t.start) })),
+    was: was.map(({ place: on, rule }) => ({ place: on, rule: { ...rule, timer: rule.timer } })),
+  }
+}
+
+const keptEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: UnknownEnd): KeptEnd => ({
+  server: plan.server,
+  before: [...plan.before],
+  expected: [...plan.expected],
+  touched: [...plan.touched],
+  realtime: [...(found.realtime ?? [])],
+  terms: terms.map(({ place: on, start }) => ({ place: on, start: start && (start as KeptStart) })),
+  timers: [...timers],
+  endTimers: [...endTimers],
+  keeps,
+  was: was.map(({ place: on, rule }) => ({ place: on, rule: { ...rule, timer: rule.timer } })),
 })
 
 /** A change as it was kept; undefined for one of another form. */
 export function pastOf(id: string, atMs: number, state: string, document: unknown): PastChange | undefined {
   const d = changeDocument.safeParse(document).data
   if (!d) return undefined
-  const { service: on, title, reason, nodes, expiresMs, inverse, policy } = d
+  const { service: on, title, reason, nodes, expiresMs, inverse, policy, unknown, spareTimers } = d
   return {
     ...{ id, atMs, service: on, title, reason, nodes, expiresMs, inverse },
     done: new Map(d.done),
-    unsure: new Map<string, DeskChange>(),
+    unsure: new Map(unknown.map((u) => [u.server, unknownEndOf(u)])),
+    spareTimers: new Map(spareTimers),
     stagedIds: [],
     ...(policy && { policy: new Map(policy) }),
     undone: state === 'undone',
@@ -90,7 +148,7 @@ export function pastOf(id: string, atMs: number, state: string, document: unknow
 
 /** A change as it is kept. @param planId  the plan that it carried out; empty where that is not kept. */
 export function changeDocumentOf(past: PastChange, planId: string, waiting: readonly PendingUndo[] = []): object {
-  const { service: on, title, reason, nodes, expiresMs, inverse, done, policy } = past
+  const { service: on, title, reason, nodes, expiresMs, inverse, done, policy, unsure, spareTimers } = past
   return {
     service: on,
     title,
@@ -101,6 +159,8 @@ export function changeDocumentOf(past: PastChange, planId: string, waiting: read
     inverse,
     done: [...done],
     ...(policy && { policy: [...policy].map(([host, b]) => [host, { ...b, realtime: [...b.realtime] }]) }),
+    unknown: [...unsure.values()].map(keptEndOf),
+    spareTimers: [...spareTimers],
     pending: waiting.map(({ host, changeId, undoes, edits, why }) => ({ host, changeId, undoes, edits, why })),
   }
 }
@@ -113,9 +173,28 @@ const stateOf = ({ undone, nodes }: PastChange): string => {
   return states.includes('done') ? 'partial' : 'not done'
 }
 
+/** State of a change whose document could not be read. */
+const DAMAGED = 'damaged'
+/** State of a change that is being sent; it stays where the process ended meanwhile. */
+export const SENDING = 'sending'
+/** How a server ended whose process ended while it sent. */
+export const CUT_SHORT = 'the console ended while this was being sent'
+
+/** A timer as it is kept: where no server has one, the console stops the rule, and only that console as long as it runs. */
+function timerOf(
+  { service: on, host, queue: q, name, unit, expiresMs, by }: KeptRule,
+  nowMs: number,
+): RuleTimer | undefined {
+  if (expiresMs === null) return undefined
+  if (unit !== '') return { unit, expiresMs }
+  if (!isOrphan({ ...by, expiresMs: Infinity }, nowMs)) return undefined
+  return { unit: `${on}/${host}/${q}/${name}`, expiresMs, stop: stopValue({ queue: q, name }) }
+}
+
 export class DeskRecord implements RuleSink {
   readonly #store: EnforcementStore
   readonly #cluster: string
+  readonly #damaged: string[] = []
   /** The change that rules are being started by. */
   #change = ''
 
@@ -134,35 +213,67 @@ export class DeskRecord implements RuleSink {
     this.#store.rules.forget({ cluster: this.#cluster, ...place })
   }
 
-  /** Takes over rules that are kept and not known. */
+  /** Takes over rules that are kept and not known, and those that a process stopped which has ended. */
   refresh(rules: OperatorRules): void {
-    for (const { service: on, host, queue: q, name, ...r } of this.#store.rules.of(this.#cluster)) {
-      const place = { service: on, host, queue: q, name }
-      const timer = r.unit === '' || r.expiresMs === null ? undefined : { unit: r.unit, expiresMs: r.expiresMs }
-      const known = rules.find(place)
-      if (known && known.createdMs >= r.createdMs) continue
-      rules.take(place, { reason: r.reason, createdMs: r.createdMs, realtime: r.realtime, timer })
+    const now = Date.now()
+    for (const kept of this.#store.rules.of(this.#cluster)) {
+      const { service: on, host, queue: q, name, reason, createdMs, realtime } = kept
+      const at = { service: on, host, queue: q, name }
+      const timer = timerOf(kept, now)
+      const known = rules.find(at)
+      const isAdopted = timer?.stop !== undefined && known?.timer === undefined
+      if (known && known.createdMs >= createdMs && !isAdopted) continue
+      if (timer?.stop === undefined) rules.take(at, { reason, createdMs, realtime, timer })
+      // In the name of this process, so that others know that it will stop it.
+      else rules.keep(at, { reason, createdMs, realtime, timer })
     }
   }
 
   /** The undo list as it was left; what still waited for servers goes on waiting. */
   load(pending: PendingUndos): PastChange[] {
-    return this.#store.changes.of(this.#cluster, SHOWN).flatMap(({ id, atMs, state, document }) => {
-      const past = pastOf(id, atMs, state, document)
-      const waiting = changeDocument.safeParse(document).data?.pending ?? []
-      for (const p of waiting) {
-        const edits = p.edits.map((e) => ({ ...e, hosts: e.hosts, undoes: e.undoes }))
-        if (past) pending.put({ ...p, service: past.service, edits })
+    return this.#read(new Set(), (past, document) => {
+      for (const p of document.pending) {
+        pending.put({ ...p, service: past.service, edits: p.edits.map(startOf) })
       }
-      return past ?? []
     })
   }
 
   /** Changes of other processes. @param known  ids of those that are shown already. */
   others(known: ReadonlySet<string>): PastChange[] {
+    return this.#read(known, () => undefined)
+  }
+
+  /** Changes that could not be read since it was asked last; they stay on record. */
+  takeDamaged(): readonly string[] {
+    return this.#damaged.splice(0)
+  }
+
+  #read(known: ReadonlySet<string>, each: (past: PastChange, document: ChangeDocument) => void): PastChange[] {
+    const isSending = isCommitting(this.#store, this.#cluster)
     return this.#store.changes.of(this.#cluster, SHOWN).flatMap(({ id, atMs, state, document }) => {
-      return known.has(id) ? [] : (pastOf(id, atMs, state, document) ?? [])
+      if (known.has(id) || state === DAMAGED || (state === SENDING && isSending)) return []
+      const read = changeDocument.safeParse(document).data
+      const past = pastOf(id, atMs, state, document)
+      if (!read || !past) {
+        this.#damaged.push(id)
+        // Said once, and kept as it is.
+        try {
+          this.#store.changes.turn(id, state, DAMAGED)
+        } catch {
+          // While the disk is full it is said at every start.
+        }
+        return []
+      }
+      each(past, read)
+      return past
     })
+  }
+
+  /** Puts a change on record before anything of it is sent: ends that nobody came to write are unknown. @throws when that is not possible. */
+  begin(past: PastChange): void {
+    const { id, atMs } = past
+    const document = changeDocumentOf(past, '')
+    this.#store.changes.keep({ id, cluster: this.#cluster, atMs, state: SENDING, document })
   }
 
   keep(past: PastChange, pending: PendingUndos): void {
@@ -182,7 +293,11 @@ export class DeskRecord implements RuleSink {
           reason: start.terms.reason,
           createdMs: atMs,
           realtime: start.edit.realtime ?? false,
-          timer: timer && keeps !== 'none' ? { unit: timer.unit, expiresMs: atMs + timer.seconds * 1000 } : undefined,
+          timer: timer && {
+            unit: timer.unit,
+            expiresMs: atMs + timer.seconds * 1000,
+            ...(keeps === 'none' ? { stop: timer.value } : {}),
+          },
         })
       }
     }

@@ -11,7 +11,7 @@ import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { CommitParts } from '../../enforce/change.ts'
 import { WritePermit } from '../../enforce/store-stops.ts'
-import { CommitDesk, type Committed } from './commit-desk.ts'
+import { CommitDesk, type CommitOptions, type Committed } from './commit-desk.ts'
 import type { CommitRun } from './commit-run.ts'
 import { planStaged, type DeskChange, type DeskPlan, type DeskServer } from './desk-plan.ts'
 import type { DeskCore, DeskOptions } from './desk-core.ts'
@@ -236,9 +236,9 @@ export class RuleDesk implements DeskCore {
   }
 
   /** Sends the reviewed plan; see `CommitDesk.commit`. */
-  commit(service: ServiceName, planId: string, typed: string, canaryS?: number): Promise<Committed> {
+  commit(service: ServiceName, planId: string, typed: string, how?: CommitOptions): Promise<Committed> {
     if (!this.isCommitting) this.#permit.renew()
-    return this.#commits.commit(service, planId, typed, canaryS)
+    return this.#commits.commit(service, planId, typed, how)
   }
 
   /** The servers of a service as they are read right now; those that do not answer are not among them. */
@@ -248,6 +248,10 @@ export class RuleDesk implements DeskCore {
 
   sendingParts(canaryS: number, run?: CommitRun, changes?: readonly DeskChange[]): CommitParts {
     return this.#commits.sendingParts(canaryS, run, changes)
+  }
+
+  begin(past: PastChange): void {
+    this.#commits.begin(past)
   }
 
   remember(past: PastChange): void {

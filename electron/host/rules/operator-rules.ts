@@ -57,18 +57,34 @@ export class OperatorRules {
 
   keep(place: RulePlace, rule: OperatorRule): void {
     this.#rules.set(keyOf(place), { place, rule })
-    this.#sink?.keepRule(place, rule)
+    this.#sinkDoes((sink) => sink.keepRule(place, rule))
   }
 
   forget(place: RulePlace): void {
     this.#rules.delete(keyOf(place))
-    this.#sink?.forgetRule(place)
+    this.#sinkDoes((sink) => sink.forgetRule(place))
+  }
+
+  /** While its disk is full the store takes nothing: what is known here holds, and the servers tell the rest after a restart. */
+  #sinkDoes(act: (sink: RuleSink) => void): void {
+    try {
+      if (this.#sink) act(this.#sink)
+    } catch {
+      // As above.
+    }
   }
 
   /** Rules that this console must stop, whose time has come. */
   due(nowMs: number): { readonly place: RulePlace; readonly stop: string }[] {
     return [...this.#rules.values()].flatMap(({ place, rule: { timer } }) =>
       timer?.stop !== undefined && timer.expiresMs <= nowMs ? [{ place, stop: timer.stop }] : [],
+    )
+  }
+
+  /** Rules that no server stops: only this console does. */
+  get bound(): { readonly place: RulePlace; readonly rule: OperatorRule; readonly expiresMs: number }[] {
+    return [...this.#rules.values()].flatMap(({ place, rule }) =>
+      rule.timer?.stop === undefined ? [] : [{ place, rule, expiresMs: rule.timer.expiresMs }],
     )
   }
 
@@ -100,7 +116,7 @@ export class OperatorRules {
   /** Timers of rules on a server. */
   unitsOn(host: string): string[] {
     const on = [...this.#rules.values()].filter(({ place }) => place.host === host)
-    return [...new Set(on.flatMap(({ rule }) => rule.timer?.unit ?? []))]
+    return [...new Set(on.flatMap(({ rule: { timer } }) => (timer && timer.stop === undefined ? timer.unit : [])))]
   }
 
   /** Places whose rule this timer stops. */

@@ -1,12 +1,22 @@
 /** Changes that were committed, with what takes them back. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import type { EditPlan } from '#core/control/edit-plan.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
 import { SERVICES } from '../../cluster/service.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import { inverseOf } from '../../enforce/server-change.ts'
 import type { DeskChange, DeskPlan } from './desk-plan.ts'
-import type { OperatorRules } from './operator-rules.ts'
+import type { OperatorRule, OperatorRules, RulePlace } from './operator-rules.ts'
 import { policyBefore, type PolicyBefore, type PolicyDeskPlan } from './policy-plans.ts'
 import { wayBack, type WayBack } from './undo.ts'
+
+/** What was sent to a server whose end is not known: enough to tell by its rules how it ended, and to keep on record. */
+export interface UnknownEnd extends Pick<DeskChange, 'terms' | 'timers' | 'endTimers' | 'keeps'> {
+  readonly plan: Pick<EditPlan, 'server' | 'before' | 'expected' | 'touched'>
+  readonly found: Pick<ServerRules, 'realtime'>
+  /** Terms of rules that it replaces. */
+  readonly was: readonly { readonly place: RulePlace; readonly rule: OperatorRule }[]
+}
 
 /** A change that was sent, and what came of it. */
 export interface PastChange {
@@ -22,7 +32,9 @@ export interface PastChange {
   /** By server on which it was done. */
   readonly done: Map<string, WayBack>
   /** By server whose end is not known: a later reading may tell. */
-  readonly unsure: Map<string, DeskChange>
+  readonly unsure: Map<string, UnknownEnd>
+  /** By server: timers that have nothing left to stop, and were not ended with the change. */
+  readonly spareTimers: Map<string, readonly string[]>
   /** Staged changes that it was made of. */
   readonly stagedIds: readonly string[]
   /** Of a change of policy: by server on which it was or may have been done, what it had before. */
@@ -38,7 +50,10 @@ export const whyOf = ({ staged }: DeskPlan): Pick<PastChange, 'title' | 'reason'
 })
 
 /** What takes a change back on one server. @param rules  as they were before the change was settled. */
-export function wayBackOf({ plan, found, terms }: DeskChange, rules: OperatorRules): WayBack {
+export function wayBackOf(
+  { plan, found, terms }: Pick<UnknownEnd, 'plan' | 'found' | 'terms'>,
+  rules: OperatorRules,
+): WayBack {
   const expiries = terms.flatMap(({ place, start }) => {
     const timer = start ? undefined : rules.find(place)?.timer
     return timer ? [{ queue: place.queue, name: place.name, atMs: timer.expiresMs }] : []
@@ -46,6 +61,14 @@ export function wayBackOf({ plan, found, terms }: DeskChange, rules: OperatorRul
   const { before, expected, touched } = plan
   const edits = wayBack({ before, expected, touched, realtime: found.realtime ?? new Map<string, boolean>() })
   return { edits, expiries }
+}
+
+function unknownEnd({ plan, found, terms, timers, endTimers, keeps }: DeskChange, rules: OperatorRules): UnknownEnd {
+  const was = terms.flatMap(({ place }) => {
+    const rule = rules.find(place)
+    return rule ? [{ place, rule }] : []
+  })
+  return { plan, found, terms, timers, endTimers, keeps, was }
 }
 
 export function pastChange(
@@ -63,7 +86,10 @@ export function pastChange(
     inverse: on[0] ? inverseOf(SERVICES[service], on[0]) : [],
     expiresMs: seconds.length === 0 ? null : head.atMs + Math.min(...seconds) * 1000,
     done: new Map(on.map((c) => [c.plan.server, wayBackOf(c, rules)])),
-    unsure: new Map(plan.changes.flatMap((c) => (isUnknown(c.plan.server) ? [[c.plan.server, c]] : []))),
+    unsure: new Map(
+      plan.changes.flatMap((c) => (isUnknown(c.plan.server) ? [[c.plan.server, unknownEnd(c, rules)]] : [])),
+    ),
+    spareTimers: new Map<string, readonly string[]>(),
     stagedIds: plan.staged.map((s) => s.id),
     undone: false,
   }
@@ -86,7 +112,8 @@ export function policyPast(
     inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
     expiresMs: null,
     done: new Map<string, WayBack>(),
-    unsure: new Map<string, DeskChange>(),
+    unsure: new Map<string, UnknownEnd>(),
+    spareTimers: new Map<string, readonly string[]>(),
     stagedIds: [],
     undone: false,
     policy: new Map(changed.map((s) => [s.plan.server, policyBefore(service, s, rules)])),

@@ -11,6 +11,7 @@ import { SERVICES } from '../../cluster/service.ts'
 import { commitTasks } from '../../enforce/change.ts'
 import { policyTask } from '../../enforce/policy-commit.ts'
 import type { CommitRun } from './commit-run.ts'
+import { CUT_SHORT } from './desk-record.ts'
 import type { DeskCore } from './desk-core.ts'
 import type { DeskServer } from './desk-plan.ts'
 import { SampleGuard } from './guard-watch.ts'
@@ -107,10 +108,13 @@ export class PolicyDesk {
     const text = `change ${id}, plan ${planId}: ${title} on ${service}; reason: ${staged.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
     const work = plan.servers.filter((s) => s.plan.steps.length > 0)
+    const head = { id, atMs, title, reason: staged.reason }
+    const cutShort = work.map((s): NodeEnd => ({ host: s.plan.server, state: 'unknown', detail: CUT_SHORT }))
+    this.#desk.begin(policyPast(service, plan, this.#desk.rules, { ...head, nodes: cutShort }))
     const tasks = work.map((s) => policyTask(SERVICES[service], s))
     const guard = (host: string): SampleGuard => new SampleGuard(monitor, service, everyJob(host))
     const nodes = await commitTasks(tasks, { ...this.#desk.sendingParts(canaryS, run), guard })
-    this.#desk.remember(policyPast(service, plan, this.#desk.rules, { id, atMs, title, reason: staged.reason, nodes }))
+    this.#desk.remember(policyPast(service, plan, this.#desk.rules, { ...head, nodes }))
     const isDone = nodes.every((n) => n.state === 'done')
     if (isDone && this.#staged.get(service) === staged) this.#staged.delete(service)
     const undone = this.#desk.changes.find((c) => isDone && c.id === staged.undoes)

@@ -1,19 +1,24 @@
 /**
- * What a desk does by itself between commits, once a second: forgets the terms of rules that are gone, stops rules that are
- * bound to this console when their time has come, finds out how servers ended that were not sure, and sends what undoes a change
- * to servers that answer again.
+ * Work of a desk between commits, once a second: forgets the terms of rules that are gone; stops rules that are bound to this console
+ * when their time has come, and gives them a timer on the server where one can be made; finds out how servers ended that were not sure,
+ * also after a restart; ends timers that such a change left; sends what undoes a change to servers that answer again.
  */
+import { randomBytes } from 'node:crypto'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { compareHeads } from '#core/control/read-back.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
+import type { NodeConnection } from '../../cluster/connection.ts'
 import { placeOf, SERVICES } from '../../cluster/service.ts'
 import { ask } from '../../enforce/ask.ts'
+import { covers, makeTimerCommand, readTimers, verifyTimer } from '../../enforce/expiry.ts'
+import { stopOf, type TimerSpec, type TimerStop } from '../../enforce/expiry-spec.ts'
+import { endUnits, readStanding, spotsOf } from '../../enforce/remove-rules.ts'
 import { commitChange } from '../../enforce/change.ts'
 import { ANSWER_MS, readServer, readVersion } from '../../enforce/read-server.ts'
 import type { DeskCore } from './desk-core.ts'
-import { isWork, planStaged, settleTerms, type DeskChange } from './desk-plan.ts'
-import type { PastChange } from './past-change.ts'
-import { wayBackOf } from './past-change.ts'
+import { isWork, planStaged, settleTerms } from './desk-plan.ts'
+import type { OperatorRule, RulePlace } from './operator-rules.ts'
+import { wayBackOf, type PastChange, type UnknownEnd } from './past-change.ts'
 import type { PendingUndo } from './pending-undo.ts'
 
 /** How often it looks, on the source's clock. */
@@ -22,6 +27,12 @@ const LOOK_MS = 1_000
 const REFRESH_MS = 5_000
 /** A reading of before the commit tells nothing of it. */
 const SETTLES_MS = 2_000
+/** A command of a change whose end was not known may act for so long; its timers stay until then. */
+const MAY_ACT_MS = 30_000
+/** Pause before a server that did not do what it was asked is asked again. */
+const AGAIN_MS = 10_000
+/** Shortest time for which a timer is made on a server. */
+const LEAST_S = 5
 
 export class Upkeep {
   readonly #desk: DeskCore
@@ -29,6 +40,8 @@ export class Upkeep {
   #refreshedMs = 0
   #isSending = false
   #sending: Promise<void> = Promise.resolve()
+  /** When something is tried again that failed, by what it is. */
+  readonly #againMs = new Map<string, number>()
 
   constructor(desk: DeskCore) {
     this.#desk = desk
@@ -56,8 +69,9 @@ export class Upkeep {
     this.#forgetGone(nowMs)
     for (const past of this.#desk.changes) this.#resolve(past, nowMs)
     if (this.#isSending || this.#desk.isCommitting) return
-    const isDue = this.#desk.rules.due(nowMs).length > 0
-    if (!isDue && this.#desk.pending.all.length === 0) return
+    const isBound = this.#desk.rules.bound.some((b) => this.#isDue(b.place, b.expiresMs, nowMs))
+    const isSpare = this.#desk.changes.some((c) => c.spareTimers.size > 0)
+    if (!isBound && !isSpare && this.#desk.pending.all.length === 0) return
     this.#isSending = true
     this.#sending = this.#send(nowMs).finally(() => {
       this.#isSending = false
@@ -67,6 +81,8 @@ export class Upkeep {
 
   async #send(nowMs: number): Promise<void> {
     await this.stopBound(nowMs)
+    for (const { place, rule, expiresMs } of this.#desk.rules.bound) await this.#moveBound(place, rule, expiresMs)
+    for (const past of this.#desk.changes) await this.#endSpareTimers(past)
     for (const pending of this.#desk.pending.all) await this.#sendPending(pending)
   }
 
@@ -89,7 +105,8 @@ export class Upkeep {
     const { monitor, rules } = this.#desk
     for (const { place, stop } of rules.due(nowMs)) {
       const node = monitor.node(place.host)
-      if (!node) continue
+      // When the console ends, there is no later.
+      if (!node || (nowMs !== Infinity && !this.#isTime(boundKey(place)))) continue
       const command = setParamCommand(SERVICES[place.service].rules, stop)
       try {
         monitor.audit.write(monitor.nowMs(), place.host, 'intent', command)
@@ -98,7 +115,100 @@ export class Upkeep {
       }
       const answer = await ask(node, command, ANSWER_MS)
       if (answer.kind === 'done') rules.forget(place)
+      else this.#later(boundKey(place))
     }
+  }
+
+  /** Whether something is to be done for a rule that is bound to this console. */
+  #isDue(place: RulePlace, expiresMs: number, nowMs: number): boolean {
+    return this.#isTime(boundKey(place)) && (expiresMs <= nowMs || this.#canMove(place))
+  }
+
+  #canMove({ host }: RulePlace): boolean {
+    const { monitor } = this.#desk
+    const timers = monitor.missing.has(host) ? undefined : (monitor.node(host)?.timers ?? 'systemd')
+    return timers !== undefined && timers !== 'none' && monitor.node(host) !== undefined && !this.#desk.guard()
+  }
+
+  #isTime(key: string): boolean {
+    return this.#desk.monitor.nowMs() >= (this.#againMs.get(key) ?? -Infinity)
+  }
+
+  #later(key: string): void {
+    this.#againMs.set(key, this.#desk.monitor.nowMs() + AGAIN_MS)
+  }
+
+  /** Gives a rule that this console would stop a timer on its server, where the server can keep one now. */
+  async #moveBound(place: RulePlace, rule: OperatorRule, expiresMs: number): Promise<void> {
+    const { monitor, rules } = this.#desk
+    const node = monitor.node(place.host)
+    const seconds = Math.ceil((expiresMs - monitor.nowMs()) / 1000)
+    const stop = rule.timer?.stop === undefined ? undefined : stopOf(SERVICES[place.service].rules, rule.timer.stop)
+    if (!node || !stop || seconds < LEAST_S || !this.#isTime(boundKey(place)) || !this.#canMove(place)) return
+    this.#later(boundKey(place))
+    const spec: TimerSpec = { unit: `sluice-${randomBytes(3).toString('hex')}`, seconds, stops: [stop] }
+    const command = makeTimerCommand(node.timers ?? 'systemd', spec)
+    if (!command.ok) return
+    try {
+      monitor.audit.write(monitor.nowMs(), place.host, 'intent', command.value)
+    } catch {
+      // It stays bound to this console.
+      return
+    }
+    await ask(node, command.value, ANSWER_MS)
+    const made = await verifyTimer(node, spec)
+    if (made.ok && rules.find(place) === rule) rules.keep(place, { ...rule, timer: { unit: spec.unit, expiresMs } })
+    // One that cannot be seen is ended again, as far as it is there.
+    else await this.#endUnits(node, [spec.unit])
+  }
+
+  /**
+   * Ends timers that a change left and that would stop nothing, or a rule of somebody else's terms. One that a rule still needs stays:
+   * it fires in its time.
+   */
+  async #endSpareTimers({ spareTimers, ...past }: PastChange): Promise<void> {
+    const { monitor } = this.#desk
+    for (const [host, units] of spareTimers) {
+      const key = `timers ${past.id} ${host}`
+      const node = monitor.missing.has(host) ? undefined : monitor.node(host)
+      if (!node || monitor.nowMs() < past.atMs + MAY_ACT_MS || !this.#isTime(key)) continue
+      this.#later(key)
+      const listed = await readTimers(node, ANSWER_MS)
+      const standing = await readStanding(node, ANSWER_MS)
+      if (!listed.ok || !standing) continue
+      const found = listed.value.filter((t) => units.includes(t.unit))
+      const others = listed.value.filter((t) => t.isOwn && !units.includes(t.unit))
+      const isNeeded = (s: TimerStop): boolean =>
+        spotsOf(host, s)
+          .filter((spot) => standing.some((r) => isSamePlace(r, spot)))
+          .some((spot) => !others.some((t) => covers(t, [s])) && !this.#hasOtherTerms(spot, units))
+      const spare = found.filter((t) => !t.stops.some(isNeeded)).map((t) => t.unit)
+      const left = await this.#endUnits(node, spare)
+      const pending = found.map((t) => t.unit).filter((u) => left.includes(u) || !spare.includes(u))
+      if (pending.length === 0) spareTimers.delete(host)
+      else spareTimers.set(host, pending)
+      const whole = this.#desk.changes.find((c) => c.id === past.id)
+      if (whole) this.#desk.noteChange(whole)
+    }
+  }
+
+  /** Ends timers, on record first. @returns those that may still be there. */
+  #endUnits(node: NodeConnection, units: readonly string[]): Promise<string[]> {
+    const { audit } = this.#desk.monitor
+    return endUnits({
+      node,
+      units,
+      audit,
+      nowMs: () => this.#desk.monitor.nowMs(),
+      answerMs: ANSWER_MS,
+      evenNeeded: true,
+    })
+  }
+
+  /** Whether a rule stands by terms of its own: under another timer, or without one on purpose. */
+  #hasOtherTerms(place: RulePlace, units: readonly string[]): boolean {
+    const known = this.#desk.rules.find(place)
+    return known !== undefined && (known.timer === undefined || !units.includes(known.timer.unit))
   }
 
   /** A server whose end was not known shows it in a reading that came after. */
@@ -113,11 +223,28 @@ export class Upkeep {
       const end = endOf(change, now)
       this.#settle(past, end, change)
       if (end.state === 'done') this.#desk.doneLate(past, host)
-      settleTerms({ staged: [], planId: '', changes: [change] }, end, rules, past.atMs)
+      settleTerms({ changes: [change] }, end, rules, past.atMs)
+      if (end.state === 'rolled back') this.#restoreTerms(change)
+      // Some other state: what stands of it is stopped by its timers.
+      const ended = change.timers.map((t) => t.unit)
+      const spare = end.state === 'rolled back' ? ended : end.state === 'done' ? change.endTimers : []
+      if (spare.length > 0 && change.keeps !== 'none') past.spareTimers.set(host, spare)
+      this.#desk.noteChange(past)
     }
   }
 
-  #settle(past: PastChange, end: NodeEnd, change: DeskChange | undefined): void {
+  /** Rules that a change did not come to replace stand as before. */
+  #restoreTerms({ terms, was }: UnknownEnd): void {
+    const { rules } = this.#desk
+    for (const { place, start } of terms) {
+      if (!start) continue
+      const before = was.find((w) => isSamePlace(w.place, place) && w.place.host === place.host)
+      if (before) rules.keep(place, before.rule)
+      else rules.forget(place)
+    }
+  }
+
+  #settle(past: PastChange, end: NodeEnd, change: Parameters<typeof wayBackOf>[0] | undefined): void {
     const { monitor, rules } = this.#desk
     past.nodes = past.nodes.map((n) => (n.host === end.host ? end : n))
     if (end.state === 'done' && change) past.done.set(end.host, wayBackOf(change, rules))
@@ -177,8 +304,13 @@ export class Upkeep {
   }
 }
 
+const boundKey = ({ service, host, queue, name }: RulePlace): string => `bound ${service} ${host} ${queue} ${name}`
+
+const isSamePlace = (a: Omit<RulePlace, 'host'>, b: Omit<RulePlace, 'host'>): boolean =>
+  a.service === b.service && a.queue === b.queue && a.name === b.name
+
 /** How a server ended, by what it shows now. */
-function endOf({ plan }: DeskChange, now: Parameters<typeof compareHeads>[2] & { readonly server: string }): NodeEnd {
+function endOf({ plan }: UnknownEnd, now: Parameters<typeof compareHeads>[2] & { readonly server: string }): NodeEnd {
   const host = now.server
   const toDone = compareHeads(plan.expected, plan.touched, now).differences
   if (toDone.length === 0) return { host, state: 'done', detail: 'it answers again: read back equal' }

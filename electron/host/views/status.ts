@@ -1,6 +1,8 @@
 /** What the frame of the window always shows: the source, its clock, the mode, what reading costs, what is wrong. */
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
+import { plural } from '#core/base/figure-text.ts'
 import type { Failure } from '#core/base/result.ts'
+import type { WaitingRecords } from '../../enforce/audit.ts'
 import type { Console } from '../console.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RunningPeriod } from '../../cluster/sampling-period.ts'
@@ -21,10 +23,29 @@ export function longerPeriod(monitor: ClusterMonitor | undefined): { period?: Ru
   return period && period.runMs > period.setMs ? { period } : {}
 }
 
+/** Removals that are not on record yet. */
+export function auditNotice(waiting: WaitingRecords | undefined): Failure | undefined {
+  if (!waiting) return undefined
+  const count = waiting.records.length + waiting.dropped
+  return {
+    code: 'AUDIT_WAITS',
+    what: `${plural(count, 'record')} of the audit ${count === 1 ? 'waits' : 'wait'} to be written`,
+    why: waiting.why,
+    unaffected: 'Rules of Sluice can be removed; nothing new is enforced.',
+    next: 'Free space in the data folder, or make it writable, before Sluice is closed: until then they are in memory only.',
+  }
+}
+
 export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
   const { monitor, facts, desk, alerts } = console
   const { sample, atMs } = stand(monitor, query.at)
-  const failures = [monitor.history.notice, ...monitor.failures, alerts?.notice()].filter((f) => f !== undefined)
+  const failures = [
+    monitor.history.notice,
+    facts.recordFault,
+    auditNotice(monitor.audit.waiting),
+    ...monitor.failures,
+    alerts?.notice(),
+  ].filter((f) => f !== undefined)
   return {
     seq,
     sample,

@@ -1,0 +1,39 @@
+/** A console in a process of its own, which a test ends with SIGKILL: `restart-child.ts JSON`; does what its input says, line by line. */
+import { createInterface } from 'node:readline'
+import * as z from 'zod'
+import { LIMITS } from '#electron/ssh/limits.ts'
+import { formOfValue } from '#electron/host/rules/draft.ts'
+import { endsOf, liveConsole } from './live-console.ts'
+
+const options = z.object({ cluster: z.string(), knownHosts: z.string(), dataDir: z.string() })
+const order = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('commit'), rule: z.string(), expiresS: z.number(), laptopBound: z.boolean() }),
+  z.object({ do: z.literal('undo') }),
+])
+
+const limits = { ...LIMITS, keepaliveMs: 1000, backoff: { baseMs: 100, mostMs: 400 }, stableMs: 1000 }
+const live = await liveConsole({ ...options.parse(JSON.parse(process.argv[2] ?? '')), limits })
+await live.show()
+await live.card((c) => c.state === 'connected')
+await live.enforce()
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+say('ready')
+for await (const line of createInterface({ input: process.stdin })) {
+  const given = order.parse(JSON.parse(line))
+  if (given.do === 'undo') {
+    await live.client.rules.undo({ changeId: live.desk().changes[0]?.id ?? '' })
+    // What is missing is known with the next sample.
+    for (let i = 0; i < 100 && live.host.monitor.missing.size === 0; i++) await new Promise((r) => setTimeout(r, 100))
+    say((await live.commit()).join(', '))
+    continue
+  }
+  const { rule, expiresS, laptopBound } = given
+  await live.client.rules.stage({
+    service: 'ost_io',
+    form: formOfValue(rule),
+    terms: { expiresS, reason: 'ticket 7', laptopBound },
+  })
+  const { planId } = live.desk().plan('ost_io')
+  const sent = await live.desk().commit('ost_io', planId, live.desk().typedTarget('ost_io'), { canaryS: 0 })
+  say(sent.ok ? endsOf(sent.value.nodes).join(', ') : `${sent.error.code}: ${sent.error.why}`)
+}
