@@ -209,10 +209,11 @@ describe.skipIf(noSshd !== '')('a console that was killed and that alone would h
     rmSync(file('bare'))
     const { enforce, close } = await second()
     await enforce()
-    for (const host of HOSTS) await expect.poll(() => timers(host), waits).toHaveLength(1)
+    // The rule of each queue has one.
+    for (const host of HOSTS) await expect.poll(() => timers(host), waits).toHaveLength(2)
     // It needs this console no longer.
     await close()
     live = undefined
-    for (const host of HOSTS) expect(await stands(host)).toBe(true)
+    for (const host of HOSTS) expect([await stands(host), (await timers(host)).length]).toEqual([true, 2])
   })
 })
