@@ -17,7 +17,13 @@ describe('the helper of an emulated server', () => {
     expect(sudo(`start ${PARAMETER} reg sl_a 'jobid={a.n01}' 50`)).toMatchObject({ code: 0 })
     expect(rules()).toContain('sl_a jobid={a.n01} 50')
     expect(parseTimers('helper', sudo('list').stdout)).toEqual([
-      { unit: 'sluice-x', stops: [{ parameter: PARAMETER, queue: 'reg', name: 'sl_a' }], leftS: 60, isOwn: true },
+      {
+        unit: 'sluice-x',
+        stops: [{ parameter: PARAMETER, queue: 'reg', name: 'sl_a' }],
+        leftS: 60,
+        isOwn: true,
+        file: '/run/systemd/transient/sluice-x.timer',
+      },
     ])
     expect(node.exec(`/usr/local/sbin/sluice-rule stop ${PARAMETER} reg sl_a`, ops).code).not.toBe(0)
     cluster.sim.runUntil(61e9 - 1)
