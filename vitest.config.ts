@@ -22,8 +22,14 @@ const ALSO_REAL = [
 /** Of what needs child processes, an SSH server, Slurm or real seconds. */
 const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
 
-/** Other modules stand for some that every other file may have loaded: they have a process of their own. */
-const OTHER_MODULES = [
+/**
+ * They have a process of their own: other modules stand for some that every other file may have loaded; or whole consoles run on virtual
+ * time, which takes a turn of the event loop each step, and other files may have left something in that.
+ */
+const OWN_PROCESS = [
+  'electron/cluster/late-readings.test.ts',
+  'electron/cluster/sampling-period.test.ts',
+  'electron/enforce/enforcement-model.test.ts',
   'electron/incidents/bundle/no-canvas.test.ts',
   'tests/node/desktop-shell.test.ts',
   'tests/node/electron-main.test.ts',
@@ -66,14 +72,14 @@ export default defineConfig({
       }),
       project('node', {
         include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
-        exclude: [...REAL, ...OTHER_MODULES],
+        exclude: [...REAL, ...OWN_PROCESS],
         // Modules are loaded once for all files of a worker: they keep nothing that another file could find.
         isolate: false,
         // Some of its files wait for leases, sessions and settle times: another one has the core meanwhile.
         maxWorkers: Math.max(3, availableParallelism() - 1),
         sequence: { groupOrder: 1 },
       }),
-      project('other-modules', { include: OTHER_MODULES }),
+      project('own-process', { include: OWN_PROCESS }),
       {
         plugins: [vue()],
         test: {

@@ -238,7 +238,7 @@ export const runTypecheck = () => runSteps(typecheck)
 export const runChecks = () => runSteps([...typecheck, directions, ...style])
 
 /** What runs in the process of the tests, and one test of each family of real parts. */
-const QUICK = ['core', 'node', 'other-modules', 'window', 'smoke'].map((project) => `--project=${project}`)
+const QUICK = ['core', 'node', 'own-process', 'window', 'smoke'].map((project) => `--project=${project}`)
 
 /** `npm test`. @param {string[]} args handed to vitest */
 export const runTests = (args) => runParts([...QUICK, ...args], styleOfChanges)

@@ -176,7 +176,7 @@ describe('testing', () => {
   it('counts every step and every test, and hands further words to vitest', async () => {
     const { code, stdout } = await scratch.run(['test', 'tests/node'], report({}))
     expect(code).toBe(0)
-    expect(stdout).toContain('vitest got run tests/node of core, node, other-modules, window, smoke\n')
+    expect(stdout).toContain('vitest got run tests/node of core, node, own-process, window, smoke\n')
     expect(last(stdout)).toBe('13 passed, 0 failed')
   })
 

@@ -19,6 +19,7 @@ export const LONG: ReadonlySet<string> = new Set([
   'electron/cluster/metadata.test.ts',
   'electron/cluster/monitor.test.ts',
   'electron/enforce/commit-faults.test.ts',
+  'electron/enforce/enforcement-model.test.ts',
   'electron/host/router.test.ts',
   'electron/cli/clusters.real.test.ts',
   'electron/cli/stop.real.test.ts',
