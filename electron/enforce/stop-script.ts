@@ -93,22 +93,20 @@ esac
 mark
 end_leases
 known
-n=0
-while :; do
+for round in 1 2 3; do
   for parameter in $parameters; do
     for name in $(found "$parameter"); do put "$parameter" "stop $name"; done
   done
   # Longer than a period of any controller: whoever still writes is seen.
   sleep ${settleS}
   end_leases
-  [ -n "$(all_found)" ] || break
-  n=$((n + 1))
-  if [ "$n" -ge 3 ]; then
-    printf 'still there: %s\\n' "$(all_found | tr '\\n' ' ')" >&2
-    failed=1
-    break
-  fi
+  left=$(all_found)
+  [ -n "$left" ] || break
 done
+if [ -n "$left" ]; then
+  printf 'still there: %s\\n' "$left" >&2
+  failed=1
+fi
 # Last: a timer that stays does no harm, a rule without one does.
 if [ "$failed" -eq 0 ]; then
   for unit in $units; do systemctl stop "$unit.timer" 2>/dev/null || :; done

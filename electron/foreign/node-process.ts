@@ -29,7 +29,12 @@ export function startNodeProcess(program = programFile()): StartedProcess {
     // What it prints could be text of the file.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const kill = (): void => void child.kill('SIGKILL')
+  const kill = (): void => {
+    child.kill('SIGKILL')
+    // It is not waited for: what it said by then counts.
+    if (child.connected) child.disconnect()
+    child.unref()
+  }
   // Busy in SQLite it would not notice that nobody waits for it.
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))

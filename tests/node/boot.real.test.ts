@@ -222,7 +222,9 @@ describe('testing', () => {
     const { code, stdout, stderr } = await scratch.run(['test'], { ...env, FAIL: 'prettier,depcruise' })
     expect(code).toBe(1)
     expect(last(stdout)).toBe('11 passed, 5 failed, 3 skipped')
-    expect(stderr).toContain('failed: format (prettier), directions (dependency-cruiser), tests (vitest)')
+    expect(stderr).toContain(
+      'failed: directions (dependency-cruiser), format of what changed (prettier), tests (vitest)',
+    )
   })
 
   it('checks without running the tests', async () => {

@@ -11,8 +11,8 @@ import { liveConsole, type LiveConsole } from './live-console.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
-/** A detached timer sleeps by the sleep that the server has: this one makes a minute of ten seconds. */
-const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 6))'
+/** A detached timer sleeps by the sleep that the server has: this one makes a minute of twenty seconds, ten of which plans are only shown. */
+const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 3))'
 
 /** A lease holds for a minute, and not every timer can be made to run faster. */
 const waits = { timeout: 100_000, interval: 100 }
