@@ -25,6 +25,6 @@ export const keyFragment = (key: string): string => `#key=${key}`
 /** The key in a fragment, or undefined. */
 export const keyInFragment = (fragment: string): string | undefined => /^#key=([\w-]{32})$/.exec(fragment)?.[1]
 
-/** How to get into the console. */
+/** Instruction for opening the console in a browser. */
 export const FRESH_ADDRESS =
   'In the terminal where Sluice runs, press u and Enter for a fresh address, or start Sluice again and open the one it prints.'

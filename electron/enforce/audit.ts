@@ -167,7 +167,7 @@ export class Audit {
     try {
       this.#writeWaiting()
     } catch {
-      // It goes on waiting.
+      // The record stays queued.
     }
   }
 

@@ -48,7 +48,7 @@ function isThisProcess({ machine, pid, born }: Holder): boolean {
   return machine === me.machine && pid === me.pid && born === me.born
 }
 
-/** Whether nobody holds it any more. A renewal in the future is of a clock that was wrong, not of a holder. */
+/** Whether the lock has expired. A renewal time in the future comes from a wrong clock and does not count. */
 function isLeft(holder: Holder, nowMs: number): boolean {
   if (isOrphan({ ...holder, expiresMs: Infinity }, nowMs)) return true
   if (isProvenToRun(holder)) return false
@@ -78,7 +78,7 @@ export function lockCommits(
   }
 }
 
-/** Whether a process sends a change to a cluster now, as far as is known. */
+/** Whether a process holds the commit lock of a cluster, according to the store. */
 export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
   const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
   return holder !== undefined && !isLeft(holder, nowMs)

@@ -1,4 +1,4 @@
-/** Two consoles, what may happen to them, and what must hold all the same: docs/enforcement-model.md. */
+/** Model test of enforcement: invariants and transitions of docs/enforcement-model.md under random actions and faults. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -11,8 +11,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What may happen to a console, by an operator or by fate. */
-const DEEDS: Readonly<Record<string, (c: SimulatedConsole) => Promise<void> | void>> = {
+/** Operator actions and faults, by name. */
+const ACTIONS: Readonly<Record<string, (c: SimulatedConsole) => Promise<void> | void>> = {
   enforce: (c) => c.enforce(false),
   'take over': (c) => c.enforce(true),
   observe: (c) => c.observe(),
@@ -37,12 +37,12 @@ interface Step {
 /** A minute and a quarter after the last step, when every lease has come to its end or was renewed. */
 async function play(steps: readonly Step[]): Promise<World> {
   const world = new World(['ada@desk', 'eve@far'])
-  const deeds: Promise<void>[] = []
+  const running: Promise<void>[] = []
   await world.run(6_000)
   for (const { who, what, afterMs } of steps) {
     const c = world.consoles[who] as SimulatedConsole
     world.note(`${c.user}: ${c.isRunning ? what : 'starts'}`)
-    if (c.isRunning) deeds.push(Promise.resolve(DEEDS[what]?.(c)))
+    if (c.isRunning) running.push(Promise.resolve(ACTIONS[what]?.(c)))
     else c.start()
     await world.run(afterMs)
   }
@@ -59,7 +59,7 @@ function transitions(machine: string): [string, string][] {
     .filter(([from]) => from !== 'from')
 }
 
-/** What was seen and is not in the table; a lease is looked at between its steps, so two of them may look like one. */
+/** Observed transitions that the document does not list. Leases are sampled, so two transitions may appear as one. */
 function unknownIn(world: World, machine: Machine): string[] {
   const table = transitions(machine === 'lease' ? 'Lease' : 'Commit')
   const steps = new Set(table.map(([from, to]) => `${from} > ${to}`))
@@ -81,7 +81,7 @@ describe('two consoles on one cluster', () => {
   it('hold every invariant in whatever order things happen to them', { timeout: 3_600_000 }, async () => {
     const step = fc.record({
       who: fc.nat(1),
-      what: fc.constantFrom(...Object.keys(DEEDS)),
+      what: fc.constantFrom(...Object.keys(ACTIONS)),
       afterMs: fc.constantFrom(10, 100, 500, 2_000, 5_000, 15_000),
     })
     const numRuns = process.env.SLUICE_LAB === 'full' ? 300 : 6

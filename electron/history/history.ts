@@ -357,7 +357,7 @@ export class History implements Writer {
     try {
       this.flush()
     } catch {
-      // It goes on waiting; what is on disk can be read.
+      // The block stays pending; data on disk remains readable.
     }
     const { db } = this.#store
     return new FileReader(db, this.cluster, { name: this.#present?.name ?? '', isOwner: false })
@@ -368,7 +368,7 @@ export class History implements Writer {
     try {
       this.flush()
     } catch {
-      // It goes on waiting; what is on disk can be read.
+      // The block stays pending; data on disk remains readable.
     }
     return this.#store.db
   }

@@ -9,7 +9,7 @@ import { POLICIES, RULES, scenarioOf, SERVERS, type Shown } from '#tests/kits/cl
 
 /** A test on the servers that those before it in its group worked on. */
 const it = (name: string, act: () => Promise<void>): void => test(name, { concurrent: false }, act)
-/** Each release has servers of its own: while one waits, the other goes on. */
+/** Separate servers per release, so that the suites run in parallel. */
 const SIDE_BY_SIDE = { concurrent: true, timeout: 120_000 }
 
 describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SIDE_BY_SIDE, (version) => {

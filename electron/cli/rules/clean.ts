@@ -29,7 +29,7 @@ function codeOf(nodes: readonly NodeEnd[]): ExitCode {
   return code === EXIT.failed && nodes.some((n) => n.state === 'done') ? EXIT.partial : code
 }
 
-/** What was removed and is not on record: with the end of this command nothing else knows of it. */
+/** Removals that could not be written to the audit; printed, because they are lost when the command exits. */
 function sayWaiting(audit: Audit): void {
   audit.settle()
   const notice = auditNotice(audit.waiting)
@@ -93,7 +93,7 @@ function scriptFromRecord(
   return stopScriptText(name, servers, Date.now())
 }
 
-/** What is on record; the script also says what to do by name, so that it is made without. */
+/** The enforcement store, or undefined: the script also removes rules by name pattern, so it does not need the store. */
 function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
   const opened = openStore(flags)
   if (!opened.ok) process.stderr.write(`sluice: ${plain(formatFailure(opened.error))}\n`)
