@@ -101,30 +101,47 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
       process.stderr.write(`${new Date().toISOString()} ${text}\n`)
     }
 
+    const bareSince = new Map<string, number>()
+    const look = async (host: string): Promise<void> => {
+      const wasStopped = stopped
+      const rules = await ownRulesOn(lab, host)
+      const timers = await timersOn(lab, host)
+      const still = new Set(await ownRulesOn(lab, host))
+      const now = performance.now()
+      for (const rule of rules.filter((r) => still.has(r))) {
+        const [service = '', , name = ''] = rule.split(' ')
+        const key = `${host}: ${rule}`
+        const isCovered = timers.some((t) =>
+          t.stops.some((s) => s.parameter === `${service}.nrs_tbf_rule` && s.name === name),
+        )
+        if (isCovered) bareSince.delete(key)
+        // A timer that fires stops its rules one after the other.
+        else if (!bareSince.has(key)) bareSince.set(key, now)
+        else if (now - (bareSince.get(key) ?? now) > GRACE_MS) fault(`${key} has no timer`)
+        if (wasStopped && stopped) fault(`${key} after a stop that was reported done`)
+      }
+      for (const key of bareSince.keys())
+        if (key.startsWith(`${host}: `) && !still.has(key.slice(host.length + 2))) bareSince.delete(key)
+    }
+    const looks = { done: 0, failed: 0 }
     const watch = async (host: string): Promise<void> => {
-      const bareSince = new Map<string, number>()
       while (!isOver) {
-        const wasStopped = stopped
-        const rules = await ownRulesOn(lab, host)
-        const timers = await timersOn(lab, host)
-        const still = new Set(await ownRulesOn(lab, host))
-        const now = performance.now()
-        for (const rule of rules.filter((r) => still.has(r))) {
-          const [service = '', , name = ''] = rule.split(' ')
-          const isCovered = timers.some((t) =>
-            t.stops.some((s) => s.parameter === `${service}.nrs_tbf_rule` && s.name === name),
-          )
-          if (isCovered) bareSince.delete(rule)
-          // A timer that fires stops its rules one after the other.
-          else if (!bareSince.has(rule)) bareSince.set(rule, now)
-          else if (now - (bareSince.get(rule) ?? now) > GRACE_MS) fault(`${host}: ${rule} has no timer`)
-          if (wasStopped && stopped) fault(`${host}: ${rule} after a stop that was reported done`)
+        const why = await look(host).then(
+          () => '',
+          (e: unknown) => String(e),
+        )
+        looks.done++
+        if (why !== '') {
+          looks.failed++
+          process.stderr.write(`${new Date().toISOString()} ${host} could not be read: ${why}\n`)
         }
-        for (const rule of bareSince.keys()) if (!still.has(rule)) bareSince.delete(rule)
         await pause(LOOK_MS)
       }
     }
+    const counts = (): string => JSON.stringify({ minutes: MINUTES, looks, done: Object.fromEntries(done) })
+    const progress = setInterval(() => process.stderr.write(`${counts()}\n`), 300_000)
 
+    const frozen = new Set<string>()
     const deeds: Readonly<Record<string, (o: Operator) => Promise<unknown>>> = {
       enforce: async (o) => {
         stopped = false
@@ -143,11 +160,19 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         const isAsked = operators.some((other) => other.running !== undefined && other !== o)
         if (ended.code === 0 && !isAsked) stopped = true
       },
-      reconnect: async () => {
+      'lose connections': async () => {
         const host = pick(HOSTS)
+        if (!frozen.has(host)) lab.node(host).sshd.killSessions()
+      },
+      freeze: async () => {
+        const host = pick(HOSTS)
+        if (frozen.has(host)) return
+        frozen.add(host)
         lab.node(host).sshd.stall(true)
+        // A look at the server waits as long, and gives up after 30 s.
         await pause(1_000 + 20_000 * Math.random())
         lab.node(host).sshd.stall(false)
+        frozen.delete(host)
       },
       commit: async (o) => {
         stopped = false
@@ -176,7 +201,10 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
       expect(await lab.timers(host)).toEqual([])
     }
     for (const o of operators) o.look()
-    process.stderr.write(`${JSON.stringify({ minutes: MINUTES, done: Object.fromEntries(done) })}\n`)
+    clearInterval(progress)
+    process.stderr.write(`${counts()}\n`)
+    // What was not seen proves nothing.
+    expect(looks.failed).toBeLessThanOrEqual(looks.done / 100)
     expect({ faults, lost: operators.flatMap((o) => o.lost) }).toEqual({ faults: [], lost: [] })
     expect(Math.min(...operators.map((o) => o.records))).toBeGreaterThan(0)
   })
