@@ -46,6 +46,9 @@ const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
 /** Processes and threads that tests start compile a module once for all of them. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
+/** They wait for servers, timers and a browser more than they compute. */
+const WAITING = { maxWorkers: 4, sequence: { groupOrder: 3 } }
+
 /** A project of tests that run under Node. */
 const project = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
   test: {
@@ -64,6 +67,13 @@ export default defineConfig({
     // Tests of the process compute; the window's tests leave a part of a core to the collector of garbage.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongFirst },
+    // `npm run test:all -- --coverage`: of what the program is made of, also where no test loads it.
+    coverage: {
+      include: ['core/**/*.ts', 'electron/**/*.ts', 'renderer/**/*.{ts,vue}'],
+      exclude: ['**/*.test.ts', '**/*.d.ts'],
+      reporter: ['text-summary', 'json-summary'],
+      reportOnFailure: true,
+    },
     projects: [
       project('core', {
         include: ['core/**/*.test.ts'],
@@ -98,24 +108,13 @@ export default defineConfig({
         fileParallelism: false,
         sequence: { groupOrder: 2 },
       }),
-      project('real', {
-        include: REAL,
-        exclude: ALONE,
-        // They wait for servers and for real seconds more than they compute.
-        maxWorkers: 3,
-        sequence: { groupOrder: 3 },
-      }),
-      project('e2e', {
-        include: ['tests/e2e/**/*.test.ts'],
-        sequence: { groupOrder: 4 },
-      }),
-      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 5 } }),
+      project('real', { include: REAL, exclude: ALONE, ...WAITING }),
+      project('e2e', { include: ['tests/e2e/**/*.test.ts'], ...WAITING }),
+      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 4 } }),
       project('servers', {
         env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
         include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],
-        // They wait for real timers most of the time.
-        maxWorkers: 3,
-        sequence: { groupOrder: 3 },
+        ...WAITING,
       }),
     ],
   },

@@ -5,7 +5,7 @@
  *
  * The root of a release is built once and kept in /var/cache/sluice-lab; a container has an overlay over it that goes with the container.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -219,9 +219,8 @@ function membersOf(leader: number): number[] {
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-function collect(program: string, args: readonly string[], input: string): Promise<ExecResult> {
+function collect(child: ChildProcessWithoutNullStreams, input: string): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
     const out: Buffer[] = []
     const err: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
@@ -265,12 +264,16 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     ...(isOldLayout ? ['systemd.unified_cgroup_hierarchy=0', 'SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1'] : []),
   ]
   let container = { child: undefined as unknown as ChildProcess, leader: 0 }
+  const entered = new Set<ChildProcessWithoutNullStreams>()
   let isCut = false
   let isStalled = false
   let said = ''
   const run = (line: string, input = ''): Promise<ExecResult> => {
     const shell = ['env', '-i', `PATH=${SYSTEM_PATH}`, 'HOME=/root', 'LANG=C.UTF-8', 'sh', '-c', line]
-    return collect('nsenter', ['-t', String(container.leader), '-m', '-u', '-i', '-p', '--', ...shell], input)
+    const child = spawn('nsenter', ['-t', String(container.leader), '-m', '-u', '-i', '-p', '--', ...shell])
+    entered.add(child)
+    child.once('close', () => entered.delete(child))
+    return collect(child, input)
   }
   const boot = async (): Promise<void> => {
     const child = spawn('systemd-nspawn', args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -321,6 +324,8 @@ export async function startServer(o: ServerOptions): Promise<Server> {
         seen = all.length
         for (const pid of all) signal(pid, isOn ? 'SIGSTOP' : 'SIGCONT')
       }
+      // nsenter stops itself when what it runs inside is stopped.
+      if (!isOn) for (const child of entered) child.kill('SIGCONT')
     },
     timers: async () => {
       const line = isStalled

@@ -204,6 +204,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     clearInterval(progress)
     process.stderr.write(`${counts()}\n`)
     // What was not seen proves nothing.
+    expect(looks.done).toBeGreaterThan(MINUTES * 30)
     expect(looks.failed).toBeLessThanOrEqual(looks.done / 100)
     expect({ faults, lost: operators.flatMap((o) => o.lost) }).toEqual({ faults: [], lost: [] })
     expect(Math.min(...operators.map((o) => o.records))).toBeGreaterThan(0)
