@@ -33,6 +33,7 @@ const OWN_PROCESS = [
   'electron/incidents/bundle/no-canvas.test.ts',
   'tests/node/desktop-shell.test.ts',
   'tests/node/electron-main.test.ts',
+  'tests/node/made-up-controller.test.ts',
   'tests/node/attacks/app-paths.test.ts',
   'tests/node/attacks/flooding-page.test.ts',
   'tests/node/attacks/left-open.test.ts',

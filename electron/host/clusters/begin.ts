@@ -1,6 +1,7 @@
 /** Begins to sample a live cluster: its part of the history, its audit, its monitor and its console. */
 import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit, type AuditEntry, type AuditRecord } from '../../enforce/audit.ts'
@@ -45,7 +46,7 @@ export function liveConsole(
     ...{ source, history, session: newSession(thisUser()) },
     audit: auditOf(live, store, reopen),
     mode: 'observe',
-    controller: 'adaptbf',
+    controller: ADAPTBF,
     probes: { off: cluster.input.off },
     leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
     stops: store.ok ? store.value.stops.of(cluster.name) : stopsUntold(store.error.why ?? store.error.what),
