@@ -484,7 +484,7 @@ describe('what the operator chooses', () => {
     await client.source.setMode({ mode: 'advise' })
     host.monitor.history.close()
     const refused = client.source.setMode({ mode: 'enforce' })
-    await expect(refused).rejects.toMatchObject({ code: 'REFUSED', data: { code: 'NOT_ON_RECORD' } })
+    await expect(refused).rejects.toMatchObject({ code: 'REFUSED', defined: true, data: { code: 'NOT_ON_RECORD' } })
     expect(host.monitor.loop.mode).toBe('advise')
     await run(host, 3)
     const status = await first(client.source.status({ stream: 's' }))
