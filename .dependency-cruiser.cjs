@@ -55,15 +55,16 @@ const STANDS_ON = {
   },
   renderer: {
     theme: '',
+    format: '',
     commands: '',
-    stores: 'theme commands',
-    composables: 'stores',
-    reach: 'theme commands stores composables',
-    widgets: 'theme commands composables',
-    charts: 'theme composables widgets',
-    help: 'commands stores widgets',
-    views: 'theme commands stores composables reach widgets charts help',
-    app: 'theme commands stores composables reach widgets charts help views',
+    stores: 'theme format commands',
+    composables: 'commands stores',
+    reach: 'theme format commands stores composables',
+    widgets: 'theme format commands composables',
+    charts: 'theme format composables widgets',
+    help: 'format commands stores composables widgets',
+    views: 'theme format commands stores composables reach widgets charts help',
+    app: 'theme format commands stores composables reach widgets charts help views',
   },
 }
 
@@ -85,23 +86,6 @@ const UPWARDS = {
     'control-loop.ts metadata-loop.ts metadata-writer.ts monitor-options.ts': 'electron/enforce/lease.ts',
     'live/live-cluster.ts': 'electron/enforce/read-only.ts',
     'control-loop.ts monitor-options.ts monitor.ts': 'electron/enforce/store-stops.ts',
-  },
-  'renderer/commands': {
-    'availability.ts': 'renderer/stores/outage.ts',
-    'use-commands.ts': 'renderer/reach/said.ts',
-  },
-  'renderer/stores': {
-    'alerts.ts': 'renderer/widgets/plain-text.ts',
-    'alerts.ts policy-draft.ts settings-schema.ts settings.ts time.ts': 'renderer/widgets/units.ts',
-    'tour.ts': 'renderer/help/tour/steps.ts',
-  },
-  'renderer/widgets': {
-    'IoHistogram.vue SizeHistogram.vue': 'renderer/charts/use-chart-facts.ts',
-    'Sparkline.vue': 'renderer/charts/facts.ts',
-  },
-  'renderer/help': {
-    'meanings/sandbox.ts': 'renderer/views/sandbox/metric-face.ts',
-    'meanings/tokens.ts': 'renderer/views/tokens/terms.ts',
   },
 }
 

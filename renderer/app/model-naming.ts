@@ -5,7 +5,7 @@ import { useSandboxRunStore } from '../stores/sandbox-run.ts'
 import { useSandboxStore } from '../stores/sandbox.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { originWords } from '../views/sandbox/origin-words.ts'
-import { formatNumber, plural } from '../widgets/units.ts'
+import { formatNumber, plural } from '../format/units.ts'
 
 export function useModelNaming() {
   const [route, sandbox, runs, source] = [useRoute(), useSandboxStore(), useSandboxRunStore(), useSourceStore()]

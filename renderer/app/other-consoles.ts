@@ -1,6 +1,6 @@
 /** Other consoles that have live leases on the servers of a cluster. */
 import type { OtherLease } from '#core/api/parts.ts'
-import { formatCountdown } from '../widgets/units.ts'
+import { formatCountdown } from '../format/units.ts'
 
 export interface OtherConsole {
   readonly console: string

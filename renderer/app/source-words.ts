@@ -3,8 +3,8 @@ import type { Level } from '#core/api/frames.ts'
 import type { TierId } from '#core/api/history.ts'
 import { fileName } from '../stores/bundle-name.ts'
 import type { Naming } from '../stores/source.ts'
-import { plainText } from '../widgets/plain-text.ts'
-import { formatClock } from '../widgets/units.ts'
+import { plainText } from '../format/plain-text.ts'
+import { formatClock } from '../format/units.ts'
 
 export type SourceWord = 'LIVE' | 'PAUSED' | 'RECORDED' | 'EMULATED' | 'CONNECTING'
 

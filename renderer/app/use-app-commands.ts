@@ -1,10 +1,10 @@
 /** What the frame does on its commands. A view's own commands come first, so that a view may give a key of these a meaning of its own. */
 import { useRouter } from 'vue-router'
-import { useCommands, type Handlers } from '../commands/use-commands.ts'
+import { useCommands, type Handlers } from '../composables/use-commands.ts'
 import { useDryRun } from '../composables/use-dry-run.ts'
 import { useExportBundle } from '../composables/use-export-bundle.ts'
 import { useProposal } from '../composables/use-propose.ts'
-import { say } from '../reach/said.ts'
+import { say } from '../composables/said.ts'
 import { useCompareStore } from '../stores/compare.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useNoteStore } from '../stores/note.ts'

@@ -1,12 +1,12 @@
 /** Keys of charts: their values as a table, the whole view for one panel, zoom and pan of the window they show. */
 import { shallowRef } from 'vue'
 import { aimedAt } from '../reach/pointed.ts'
-import { say } from '../reach/said.ts'
+import { say } from '../composables/said.ts'
 import { turnFull } from '../reach/full.ts'
 import type { ChartFacts } from '../charts/facts.ts'
 import { chartElements, factsOf } from '../charts/use-chart-facts.ts'
 import { crosshairMs } from '../charts/use-time-chart.ts'
-import { useCommands } from '../commands/use-commands.ts'
+import { useCommands } from '../composables/use-commands.ts'
 import { useTimeStore } from '../stores/time.ts'
 
 /** Least and most that a key makes of the window, ms. */

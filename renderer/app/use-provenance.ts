@@ -3,7 +3,7 @@ import { ref, watch } from 'vue'
 import { useConnectionStore } from '../stores/connection.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
-import { formatClockUtc, formatDay } from '../widgets/units.ts'
+import { formatClockUtc, formatDay } from '../format/units.ts'
 
 export function useProvenance(): () => string {
   const [source, time, connection] = [useSourceStore(), useTimeStore(), useConnectionStore()]

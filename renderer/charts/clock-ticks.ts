@@ -1,5 +1,5 @@
 /** Ticks of a time axis of up to a few days: round steps of the clock on screen, the ends aligned inward. */
-import { clockShift, formatClock } from '../widgets/units.ts'
+import { clockShift, formatClock } from '../format/units.ts'
 import type { Ends } from './plot.ts'
 
 const MINUTE = 60_000

@@ -2,7 +2,7 @@
  * What a chart draws, as words and as a table: every chart has a name with its main figures, and its values can be read under
  * the cursor without seeing it.
  */
-import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../widgets/units.ts'
+import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../format/units.ts'
 import { isKnown } from '../widgets/canvas.ts'
 import { nearest } from './scale.ts'
 

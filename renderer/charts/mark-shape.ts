@@ -1,8 +1,8 @@
 /** Shapes of events, about 8 px high around the origin: kinds are told apart without their inks. */
 import type { Mark } from '#core/api/history.ts'
 import type { Token } from '../theme/palette.ts'
-import { plainText } from '../widgets/plain-text.ts'
-import { formatClock, plural } from '../widgets/units.ts'
+import { plainText } from '../format/plain-text.ts'
+import { formatClock, plural } from '../format/units.ts'
 
 export interface MarkShape {
   /** Path data, for SVG and for Path2D. */

@@ -1,5 +1,5 @@
 /** What the charts of a run stand on: ground, time axis, value axis; all inks from the palette. */
-import { formatClock, formatTick } from '../widgets/units.ts'
+import { formatClock, formatTick } from '../format/units.ts'
 import type { Palette } from '../theme/palette.ts'
 
 export interface Margins {

@@ -1,7 +1,7 @@
 /** The time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
 import { hatchTile, runs } from '../widgets/canvas.ts'
 import { largest } from './scale.ts'
-import { clockShift, formatClock, formatDate } from '../widgets/units.ts'
+import { clockShift, formatClock, formatDate } from '../format/units.ts'
 import type { Palette } from '../theme/palette.ts'
 import { markShapes, type MarkGroup } from './mark-shape.ts'
 

@@ -3,7 +3,7 @@
  * a step of the time cursor moves every point of it, and ten series of a few hundred points are drawn in a millisecond or two.
  */
 import { hatchTile, isKnown, runs } from '../widgets/canvas.ts'
-import { formatClock, formatTick } from '../widgets/units.ts'
+import { formatClock, formatTick } from '../format/units.ts'
 import type { Palette } from '../theme/palette.ts'
 import { clockStep } from './clock-ticks.ts'
 import type { Margins, ValueEnds } from './parts.ts'

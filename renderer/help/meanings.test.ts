@@ -4,7 +4,7 @@ import { METRICS } from '#core/api/sandbox.ts'
 import { tileId } from '#core/api/frames.ts'
 import { clusterMeasure } from '#core/api/history.ts'
 import { columns as jobColumns } from '../views/jobs/columns.ts'
-import { terms } from '../views/tokens/terms.ts'
+import { terms } from './meanings/token-terms.ts'
 import { meanings, meaningOf } from './meanings.ts'
 
 const sources = Object.entries(

@@ -4,7 +4,7 @@
  */
 import { useEventListener } from '@vueuse/core'
 import { computed, shallowRef } from 'vue'
-import { useCommands } from '../commands/use-commands.ts'
+import { useCommands } from '../composables/use-commands.ts'
 import { meaningOf } from './meanings.ts'
 
 /** The pointer rests that long before words come, and may be away that long before they go. */

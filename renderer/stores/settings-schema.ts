@@ -2,7 +2,7 @@
 import { sidebarViews } from '../commands/views.ts'
 import * as z from 'zod'
 import { safeMode } from '#core/api/clusters.ts'
-import { byteChoices, clockChoices } from '../widgets/units.ts'
+import { byteChoices, clockChoices } from '../format/units.ts'
 
 export const themes = ['dark', 'light', 'system'] as const
 export const contrasts = ['normal', 'high', 'system'] as const

@@ -5,7 +5,7 @@
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, toRefs, watch } from 'vue'
 import { refreshPalette } from '../theme/palette.ts'
-import { chooseUnits } from '../widgets/units.ts'
+import { chooseUnits } from '../format/units.ts'
 import { knownSettings, settingDefaults, settingNames, type SettingName, type Settings } from './settings-schema.ts'
 
 export { densities, rates, themes } from './settings-schema.ts'

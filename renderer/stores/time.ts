@@ -5,7 +5,7 @@
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
-import { formatClock } from '../widgets/units.ts'
+import { formatClock } from '../format/units.ts'
 import { useConnectionStore } from './connection.ts'
 import { refusal } from './refusal.ts'
 import { useSettingsStore } from './settings.ts'

@@ -5,7 +5,7 @@
 import { useLocalStorage } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref } from 'vue'
-import { tourSteps } from '../help/tour/steps.ts'
+import { tourSteps } from './tour-steps.ts'
 import { useSourceStore } from './source.ts'
 
 const KEY = 'sluice.tour'

@@ -3,7 +3,7 @@ import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import { runs } from './canvas.ts'
 import Meter from './Meter.vue'
-import Sparkline from './Sparkline.vue'
+import Sparkline from '../charts/Sparkline.vue'
 
 describe('a gap', () => {
   it('interrupts a line, as null and as what is no number', () => {

@@ -1,11 +1,11 @@
 /** The commands of the catalogue that something on screen does now, and the verbs beside them. */
 import { ChartLine, Command, Keyboard, Table2, Timer } from '@lucide/vue'
 import type { Component } from 'vue'
-import { whyOff, whyWithout } from '../../commands/availability.ts'
+import { whyOff, whyWithout } from '../../stores/availability.ts'
 import { catalogue } from '../../commands/catalogue.ts'
 import type { CommandEntry } from '../../commands/command.ts'
 import { useKeymapStore } from '../../commands/keymap.ts'
-import { handledCommands, runCommand } from '../../commands/use-commands.ts'
+import { handledCommands, runCommand } from '../../composables/use-commands.ts'
 import { viewParts } from '../views.ts'
 import type { Item, Verb } from './item.ts'
 

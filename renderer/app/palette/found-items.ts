@@ -12,8 +12,8 @@ import {
 } from '@lucide/vue'
 import type { Component } from 'vue'
 import type { Found, FoundKind } from '#core/api/search.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, plural } from '../../format/units.ts'
 import type { Item } from './item.ts'
 
 export const groupTitles: Readonly<Record<FoundKind, string>> = {

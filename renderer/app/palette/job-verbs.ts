@@ -2,7 +2,7 @@
 import { Gauge } from '@lucide/vue'
 import type { Found } from '#core/api/search.ts'
 import { useProposeStore } from '../../stores/propose.ts'
-import { plainText } from '../../widgets/plain-text.ts'
+import { plainText } from '../../format/plain-text.ts'
 import type { Item } from './item.ts'
 
 const verbs = ['propose', 'limit', 'throttle', 'cap'] as const

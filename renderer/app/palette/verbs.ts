@@ -30,7 +30,7 @@ import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { densities, themes, useSettingsStore } from '../../stores/settings.ts'
 import { modeNames, speeds, useSourceStore } from '../../stores/source.ts'
 import { useTimeStore, windows } from '../../stores/time.ts'
-import { plainText } from '../../widgets/plain-text.ts'
+import { plainText } from '../../format/plain-text.ts'
 import type { Verb } from './item.ts'
 
 /** Newest notebooks that the palette leads to. */

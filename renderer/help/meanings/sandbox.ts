@@ -1,6 +1,6 @@
 /** The measures of a result, as its cards name them. */
 import { METRICS } from '#core/api/sandbox.ts'
-import { metricTerms } from '../../views/sandbox/metric-face.ts'
+import { metricTerms } from './metric-terms.ts'
 import type { Meaning } from '../meaning.ts'
 
 const heads: Readonly<Record<(typeof METRICS)[number], readonly [title: string, unit: string, caveat?: string]>> = {

@@ -1,5 +1,5 @@
 /** Columns and gauges of the data node. The words of the view are laid down beside it; here are its other figures. */
-import { terms } from '../../views/tokens/terms.ts'
+import { terms } from './token-terms.ts'
 import type { Meaning } from '../meaning.ts'
 
 const figures = [

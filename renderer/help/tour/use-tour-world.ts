@@ -8,7 +8,7 @@ import { useSandboxRunStore } from '../../stores/sandbox-run.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { useSourceStore } from '../../stores/source.ts'
 import { useTimeStore } from '../../stores/time.ts'
-import type { TourWorld } from './steps.ts'
+import type { TourWorld } from '../../stores/tour-steps.ts'
 
 export function useTourWorld() {
   const [route, source, time, selection] = [useRoute(), useSourceStore(), useTimeStore(), useSelectionStore()]

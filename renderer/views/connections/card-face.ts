@@ -1,8 +1,8 @@
 /** What a card says of its cluster in few words; every text of a server is made plain here. */
 import type { ClusterCard, SafeMode, ServerCard } from '#core/api/clusters.ts'
 import type { Level } from '#core/api/frames.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatCountdown, formatNumber } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatCountdown, formatNumber } from '../../format/units.ts'
 import { shortPrint } from './fingerprint.ts'
 import { hostNames } from './tree.ts'
 

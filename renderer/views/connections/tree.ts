@@ -1,7 +1,7 @@
 /** A cluster's servers as a tree: bastion, MGS, then MDSes and OSSes folded by role, as the discovery found them. */
 import type { Level } from '#core/api/frames.ts'
 import type { ServerCard, ServerRole } from '#core/api/clusters.ts'
-import { formatNumber, plural } from '../../widgets/units.ts'
+import { formatNumber, plural } from '../../format/units.ts'
 
 export type GroupKind = 'bastion' | 'mgs' | 'mds' | 'oss' | 'other'
 export interface ServerGroup {

@@ -1,7 +1,7 @@
 /** How each measure of a day is named, and in which unit its values are told. */
 import { largest } from '../../charts/scale.ts'
 import type { ClusterMeasure } from '#core/api/history.ts'
-import { formatNumber, formatTick, rateUnit } from '../../widgets/units.ts'
+import { formatNumber, formatTick, rateUnit } from '../../format/units.ts'
 
 export interface MeasureFace {
   readonly id: ClusterMeasure

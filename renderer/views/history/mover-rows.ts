@@ -1,7 +1,7 @@
 /** Who moved from A to B as rows, largest change first, with what the others add up to. */
 import type { HistoryFrame } from '#core/api/history.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatSigned, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatSigned, plural } from '../../format/units.ts'
 import { rateScale } from './measure-face.ts'
 
 type Movers = HistoryFrame['movers']

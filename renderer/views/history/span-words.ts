@@ -1,6 +1,6 @@
 /** Spans and stretches in words, by the clock on screen; what of a day is drawn. Days are those of UTC, as they are kept. */
 import type { Span } from '#core/api/history.ts'
-import { clockShift, formatClock, formatDate, formatDay, formatSpan } from '../../widgets/units.ts'
+import { clockShift, formatClock, formatDate, formatDay, formatSpan } from '../../format/units.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS

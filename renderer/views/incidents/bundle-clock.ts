@@ -1,5 +1,5 @@
 /** Instants of a stretch as they are typed, by the clock on screen: `14:27:00`, with a date before it where it is of another day. */
-import { clockShift, formatClock } from '../../widgets/units.ts'
+import { clockShift, formatClock } from '../../format/units.ts'
 
 const DAY_MS = 86_400_000
 const TEXT = /^\s*(?:(\d{4})-(\d{2})-(\d{2})[ T]+)?(\d{1,2}):(\d{2})(?::(\d{2}))?\s*$/

@@ -1,6 +1,6 @@
 /** What a bundle is called by its parts, kinds of names and states. */
 import type { BundleRow, ExportPreview, MemberGroup } from '#core/api/incidents.ts'
-import { formatClock, formatDate, formatSpan } from '../../widgets/units.ts'
+import { formatClock, formatDate, formatSpan } from '../../format/units.ts'
 
 export const groupWords: Readonly<Record<MemberGroup, string>> = {
   notebook: 'Notebook',

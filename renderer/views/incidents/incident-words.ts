@@ -1,8 +1,8 @@
 /** What is said of incidents and their cells in words. */
 import type { Level } from '#core/api/frames.ts'
 import type { Cell, Incident, IncidentStatus } from '#core/api/incidents.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatClock, formatDate, formatSpan } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatClock, formatDate, formatSpan } from '../../format/units.ts'
 
 const DAY_MS = 86_400_000
 

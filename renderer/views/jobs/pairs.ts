@@ -1,7 +1,7 @@
 /** Who owes whom among the jobs of the table, from the columns the host sent. */
 import type { PairColumns } from '#core/api/adaptbf.ts'
-import { formatNumber } from '../../widgets/units.ts'
-import { plainText } from '../../widgets/plain-text.ts'
+import { formatNumber } from '../../format/units.ts'
+import { plainText } from '../../format/plain-text.ts'
 
 /** What a job is to the one under the pointer. */
 export type Tie = 'self' | 'lender' | 'borrower'

@@ -1,6 +1,6 @@
 /** Rows of the jobs table as text and shares, made once per frame from the columns the host sent. */
 import type { JobsFrame } from '#core/api/frames.ts'
-import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../widgets/units.ts'
+import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
 import { jobName } from '../job-name.ts'
 import { comparedColumns, type ComparedColumn } from './columns.ts'
 import { debtWords } from './pairs.ts'

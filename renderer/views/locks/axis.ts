@@ -1,5 +1,5 @@
 /** The time axis that all pictures of a moment share: ms from its beginning, between the same two margins. */
-import { formatNumber } from '../../widgets/units.ts'
+import { formatNumber } from '../../format/units.ts'
 
 export interface Plot {
   readonly width: number

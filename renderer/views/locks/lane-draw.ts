@@ -3,7 +3,7 @@
  * early, a triangle where a revocation was. Only what is in view is drawn, and of bars that share a pixel only the first.
  */
 import type { Palette } from '../../theme/palette.ts'
-import { plainText } from '../../widgets/plain-text.ts'
+import { plainText } from '../../format/plain-text.ts'
 import { plotX, type Plot } from './axis.ts'
 import { barBox, type Bar, type LaneLayout } from './lane-layout.ts'
 import { modeInk } from './lives.ts'

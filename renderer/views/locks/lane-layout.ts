@@ -1,5 +1,5 @@
 /** Where lanes stand: one per client, taller where a client has several locks at once. */
-import { plainText } from '../../widgets/plain-text.ts'
+import { plainText } from '../../format/plain-text.ts'
 import type { Life } from './lives.ts'
 import { standingAt } from './standing.ts'
 

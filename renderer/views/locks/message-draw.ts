@@ -3,8 +3,8 @@
  * a client holds or waits for is drawn in its row; messages to come are pale.
  */
 import type { Palette } from '../../theme/palette.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber } from '../../format/units.ts'
 import { modeAt, modeInk, phaseAt, type Life } from './lives.ts'
 import { cutText, hatchBox, type Context } from './plot-parts.ts'
 import { isData, kindName, type Message } from './replay.ts'

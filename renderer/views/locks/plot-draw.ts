@@ -2,7 +2,7 @@
 import { niceMax } from '../../charts/scale.ts'
 import type { Palette } from '../../theme/palette.ts'
 import { hatchTile, runs } from '../../widgets/canvas.ts'
-import { formatNumber } from '../../widgets/units.ts'
+import { formatNumber } from '../../format/units.ts'
 import { plotX, RIGHT_PX, roundStep, type Plot } from './axis.ts'
 import { modeInk, type Life } from './lives.ts'
 import { drawTick, drawTimes, drawTimeWords, type Context } from './plot-parts.ts'

@@ -1,8 +1,8 @@
 /** Channels of the stages, or rules of a metadata server, as rows of text. */
 import type { Expression } from '#core/api/frames.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent, NOTHING } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatPercent, NOTHING } from '../../format/units.ts'
 import { perSecond } from './op-unit.ts'
 
 export interface ChannelRow {

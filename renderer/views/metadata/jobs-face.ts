@@ -1,8 +1,8 @@
 /** Jobs of a metadata frame as the charts and legends take them. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { largest } from '../../charts/scale.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatSpan, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatSpan, plural } from '../../format/units.ts'
 import { jobName } from '../job-name.ts'
 import { inUnit, type OpUnit } from './op-unit.ts'
 

@@ -1,6 +1,6 @@
 /** Operations a second, or bytes, as this view writes them: one unit for all that stands together, by the largest of it. */
 import { BYTE_SCOPES } from '#core/api/padll.ts'
-import { formatNumber, rateUnit } from '../../widgets/units.ts'
+import { formatNumber, rateUnit } from '../../format/units.ts'
 
 export interface OpUnit {
   readonly divisor: number

@@ -1,7 +1,7 @@
 /** Steps of the policy file in the order of their time, each with its state in words. */
 import type { MetadataFrame, PolicyStep } from '#core/api/padll.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatCountdown, formatNumber, formatSpan } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatCountdown, formatNumber, formatSpan } from '../../format/units.ts'
 
 export interface StepFace {
   readonly key: string

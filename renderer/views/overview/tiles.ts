@@ -1,6 +1,6 @@
 /** What each tile says: its number, its unit, and what changed against the window before. */
 import type { Level, Tile, TileId } from '#core/api/frames.ts'
-import { formatCount, formatNumber, formatRate, formatSigned, formatSpan, type Measure } from '../../widgets/units.ts'
+import { formatCount, formatNumber, formatRate, formatSigned, formatSpan, type Measure } from '../../format/units.ts'
 
 const labels: Record<TileId, string> = {
   read: 'Read',

@@ -1,7 +1,7 @@
 /** Claims as the page says them: published beside measured. */
 import type { Level } from '#core/api/frames.ts'
 import type { ClaimResult, MeasuredValue, PaperClaim, PaperExperiment, PapersResult } from '#core/api/papers.ts'
-import { formatNumber, NOTHING } from '../../widgets/units.ts'
+import { formatNumber, NOTHING } from '../../format/units.ts'
 
 /** Names of the systems whose papers are reproduced. */
 const SYSTEMS: Readonly<Record<string, string>> = {

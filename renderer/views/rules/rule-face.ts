@@ -1,8 +1,8 @@
 /** What a row of the rule list says, from the row the host sent. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { Lint } from '#core/api/rule-edits.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatCountdown, formatNumber, formatPercent, formatRate, formatSpan } from '../../format/units.ts'
 
 export type RuleRow = RulesFrame['rows'][number]
 

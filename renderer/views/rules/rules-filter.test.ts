@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
-import { said } from '../../reach/said.ts'
+import { said } from '../../composables/said.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import RulesView from './RulesView.vue'

@@ -1,7 +1,7 @@
 /** How many jobs a rule would bind, and what that does to them, in few words. */
 import type { Trial } from '#core/api/rule-edits.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent, NOTHING, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatPercent, NOTHING, plural } from '../../format/units.ts'
 
 /** Whose jobs were read: of servers that do not report nothing is known. */
 export type Reported = 'all' | 'some' | 'none'

@@ -1,7 +1,7 @@
 /** The columns of the page: variants as they stand now, each with its place in the last result. */
 import type { RunResult } from '#core/api/sandbox.ts'
 import type { VariantEntry } from '../../stores/sandbox-variants.ts'
-import { plainText } from '../../widgets/plain-text.ts'
+import { plainText } from '../../format/plain-text.ts'
 import { detailOf, letterOf } from './variant-face.ts'
 
 export interface VariantColumn {

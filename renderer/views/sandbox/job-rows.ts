@@ -1,7 +1,7 @@
 /** Jobs of a result under every variant: one measure, its medians, and how far each is from the baseline's. */
 import type { Band, RunResult } from '#core/api/sandbox.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
 
 export type JobMeasure = 'wait' | 'throughput' | 'tokens'
 /** `given`: as the host lists them; else by the job's name or by the median of a variant. */

@@ -1,6 +1,6 @@
 /** Where a scenario came from, in words. */
 import type { Origin } from '../../stores/sandbox.ts'
-import { formatClock } from '../../widgets/units.ts'
+import { formatClock } from '../../format/units.ts'
 
 export function originWords(origin: Origin): string {
   if (origin.kind === 'gallery') return origin.entry.title

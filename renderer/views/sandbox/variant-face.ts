@@ -1,8 +1,8 @@
 /** A variant in words, and the letters that the window calls variants by. */
 import type { Variant } from '#core/api/sandbox.ts'
 import { definitionOf } from '#core/controllers/registry.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, plural } from '../../format/units.ts'
 
 /** Baseline, then A, B, C: by the place in the run. */
 export const letterOf = (at: number): string => (at <= 0 ? '' : String.fromCharCode(64 + at))

@@ -16,7 +16,7 @@ import {
   type SettingName,
   type Settings,
 } from '../../stores/settings-schema.ts'
-import { byteChoices, clockChoices } from '../../widgets/units.ts'
+import { byteChoices, clockChoices } from '../../format/units.ts'
 
 export const sections = [
   { id: 'look', title: 'Appearance' },

@@ -1,8 +1,8 @@
 /** What admission says to a reservation, as the editor shows it while it is typed. */
 import type { Level } from '#core/api/parts.ts'
 import type { TokensAdmission } from '#core/api/tokens.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatPercent } from '../../format/units.ts'
 
 export interface Verdict {
   readonly level: Level

@@ -1,7 +1,7 @@
 /** What the data node can do by its own count: the estimate against its profile, in a scale around the band. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { niceMax, tickStep } from '../../charts/scale.ts'
-import { formatNumber, formatPercent } from '../../widgets/units.ts'
+import { formatNumber, formatPercent } from '../../format/units.ts'
 import { shortTokens } from './token-unit.ts'
 
 type Capacity = TokensFrame['capacity']

@@ -3,8 +3,8 @@ import type { Level } from '#core/api/parts.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { niceMax } from '../../charts/scale.ts'
 import type { TokensSort } from '../../stores/tokens.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, plural } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, plural } from '../../format/units.ts'
 
 type Clients = TokensFrame['clients']
 type ClientState = Clients['state'][number]

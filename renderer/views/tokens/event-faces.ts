@@ -1,8 +1,8 @@
 /** Events of the node as the inspector lists them: newest first, by kind. */
 import type { Level } from '#core/api/parts.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatClock } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatClock } from '../../format/units.ts'
 
 export interface EventFace {
   readonly id: string

@@ -4,7 +4,7 @@ import { capacityEnds, capacityFacts, capacitySays, placeCapacityMarks } from '.
 import { eventFaces, eventKinds, EVENTS_MOST, loudEvents } from './event-faces.ts'
 import { footFaces } from './foot-face.ts'
 import { admissionOf, allZero, NOW_MS, tokensFrame } from '#tests/kits/renderer/views/tokens-host.ts'
-import { literalFaults, termOf, terms } from './terms.ts'
+import { literalFaults, termOf, terms } from '../../help/meanings/token-terms.ts'
 
 const base = tokensFrame()
 const footOf = (patch: Partial<typeof base.foot>) =>

@@ -1,8 +1,8 @@
 /** The four counts at the foot: each with its level, its value and what it must be. */
 import type { Level } from '#core/api/parts.ts'
 import type { TokensFrame } from '#core/api/tokens.ts'
-import { plainText } from '../../widgets/plain-text.ts'
-import { formatNumber, formatPercent } from '../../widgets/units.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, formatPercent } from '../../format/units.ts'
 import { capacityNow } from './capacity-face.ts'
 import { shortTokens } from './token-unit.ts'
 

@@ -1,7 +1,7 @@
 /** The pool as gauge and chart show it: one scale with a zero that stays in its place, and its lowest mark in words. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { niceMax, tickStep } from '../../charts/scale.ts'
-import { formatNumber, plural } from '../../widgets/units.ts'
+import { formatNumber, plural } from '../../format/units.ts'
 import { inSeconds, shortTokens } from './token-unit.ts'
 
 export interface PoolEnds {

@@ -1,5 +1,5 @@
 /** Tokens as they are read and typed. A token is one I/O of one period, so there are no parts of one. */
-import { formatNumber, NOTHING } from '../../widgets/units.ts'
+import { formatNumber, NOTHING } from '../../format/units.ts'
 
 export interface TokenUnit {
   readonly divisor: number

@@ -2,8 +2,8 @@
 import type { Cell } from '#core/api/incidents.ts'
 import { niceMax, tickStep } from '../../../charts/scale.ts'
 import { gapSpans, type Ends } from '../../../charts/plot.ts'
-import { plainText } from '../../../widgets/plain-text.ts'
-import { formatNumber } from '../../../widgets/units.ts'
+import { plainText } from '../../../format/plain-text.ts'
+import { formatNumber } from '../../../format/units.ts'
 
 export type ChartOf = Extract<Cell, { kind: 'chart' }>
 

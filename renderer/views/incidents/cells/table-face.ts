@@ -1,6 +1,6 @@
 /** A table slice as it is set: units of a size that is read at a glance, one number of decimals a column, bars of one scale. */
 import type { Cell } from '#core/api/incidents.ts'
-import { formatNumber, formatSigned, rateUnit } from '../../../widgets/units.ts'
+import { formatNumber, formatSigned, rateUnit } from '../../../format/units.ts'
 
 export type TableOf = Extract<Cell, { kind: 'table' }>
 

@@ -1,7 +1,7 @@
 /** How a commit ended, server by server: done, failed or unknown, never assumed. */
 import type { Level } from '#core/api/frames.ts'
 import type { PastChange } from '#core/api/rule-edits.ts'
-import { formatNumber, plural } from '../../../widgets/units.ts'
+import { formatNumber, plural } from '../../../format/units.ts'
 
 type NodeEnd = PastChange['nodes'][number]
 type State = NodeEnd['state']

@@ -1,7 +1,7 @@
 /** Which commands cannot be done now, and why: what they need is out of reach. */
-import { useOutageStore } from '../stores/outage.ts'
-import { catalogue } from './catalogue.ts'
-import type { Need } from './command.ts'
+import { useOutageStore } from './outage.ts'
+import { catalogue } from '../commands/catalogue.ts'
+import type { Need } from '../commands/command.ts'
 
 const needOf = new Map<string, Need | undefined>(catalogue.map((c) => [c.id, c.needs]))
 

@@ -5,11 +5,11 @@
  * palette's does. A handler that returns false leaves the key to others. What cannot be done now says why in the place of doing it.
  */
 import { onScopeDispose, shallowRef } from 'vue'
-import { say } from '../reach/said.ts'
-import { whyOff } from './availability.ts'
-import { catalogue, type CommandId } from './catalogue.ts'
-import { isModalOpen, isModifier, isPressable, isTyping, keyName, somethingFloats } from './key-press.ts'
-import { useKeymapStore } from './keymap.ts'
+import { say } from './said.ts'
+import { whyOff } from '../stores/availability.ts'
+import { catalogue, type CommandId } from '../commands/catalogue.ts'
+import { isModalOpen, isModifier, isPressable, isTyping, keyName, somethingFloats } from '../commands/key-press.ts'
+import { useKeymapStore } from '../commands/keymap.ts'
 
 export type Handler = (event?: KeyboardEvent) => unknown
 export type Handlers = Partial<Record<CommandId, Handler>>

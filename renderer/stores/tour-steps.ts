@@ -2,7 +2,7 @@
  * The first ten minutes, step by step: what to press, where it is, and when it is done. A step is done by what the window then
  * shows, however the operator got there.
  */
-import type { CommandId } from '../../commands/catalogue.ts'
+import type { CommandId } from '../commands/catalogue.ts'
 
 /** What steps are judged by. */
 export interface TourWorld {

@@ -2,8 +2,8 @@ import { mount } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { defineComponent, h } from 'vue'
-import { keyName } from './key-press.ts'
-import { useKeymapStore } from './keymap.ts'
+import { keyName } from '../commands/key-press.ts'
+import { useKeymapStore } from '../commands/keymap.ts'
 import { handledCommands, pending, runCommand, useCommands, type Handlers } from './use-commands.ts'
 
 beforeEach(() => {

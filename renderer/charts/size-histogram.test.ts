@@ -1,7 +1,7 @@
 import { mount } from '@vue/test-utils'
 import { expect, it } from 'vitest'
-import { factTable } from '../charts/facts.ts'
-import { factsOf } from '../charts/use-chart-facts.ts'
+import { factTable } from './facts.ts'
+import { factsOf } from './use-chart-facts.ts'
 import SizeHistogram from './SizeHistogram.vue'
 import Sparkline from './Sparkline.vue'
 

@@ -1,0 +1,45 @@
+/** Measures of a result of the sandbox: what each means and how it is computed. */
+import type { Metric } from '#core/api/sandbox.ts'
+
+export interface MetricTerm {
+  readonly name: string
+  readonly unit: string
+  readonly means: string
+  readonly formula: string
+}
+
+export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
+  throughputBps: {
+    means: 'Bytes of data that all jobs were served, over the simulated time.',
+    formula: 'sum of bytes served / seconds',
+  },
+  throughputRpcs: {
+    means: 'RPCs that all jobs were served, data and metadata, over the simulated time.',
+    formula: 'sum of RPCs served / seconds',
+  },
+  jain: {
+    means: 'How evenly jobs got what was due to them: 1 is even, 1/n is one job with everything.',
+    formula: '(sum x)\u00B2 / (n \u00B7 sum x\u00B2), x = served over the max-min fair share by nodes',
+  },
+  victimP95Ms: {
+    means:
+      'The victim is the job that got less than its fair share of the baseline and waited longest. 95 % of its RPCs were answered within this time.',
+    formula: 'p95 from the wish of the process to the reply',
+  },
+  victimP99Ms: {
+    means: 'The victim\u2019s wait: 99 % of its RPCs were answered within this time.',
+    formula: 'p99 from the wish of the process to the reply',
+  },
+  starvedS: {
+    means: 'Whole seconds in which something of a job waited and nothing of it was served, of all jobs.',
+    formula: 'sum over jobs of starved seconds',
+  },
+  sloMisses: {
+    means: 'Jobs that waited longer than the objective.',
+    formula: 'count of jobs with p95 wait > objective',
+  },
+  utilisation: {
+    means: 'Share of the time in which the device of a target was at work, mean of all targets.',
+    formula: 'mean over targets of busy time / time',
+  },
+}
