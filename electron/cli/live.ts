@@ -5,7 +5,8 @@ import type { LiveServer } from '../cluster/live/live-server.ts'
 import { openSource } from '../host/sources/open.ts'
 import type { OpenSource, Source } from '../host/sources/source.ts'
 import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
-import { dataFolder, findCluster, sshOptions, type ClustersFlags } from './clusters-flags.ts'
+import { dataFolder, sshOptions, type ClustersFlags } from './clusters-flags.ts'
+import { findCluster } from './known-clusters.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'
 
 /** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
