@@ -2,7 +2,6 @@
 import { formatFailure, fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import type { LiveServer } from '../cluster/live/live-server.ts'
-import { openSource } from '../host/sources/open.ts'
 import type { OpenSource, Source } from '../host/sources/source.ts'
 import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
 import { dataFolder, sshOptions, type ClustersFlags } from './clusters-flags.ts'
@@ -183,6 +182,8 @@ export async function openCluster(
   const request = input
     ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, comesBack) }
     : { kind: 'emulator' as const, scenarioFile }
+  // What samples and writes is half of what a command loads, and is of no use to a name that nobody knows.
+  const { openSource } = await import('../host/sources/open.ts')
   const begun = await openSource(request)
   if (!begun.ok) return refused(begun.error, EXIT.failed)
   const opened = begun.value
