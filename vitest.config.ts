@@ -33,6 +33,7 @@ const OWN_PROCESS = [
   'electron/incidents/bundle/no-canvas.test.ts',
   'tests/node/desktop-shell.test.ts',
   'tests/node/electron-main.test.ts',
+  'tests/node/made-up-controller.test.ts',
   'tests/node/attacks/app-paths.test.ts',
   'tests/node/attacks/flooding-page.test.ts',
   'tests/node/attacks/left-open.test.ts',
@@ -46,7 +47,7 @@ const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
 /** Processes and threads that tests start compile a module once for all of them. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
-/** They wait for servers, timers and a browser more than they compute. */
+/** They wait for servers and timers more than they compute. */
 const WAITING = { maxWorkers: 4, sequence: { groupOrder: 3 } }
 
 /** A project of tests that run under Node. */
@@ -109,8 +110,9 @@ export default defineConfig({
         sequence: { groupOrder: 2 },
       }),
       project('real', { include: REAL, exclude: ALONE, ...WAITING }),
-      project('e2e', { include: ['tests/e2e/**/*.test.ts'], ...WAITING }),
-      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 4 } }),
+      // A browser computes as much as it waits.
+      project('e2e', { include: ['tests/e2e/**/*.test.ts'], sequence: { groupOrder: 4 } }),
+      project('alone', { include: ALONE, fileParallelism: false, sequence: { groupOrder: 5 } }),
       project('servers', {
         env: { ...env, SLUICE_LAB_PARTS: 'nspawn' },
         include: ['tests/servers/**/*.test.ts', ...(process.env.SLUICE_LAB === 'full' ? ALSO_REAL : [])],

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { NS_PER_S } from '#core/base/units.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { shareName } from '#electron/cluster/recent.ts'
@@ -167,7 +168,7 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
   }
   const audit = new Audit((r) => history.recordAudit(r), history.lastAudit())
   const monitor = new ClusterMonitor({
-    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: 'adaptbf' },
+    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: ADAPTBF },
     probes: { budgetBytesPerSec: 1e12, off: ['ldlm'] },
     // A busy machine must not make a sample cheap by leaving servers out.
     patience: { waitMs: 60_000, silentMs: 120_000 },

@@ -3,6 +3,7 @@
  * servers, the network and stages fail now and then. The same plan and seed give the same text.
  */
 import { randomStream, type RandomStream } from '#core/base/random.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
 
 export interface SoakPlan {
   /** Emulated seconds. */
@@ -131,7 +132,7 @@ export function churnScenario(plan: SoakPlan): string {
     ],
     mds: [{ name: 'mds01', threads: 16, mdts: [{ name: MDT, per_op_us: 150 }] }],
     control: {
-      ...{ controller: 'adaptbf', mode: 'enforce', period_ms: plan.periodMs },
+      ...{ controller: ADAPTBF, mode: 'enforce', period_ms: plan.periodMs },
       // Half of what all ask for has to share: tokens are lent and borrowed all the time.
       max_rate: Math.max(20, Math.round(perOst * 0.9)),
       metadata: { limits: { meta_op: Math.max(20, Math.round(plan.alive * plan.rate)) }, policies: POLICIES },

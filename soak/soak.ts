@@ -10,7 +10,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { openHost, type Host } from '#electron/host/host.ts'
 import { serveConsole, type Served } from '#electron/server/serve.ts'
 import { firstBrokenRecord } from '#electron/enforce/audit.ts'
@@ -282,7 +282,7 @@ function leftOn({ source: { emulator } }: Host): string[] {
     ...emulator.mds.flatMap((m) => m.services.map((service) => ({ host: m.name, service }))),
   ]
   const rules = services.flatMap(({ host, service }) =>
-    service.nrs.rules().flatMap(({ name }) => (isOurs(name) ? `rule ${name} on ${host}` : [])),
+    service.nrs.rules().flatMap(({ name }) => (isControllerRule(name) ? `rule ${name} on ${host}` : [])),
   )
   const timers = emulator.nodes.flatMap((n) => [...n.timers.keys()].map((unit) => `timer ${unit} on ${n.name}`))
   return [...rules, ...timers]

@@ -6,6 +6,7 @@ import { type Failure, type Result, invariant, ok } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
 import type { Allocation, Controller, Decision } from '../control/controller.ts'
+import { ADAPTBF } from '../controllers/registry.ts'
 import { type AllocatedPeriod, TokenAllocator } from './allocation.ts'
 import { nextMaxRate } from './auto-rate.ts'
 import { type AdapTbfOptions, checkOptions } from './controller-options.ts'
@@ -51,7 +52,7 @@ const NO_ALLOCATION: Pick<Decision, 'budget' | 'allocations'> = { budget: 0, all
  * extensions by name, off by default (`EXTENSIONS`).
  */
 export class AdapTbfController implements Controller {
-  readonly name = 'adaptbf'
+  readonly name = ADAPTBF
   readonly #options: AdapTbfOptions
   #allocator: TokenAllocator
   #pairs = new PairLedger()

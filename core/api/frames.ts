@@ -2,6 +2,7 @@
  * What a window receives: frames of the views it asked for, as columns (one array per column, all of one length).
  * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
  */
+import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import * as z from 'zod'
 import { runningPeriod, safeMode } from './clusters.ts'
 import { adaptbfStatus, cycle, jobPairs, ledgerLine, pairColumns } from './adaptbf.ts'
@@ -19,7 +20,7 @@ export { level, notice, expression } from './parts.ts'
 export type { Level, Notice, Expression, OtherLease } from './parts.ts'
 
 export const mode = z.enum(['observe', 'advise', 'enforce'])
-export const controllerName = z.enum(['adaptbf', 'static', 'none'])
+export const controllerName = z.enum(CONTROLLER_NAMES)
 export const sourceKind = z.enum(['LIVE', 'RECORDED', 'EMULATED'])
 export const statusFrame = z.object({
   ...head,

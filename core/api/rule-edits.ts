@@ -46,6 +46,52 @@ export const changeTerms = z.object({
   laptopBound: z.boolean().optional(),
 })
 
+/** A rule as a server printed it. */
+export const ruleLine = z.object({
+  queue: z.enum(['reg', 'hp']),
+  cpt: z.number(),
+  name: z.string(),
+  conditions: z.string(),
+  rate: z.number(),
+  ref: z.number(),
+})
+
+/** A change of one rule as it is sent. */
+export const ruleEdit = z.discriminatedUnion('verb', [
+  z.object({
+    verb: z.literal('start'),
+    name: z.string(),
+    conditions: z.string(),
+    rate: z.number(),
+    queue: queueChoice,
+    rank: z.string().optional(),
+    realtime: z.boolean().optional(),
+  }),
+  z.object({
+    verb: z.literal('change'),
+    name: z.string(),
+    queue: queueChoice,
+    rate: z.number().optional(),
+    rank: z.string().optional(),
+  }),
+  z.object({ verb: z.literal('stop'), name: z.string(), queue: queueChoice }),
+])
+
+/** A staged change as it is kept: in the record of a change that was committed, and in a plan between two commands. */
+export const stagedRecord = z.object({
+  id: z.string(),
+  service,
+  edit: ruleEdit,
+  form: ruleForm,
+  /** From the shell a rule may stand for less than the window offers. */
+  terms: changeTerms.extend({ expiresS: z.number().int().min(1).max(EXPIRY_MAX_S).nullable() }),
+  stagedMs: z.number(),
+  hosts: z.array(z.string()).optional(),
+  undoes: z.string().optional(),
+  tries: z.number().default(0),
+  doneOn: z.array(z.string()).default([]),
+})
+
 /** One fault of a draft, with its place in the text of the value. */
 export const ruleFault = z.object({
   /** Offset and length in `text` of the check's answer. */

@@ -2,6 +2,7 @@
  * The sandbox: forks of a cluster and scenarios, run under other policies on the model. Nothing here reads a server and nothing is
  * written to one; what is carried back is staged and goes through the same review as every other change.
  */
+import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import * as z from 'zod'
 import { span } from './history.ts'
 import { lockManager } from './locks.ts'
@@ -29,7 +30,7 @@ export const haechiMode = z.enum(['scenario', 'off'])
 export const variant = z.object({
   name: z.string().min(1).max(60),
   /** Controller of the OSTs; `none` with rules is a static list of rules. */
-  controller: z.enum(['none', 'static', 'adaptbf']),
+  controller: z.enum(CONTROLLER_NAMES),
   /** Tokens a second of one OST; null: the scenario's. */
   maxRate: z.number().positive().max(1e9).nullable().default(null),
   periodMs: z.number().int().min(10).max(3_600_000).nullable().default(null),

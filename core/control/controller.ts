@@ -2,6 +2,7 @@
  * What every controller shares. A controller is a pure step: no clock, no I/O; the live loop and the simulation drive the
  * same object.
  */
+import type { ControllerName } from '../controllers/registry.ts'
 
 /** One job as one target saw it in the period that just ended. */
 export interface JobDemand {
@@ -54,9 +55,6 @@ export interface Controller {
   /** Never throws on bad input: a job that cannot be counted is left out. */
   step(observation: Observation): Decision
 }
-
-export const CONTROLLER_NAMES = ['adaptbf', 'static', 'none'] as const
-export type ControllerName = (typeof CONTROLLER_NAMES)[number]
 
 /** observe: nothing is computed for the servers; advise: plans are shown and logged; enforce: plans are applied. */
 export const MODES = ['observe', 'advise', 'enforce'] as const

@@ -1,3 +1,4 @@
+import { isControllerRule } from '../controllers/registry.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../emulator/words.ts'
@@ -5,7 +6,7 @@ import { setParamCommand } from '../lustre/lctl.ts'
 import { parseConditions } from '../tbf/conditions.ts'
 import { parseRuleCommand, RULE_NAME_MAX } from '../tbf/rule-command.ts'
 import type { Decision } from './controller.ts'
-import { RULES_MAX, desiredRules, isMatchable, isOurs, ruleName } from './desired-rule.ts'
+import { RULES_MAX, desiredRules, isMatchable, ruleName } from './desired-rule.ts'
 
 const bytes = fc.array(fc.nat(255), { maxLength: 33 }).map((codes) => String.fromCharCode(...codes))
 const typical = fc.string({
@@ -100,7 +101,7 @@ describe('rule names', () => {
     )
     expect(new Set(names).size).toBe(8)
     for (const name of names) {
-      expect(isOurs(name)).toBe(true)
+      expect(isControllerRule(name)).toBe(true)
       expect(name).toMatch(/^[A-Za-z0-9_]+$/)
       expect(name.length).toBeLessThanOrEqual(RULE_NAME_MAX)
     }
@@ -117,7 +118,7 @@ describe('rule names', () => {
       'ab_012345678G',
       'st_',
     ]) {
-      expect(isOurs(name), name).toBe(false)
+      expect(isControllerRule(name), name).toBe(false)
     }
   })
 })

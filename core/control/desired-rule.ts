@@ -1,13 +1,14 @@
 /**
  * The rules that a controller wants on one server, and the names they go by.
  *
- * Names tell ours from everyone else's: a prefix of the controller and ten hex digits of (server, job id), 13 of the 15
- * characters that Lustre allows. Rules of any other name are never touched.
+ * A name is the controller's prefix and ten hexadecimal digits of (server, job id). Rules of any other name are never touched.
  */
+import { METADATA_CONTROLLER } from '../controllers/definitions.ts'
+import { definitionOf, type ControllerName, type RulingController } from '../controllers/registry.ts'
 import { shortHash } from '../base/hash.ts'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
-import type { ControllerName, Decision } from './controller.ts'
+import type { Decision } from './controller.ts'
 
 export interface DesiredRule {
   readonly name: string
@@ -17,17 +18,12 @@ export interface DesiredRule {
   readonly rate: number
 }
 
-const PREFIX: Readonly<Record<Exclude<ControllerName, 'none'>, string>> = { adaptbf: 'ab_', static: 'st_' }
-const OURS = /^(ab|st|pd)_[0-9a-f]{10}$/
-
-export const isOurs = (ruleName: string): boolean => OURS.test(ruleName)
-
-export const ruleName = (controller: Exclude<ControllerName, 'none'>, server: string, jobId: string): string =>
-  PREFIX[controller] + shortHash(`${server}\u0000${jobId}`)
+export const ruleName = (controller: RulingController, server: string, jobId: string): string =>
+  `${definitionOf(controller).rulePrefix}_${shortHash(`${server}\u0000${jobId}`)}`
 
 /** A rule of the metadata controller: one job, and the RPC opcodes of one service that it holds (none: all of them). */
 export const metadataRuleName = (server: string, service: string, jobId: string, opcodes: readonly string[]): string =>
-  `pd_${shortHash([server, service, jobId, ...opcodes].join('\u0000'))}`
+  `${METADATA_CONTROLLER.rulePrefix}_${shortHash([server, service, jobId, ...opcodes].join('\u0000'))}`
 
 /**
  * Whether a rule can match exactly this job id: job ids are text that any user chooses, and the grammar has no quoting.

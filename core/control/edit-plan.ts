@@ -10,7 +10,7 @@ import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Field } from '../tbf/request-key.ts'
 import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
-import { isOurs } from './desired-rule.ts'
+import { HELPER_PREFIX, isControllerRule, isHelperRule } from '../controllers/registry.ts'
 import { checkEdit, queuesOf } from './edit-check.ts'
 import { planList, type HelperRules, type Op } from './list-plan.ts'
 import type { DiffLine } from './plan.ts'
@@ -56,9 +56,8 @@ export interface EditPlan {
 }
 
 /** Our helper rules; each is gone when its plan is through, unless the plan was cut off. */
-const REMATCH_RULE = 'sluice_rematch'
-const standInName = (rule: string): string => `sluice_${shortHash(rule).slice(0, 7)}`
-export const isHelper = (rule: string): boolean => /^sluice_(?:rematch2?|[0-9a-f]{7})$/.test(rule)
+const REMATCH_RULE = `${HELPER_PREFIX}rematch`
+const standInName = (rule: string): string => `${HELPER_PREFIX}${shortHash(rule).slice(0, 7)}`
 
 /** A condition that no request meets, by the first field of the type; behind all rules and at the rate of `default` anyway. */
 const NOTHING = {
@@ -198,7 +197,7 @@ function mergeRefusals(all: readonly Refusal[]): Refusal[] {
 export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): EditPlan {
   const rules = writtenRules(server)
   // A controller may stop its rules at any moment: a plan that names one does not hold until it is sent.
-  const namesNone = rules.some((r) => isOurs(r.name))
+  const namesNone = rules.some((r) => isControllerRule(r.name))
   const planAll = (): QueuePlan[] => QUEUES.map((q) => planQueue(server, rules, q, taken, namesNone))
   const refused: Refusal[] = []
   let taken: Indexed[] = []
@@ -227,7 +226,7 @@ export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): Edit
     refillTokens: refillTokens(commands, rules, server.depth ?? LUSTRE_DEFAULTS.depth),
     expected: afterPlan(server, values),
     before: rules,
-    touched: [...new Set(commands.map((c) => c.rule))].filter((name) => !isHelper(name)),
+    touched: [...new Set(commands.map((c) => c.rule))].filter((name) => !isHelperRule(name)),
     preview: { reg: previewOf(reg), hp: previewOf(hp) },
   }
 }

@@ -2,8 +2,9 @@
  * The way back to an earlier state from wherever a server stands now: after a plan that failed midway, or when somebody else
  * has changed other rules since. Only the rules that the plan wrote are brought back; helper rules left behind are stopped.
  */
+import { isHelperRule } from '../controllers/registry.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
-import { helpersFor, isHelper } from './edit-plan.ts'
+import { helpersFor } from './edit-plan.ts'
 import { planList, type Op } from './list-plan.ts'
 import { queueList } from './queue-list.ts'
 import type { Item } from './rule-edit.ts'
@@ -20,7 +21,7 @@ export interface BackPlan {
 
 /** The list of now with the touched rules as they were, each before the rule that it stood before. */
 function restored(now: readonly Item[], before: readonly Item[], touched: ReadonlySet<string>): Item[] {
-  const list = now.filter((i) => !touched.has(i.name) && !isHelper(i.name))
+  const list = now.filter((i) => !touched.has(i.name) && !isHelperRule(i.name))
   let id = now.reduce((n, i) => Math.max(n, i.id + 1), 0)
   for (const [at, was] of [...before.entries()].reverse()) {
     if (!touched.has(was.name)) continue

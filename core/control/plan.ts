@@ -10,8 +10,9 @@
  * before one of ours that has nothing but ours and `default` behind it. So whatever a controller starts and stops, every request
  * that a rule of somebody else decides is decided by that rule.
  */
+import { isControllerRule } from '../controllers/registry.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
-import { isOurs, type DesiredRule } from './desired-rule.ts'
+import type { DesiredRule } from './desired-rule.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
 export interface PlanCommand {
@@ -54,12 +55,12 @@ const conditionsOf = (r: RuleLine): string => (r.conditions.startsWith('{') ? `j
 const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
   new Map(
     present
-      .filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
+      .filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
       .map((r) => [r.name, { ...r, conditions: conditionsOf(r) }]),
   )
 /** Names behind which nothing of somebody else stands, first to last; undefined where there is nothing of somebody else. */
 function tailOf(list: readonly RuleLine[]): string[] | undefined {
-  const last = list.findLastIndex((r) => !isOurs(r.name) && r.name !== DEFAULT_RULE)
+  const last = list.findLastIndex((r) => !isControllerRule(r.name) && r.name !== DEFAULT_RULE)
   return last < 0 ? undefined : list.slice(last + 1).map((r) => r.name)
 }
 
@@ -75,7 +76,7 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   const list = present.filter((r) => r.queue === 'reg' && r.cpt === 0)
   const ours = ownRules(present)
   // Nothing but names of ours, whatever a controller wants: never `default`, never a rule of somebody else.
-  const mine = desired.filter((r) => isOurs(r.name))
+  const mine = desired.filter((r) => isControllerRule(r.name))
   const wanted = new Map(mine.map((r) => [r.name, r]))
   const stops: PlanCommand[] = []
   const lowers: PlanCommand[] = []

@@ -1,8 +1,7 @@
 /** Comparison of what a server has with what a plan must have left, over all CPTs and queues. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
-import { isOurs as isController } from './desired-rule.ts'
-import { isHelper } from './edit-plan.ts'
+import { isControllerRule, isHelperRule } from '../controllers/registry.ts'
 import { cptsOf, headOf, QUEUES, writtenRules, type ReadableRules } from './server-rules.ts'
 
 export interface ReadBack {
@@ -67,12 +66,12 @@ export function compareHeads(
         if (text !== undefined) list.set(text, [...(list.get(text) ?? []), cpt])
       }
       for (const name of new Set([...wants.keys(), ...has.keys()])) {
-        const isOurs = ours.has(name) || isHelper(name)
+        const isOurs = ours.has(name) || isHelperRule(name)
         add(isOurs, differenceOf(name, isOurs, wants.get(name), has.get(name)))
       }
       // Places are compared among the rules that both have. Controllers stop theirs and start them again, first in the list.
       const inBoth = ({ name }: RuleLine): boolean =>
-        wants.has(name) && has.has(name) && (ours.has(name) || !isController(name))
+        wants.has(name) && has.has(name) && (ours.has(name) || !isControllerRule(name))
       const [wanted, had] = [want, have].map((l) => l.filter(inBoth).map((r) => r.name)) as [string[], string[]]
       const others = (list: readonly string[]): string[] => list.filter((n) => !ours.has(n))
       if (misplaced(others(wanted), others(had)) !== undefined) add(false, misplaced(others(wanted), others(had)))

@@ -1,6 +1,6 @@
 /** What a plan stands on: the policies and rules of a server, controllers' own left aside, which they move all the time. */
 import { shortHash } from '../base/hash.ts'
-import { isOurs } from './desired-rule.ts'
+import { isControllerRule } from '../controllers/registry.ts'
 import { compareHeads } from './read-back.ts'
 import { QUEUES, writtenRules, type ServerRules } from './server-rules.ts'
 
@@ -12,7 +12,7 @@ const policyWords = (arg: string | undefined): string =>
 /** Hash of the release, the policies, and every rule with its place, but for controllers' rules and counts of classes. */
 export function standingHash(server: Stands): string {
   const rules = writtenRules(server)
-    .filter((r) => !isOurs(r.name))
+    .filter((r) => !isControllerRule(r.name))
     .map((r) => `${r.queue} ${r.cpt} ${r.name} ${r.conditions} ${r.rate}`)
   return shortHash(
     [server.server, server.profile.release, ...QUEUES.map((q) => policyWords(server.tbf[q])), ...rules].join('\n'),
@@ -32,6 +32,9 @@ export function standingDiff(then: Stands, now: Stands, policiesOnly = false): s
   }
   if (then.profile.release !== now.profile.release) out.push(`it is a server of ${now.profile.release} now`)
   if (policiesOnly) return out
-  const others = (server: Stands): Stands => ({ ...server, rules: server.rules.filter((r) => !isOurs(r.name)) })
+  const others = (server: Stands): Stands => ({
+    ...server,
+    rules: server.rules.filter((r) => !isControllerRule(r.name)),
+  })
   return [...out, ...compareHeads(writtenRules(others(then)), [], others(now)).foreign]
 }

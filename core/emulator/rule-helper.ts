@@ -2,6 +2,7 @@
  * `sluice-rule` of an emulated server (resources/server/sluice-rule): what it takes, what it writes and how it keeps an expiry where
  * systemd runs. The script itself is more than an emulated shell can read; a test holds the two against each other.
  */
+import { CONTROLLER_RULE, HELPER_PREFIX, OPERATOR_PREFIX } from '../controllers/registry.ts'
 import { done, exitWith, type ExecResult, type Program } from './exec.ts'
 
 export const RULE_HELPER = '/usr/local/sbin/sluice-rule'
@@ -14,7 +15,7 @@ const PARAMETERS = /^(?:ost\.OSS\.ost_io|mds\.MDS\.mdt|mds\.MDS\.mdt_readpage)\.
 const CHARACTERS = /^[-A-Za-z0-9.@_:/+#%=~^*?,&{}[\] ]*$/
 const EXPRESSION = String.raw`(?:jobid|nid|opcode|uid|gid|projid|nodemap)=\{[^{}]+\}`
 const CONDITIONS = new RegExp(`^${EXPRESSION}(?:[,&]${EXPRESSION})*$`)
-const OWN = /^(?:(?:ab|st|pd)_[0-9a-f]{10}|(?:sl|sluice)_\w+)$/
+const OWN = new RegExp(`^(?:${CONTROLLER_RULE}|(?:${OPERATOR_PREFIX}|${HELPER_PREFIX})\\w+)$`)
 const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
 
 export interface RuleHelperSite {

@@ -11,6 +11,7 @@ import { PERIOD_MAX_NS, PERIOD_MIN_NS } from '../adaptbf/period.ts'
 import { COEFFICIENTS } from '../adaptbf/recompensation.ts'
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS } from '../base/units.ts'
+import { ADAPTBF, CONTROLLER_NAMES } from '../controllers/registry.ts'
 import { profileOf } from '../lustre/profile.ts'
 import { parseVersion } from '../lustre/version.ts'
 import { NrsService } from '../tbf/nrs-service.ts'
@@ -61,7 +62,7 @@ const PERIOD_FAULT = `expected a period of ${PERIOD_MIN_NS / NS_PER_MS} to ${PER
 
 const control = z
   .strictObject({
-    controller: z.enum(['adaptbf', 'static', 'none']).default('adaptbf'),
+    controller: z.enum(CONTROLLER_NAMES).default(ADAPTBF),
     mode: z.enum(['observe', 'advise', 'enforce']).default('enforce'),
     max_rate: z
       .number({ error: RATE_FAULT })

@@ -159,7 +159,7 @@ it('puts every variant in words, within a line', () => {
   const words = (more: object): string => variantWords({ ...BASE, ...more }, demo.value)
   expect(words({})).toBe('no rules on OSTs')
   expect(words({ controller: 'adaptbf', periodMs: 50, adaptbf: { demand: 'served' } })).toBe(
-    'lend and borrow per OST, T 500 RPC/s per OST, period 50 ms, demand served',
+    'lends and borrows tokens per OST, T 500 RPC/s per OST, period 50 ms, demand served',
   )
   expect(words({ metadata: 'psfa', locks: 'lustre', haechi: 'off' })).toBe(
     'no rules on OSTs, PADLL psfa, locks lustre, data nodes without QoS',

@@ -65,7 +65,7 @@ export class ModelControl {
 
   /** Tokens lent (+) or borrowed (-) by job now; undefined without a ledger. */
   records(): ReadonlyMap<string, number> | undefined {
-    if (this.#regime.controller !== 'adaptbf') return undefined
+    if (!this.#servers.some((s) => s.keepsRecords)) return undefined
     const sums = new Map<string, number>()
     for (const s of this.#servers) for (const [id, n] of s.records()) sums.set(id, (sums.get(id) ?? 0) + n)
     return sums

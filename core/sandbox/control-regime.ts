@@ -7,7 +7,7 @@
 import { loopOptionsOf, type Scenario } from '../emulator/scenario.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
 import { NS_PER_MS, sToNs } from '../base/units.ts'
-import type { ControllerName } from '../control/controller.ts'
+import type { ControllerName } from '../controllers/registry.ts'
 import type { Variant } from './variant.ts'
 
 /** One way to control the OSTs. */

@@ -5,11 +5,10 @@
  * As there, the first reading is a base, and what only the inside of a server tells needs one more.
  */
 import { AdapTbfController } from '../adaptbf/controller.ts'
+import { makeController } from '../adaptbf/make-controller.ts'
 import type { JobMeasure } from '../adaptbf/demand.ts'
 import { measuresOf } from '../adaptbf/loop-options.ts'
 import type { Controller, Decision } from '../control/controller.ts'
-import { NoneController } from '../control/none.ts'
-import { StaticController } from '../control/static.ts'
 import type { EmulatedOss, EmulatedOst, JobFlow } from '../emulator/oss.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
@@ -67,10 +66,12 @@ export class ServerControl {
 
   #make(): Controller {
     const { controller, maxRate: maxRatePerSec, options } = this.#regime
-    if (controller === 'static') return new StaticController({ maxRatePerSec })
-    if (controller === 'none') return new NoneController()
     const { demand, coefficient, overdraft, autoT } = options
-    return new AdapTbfController({ maxRatePerSec, demand, coefficient, overdraft, autoT, books: false })
+    return makeController(controller, { maxRatePerSec, demand, coefficient, overdraft, autoT, books: false })
+  }
+
+  get keepsRecords(): boolean {
+    return this.#targets.some((t) => t.controller instanceof AdapTbfController)
   }
 
   /** Tokens lent or borrowed by job, over the OSTs of the server; empty without a ledger. */

@@ -2,9 +2,10 @@
  * From decisions to rules of one server in a model: the same rules in the same order as the console's plans, by text or, where
  * the server has no rules but the controller's, without any.
  */
+import { isControllerRule, type RulingController } from '../controllers/registry.ts'
 import { withDeadband } from '../adaptbf/rule-changes.ts'
 import type { Decision } from '../control/controller.ts'
-import { desiredRules, isMatchable, isOurs, RULES_MAX, ruleName, type DesiredRule } from '../control/desired-rule.ts'
+import { desiredRules, isMatchable, RULES_MAX, ruleName, type DesiredRule } from '../control/desired-rule.ts'
 import { fenced, MODEL_FENCES } from '../control/fences.ts'
 import { planRules } from '../control/plan.ts'
 import { DEFAULT_RULE } from '../control/server-rules.ts'
@@ -28,7 +29,7 @@ export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, rema
   const plain = planWriter(oss, regime, jobs, remark)
   const type = oss.io.nrs.runningType('reg')
   const { controller } = regime
-  const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isOurs(r.name))
+  const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isControllerRule(r.name))
   if (controller === 'none' || !type || !isFree) return plain
   const direct = new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
   return { write: (decisions) => direct.write(decisions) }
@@ -60,7 +61,7 @@ export function planWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, rem
       })
       for (const { value, rule } of planRules(name, present, settled(present, within.rules)).commands) {
         const written = io.nrs.writeRule(value)
-        if (!written.ok && isOurs(rule)) remark(`${name} refused a rule of its controller: ${written.error}`)
+        if (!written.ok && isControllerRule(rule)) remark(`${name} refused a rule of its controller: ${written.error}`)
         io.kick()
       }
     },
@@ -85,7 +86,7 @@ interface OwnRule {
 /** Without text, for a server whose rules are all the controller's: where each stands decides nothing then. */
 class DirectWriter implements RuleWriter {
   readonly #oss: EmulatedOss
-  readonly #regime: Regime & { readonly controller: 'adaptbf' | 'static' }
+  readonly #regime: Regime & { readonly controller: RulingController }
   readonly #jobs: JobQueue
   readonly #type: TbfType
   readonly #remark: Remark
@@ -98,7 +99,7 @@ class DirectWriter implements RuleWriter {
 
   constructor(
     oss: EmulatedOss,
-    regime: Regime & { readonly controller: 'adaptbf' | 'static' },
+    regime: Regime & { readonly controller: RulingController },
     jobs: JobQueue,
     { type, remark }: { readonly type: TbfType; readonly remark: Remark },
   ) {
@@ -107,7 +108,7 @@ class DirectWriter implements RuleWriter {
     this.#jobs = jobs
     this.#type = type
     this.#remark = remark
-    const present = oss.io.nrs.rules().filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
+    const present = oss.io.nrs.rules().filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
     this.#left = new Map(present.map((r) => [r.name, r.rate]))
   }
 

@@ -1,6 +1,7 @@
 /** What was observed of a cluster, for a fork: plain data, whoever measured it. Rates are per second; NaN is a gap. */
+import type { ControllerName } from '../controllers/registry.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
-import type { ControllerName, Mode } from '../control/controller.ts'
+import type { Mode } from '../control/controller.ts'
 import type { RuleService } from '../emulator/scenario-rules.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 

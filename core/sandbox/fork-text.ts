@@ -2,6 +2,7 @@
  * A fork as YAML. Names, users and job ids are bytes that anybody chose: they are values and never keys, and no comment holds any
  * of them.
  */
+import { ADAPTBF } from '../controllers/registry.ts'
 import { Document, isCollection, isMap, isPair, isScalar, visit } from 'yaml'
 
 /** Maps and lists under these keys stand on one line. */
@@ -14,7 +15,7 @@ const FLOW: ReadonlySet<string> = new Set([
   'servers',
   'stages',
   'pace',
-  'adaptbf',
+  ADAPTBF,
   'workload',
   'size_kib',
 ])

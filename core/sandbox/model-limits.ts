@@ -3,6 +3,7 @@
  * writes. Inside these bounds its figures were compared with published or measured ones; outside it still runs, and what it says is a
  * guess. Sizes of Lustre's RPCs have a room of their own (model-range.ts).
  */
+import { ADAPTBF } from '../controllers/registry.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 
 /** What an input is; its words and its unit are the console's. */
@@ -66,7 +67,7 @@ function lustreLimits({ control, jobs, fork }: Scenario): Limit[] {
   const period = { ...whole, input: 'controller period' } as const
   return [
     ...beyond({ ...whole, input: 'rule rate' }, control.max_rate, LIMITS.ruleRate),
-    ...(control.controller === 'adaptbf' ? beyond(period, control.period_ms, LIMITS.controllerPeriodMs) : []),
+    ...(control.controller === ADAPTBF ? beyond(period, control.period_ms, LIMITS.controllerPeriodMs) : []),
     ...jobs.flatMap(({ id, pattern }) =>
       // How often a burst comes is observed only where two of them were.
       fork === undefined || pattern.kind !== 'bursts'

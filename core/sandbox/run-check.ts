@@ -3,7 +3,7 @@ import { checkLoopOptions, DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.
 import { checkPeriod } from '../adaptbf/period.ts'
 import { fail, ok, type Result } from '../base/result.ts'
 import { NS_PER_MS } from '../base/units.ts'
-import { CONTROLLER_NAMES } from '../control/controller.ts'
+import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import type { RunTask } from './run-task.ts'
 
 /** Longest run, s: virtual time stays exact, and a scenario says nothing of what comes later. */

@@ -4,6 +4,7 @@
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { busyScenario } from '../../bench/busy-scenario.ts'
+import { ADAPTBF } from '../controllers/registry.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import { runVariant } from './run.ts'
 import type { Variant } from './variant.ts'
@@ -31,7 +32,7 @@ function timed(now: () => number, jobs: number, controller: Variant['controller'
 export const benches: readonly (Bench | Growth)[] = [
   {
     ...{ id: 'sandbox.run', unit: 'ms', runs: 5 },
-    run: (now: () => number) => timed(now, 200, 'adaptbf').ms,
+    run: (now: () => number) => timed(now, 200, ADAPTBF).ms,
     baseline: (now: () => number) => timed(now, 200, 'none').ms,
     note: `One run as comparisons make them: ${SECONDS} s of 200 jobs, every RPC, under AdapTBF.`,
     beside: 'The same world without a policy.',
@@ -40,7 +41,7 @@ export const benches: readonly (Bench | Growth)[] = [
   {
     ...{ id: 'sandbox.rpc', unit: 'us/RPC', runs: 5 },
     run: (now: () => number) => {
-      const { ms, rpcs } = timed(now, 200, 'adaptbf')
+      const { ms, rpcs } = timed(now, 200, ADAPTBF)
       return (ms * 1000) / (rpcs * SECONDS)
     },
     note: 'Time of one simulated RPC, control included.',
@@ -48,7 +49,7 @@ export const benches: readonly (Bench | Growth)[] = [
   },
   {
     ...{ id: 'sandbox.growth', unit: 'exponent', sizes: [50, 200, 800], axis: 'size', runs: 5 },
-    cost: (now: () => number, jobs: number) => timed(now, jobs, 'adaptbf').ms,
+    cost: (now: () => number, jobs: number) => timed(now, jobs, ADAPTBF).ms,
     note: `${SECONDS} s by the number of jobs, each asking for as much as before, a target for every 25 of them; 1 is linear.`,
     limit:
       'RPCs grow with the jobs; but there are more targets too, each serves all jobs and decides over them in every period, so that decisions grow with the product.',

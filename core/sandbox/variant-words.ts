@@ -1,4 +1,5 @@
 /** A variant in a line of words, as its card shows it. */
+import { ADAPTBF, definitionOf } from '../controllers/registry.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 import type { Variant } from './variant.ts'
 
@@ -21,11 +22,14 @@ function ruleWords(line: string): string {
 function controllerWords(v: Variant, { control }: Pick<Scenario, 'control'>): string[] {
   const rate = `T ${v.maxRate ?? control.max_rate} RPC/s per OST`
   const period = `period ${v.periodMs ?? control.period_ms} ms`
-  if (v.controller === 'none') return v.rules.length > 0 ? [] : ['no rules on OSTs']
-  if (v.controller === 'static') return ['fixed shares by nodes', rate]
+  const { summary, rulePrefix } = definitionOf(v.controller)
+  if (rulePrefix === null) return v.rules.length > 0 ? [] : [summary]
+  if (v.controller !== ADAPTBF) return [summary, rate]
   const { demand, deadbandPercent, coefficient, overdraft, autoT } = v.adaptbf
   return [
-    ...['lend and borrow per OST', rate, period],
+    summary,
+    rate,
+    period,
     ...(demand === undefined ? [] : [`demand ${demand}`]),
     ...(deadbandPercent ? [`deadband ${deadbandPercent} %`] : []),
     ...(coefficient === 'min' ? ['coefficient min'] : []),

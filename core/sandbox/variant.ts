@@ -1,6 +1,6 @@
 /** One way to run a scenario: what decides over its storage servers, its metadata, its locks and its data nodes. */
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
-import type { ControllerName } from '../control/controller.ts'
+import type { ControllerName } from '../controllers/registry.ts'
 
 export interface VariantRule {
   readonly service: 'ost_io' | 'mdt' | 'mdt_readpage'

@@ -8,6 +8,7 @@
  *   `jobs`, `#`, `user` and before a dot and a letter those that are known; behind `uid`, `gid`, `projid` any. Every other figure stays.
  * - By form: conditions of rules, rule names that hold a hash of a job, IP addresses and NIDs, fingerprints and public keys.
  */
+import { CONTROLLER_RULE, STAND_IN_RULE } from '../controllers/registry.ts'
 import type { Addresses } from './redact-address.ts'
 import { isIpv4 } from './redact-address.ts'
 import type { ConditionRedactor } from './redact-conditions.ts'
@@ -24,7 +25,7 @@ const IPV6 = String.raw`(?=[0-9a-fA-F]{0,4}:)(?<![\w:.])(?:(?:[0-9a-fA-F]{1,4}:)
 /** What is a name by its form. Every alternative begins with something rare, and its parts are bounded. */
 const USUAL = [
   String.raw`(?<conditions>\b(?:jobid|nid|uid|gid|projid|nodemap|opcode)[ \t]{0,8}=[ \t]{0,8}\{[^{}\n]{0,8192}\})`,
-  String.raw`(?<rule>\b(?:ab|st|pd)_[0-9a-f]{10}\b|\bsluice_[0-9a-f]{7}\b)`,
+  String.raw`(?<rule>\b${CONTROLLER_RULE}\b|\b${STAND_IN_RULE}\b)`,
   String.raw`(?<=(?:\b(?:reg|hp) {1,4}|nrs_tbf_rule=["'\\]{0,8})(?:start|stop|change) {1,4})(?<name>[A-Za-z0-9_]{1,64})`,
   String.raw`(?=\d)(?<=\b(?:[Jj]ob|jobid|job_id|job-id|JobId|JobID|JOBID|JOB)[ \t]{0,4}[:=#]?[ \t]{0,4}["'({]?|\bslurm-)(?<job>\d{1,20}(?:[_+]\d{1,9})?)(?![\w%]|\.\w| ?(?:s|ms|min|h|RPC)\b)`,
   String.raw`(?=\d)(?<=\b(?:jobs|jobids|[Jj]ob ids|JOBS|Jobs)[ \t:=]{1,4}(?:\d{1,20}(?:, and |, or | and | or |[,;] ?| )){0,32}|#)(?<known>\d{1,20}(?:[_+]\d{1,9})?)(?![\w%]|\.\w)`,

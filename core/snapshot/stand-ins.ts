@@ -4,6 +4,7 @@
  * order takes a longer piece of its own code. No stand-in holds a name of the site.
  */
 import { InvariantError } from '../base/result.ts'
+import { HELPER_PREFIX, isControllerRule, isStandInRule, OPERATOR_PREFIX } from '../controllers/registry.ts'
 import { splitJob, standInOfSeparator, type JobParts } from './job-parts.ts'
 import { NameMatcher, type Boundary } from './name-matcher.ts'
 import { COMMON_WORDS, GRAMMAR_WORDS, isKept, type Names, type PlainKind } from './names.ts'
@@ -66,8 +67,6 @@ export function boundaryOf(name: string): Boundary {
 const roleOf = (host: string): string =>
   (/^(oss|mds|mgs)/i.exec(host)?.[1] ?? 'host').toLowerCase().replace('mgs', 'mds')
 
-const CONTROLLER_RULE = /^(ab|st|pd)_[0-9a-f]{10}$/
-const HELPER_RULE = /^sluice_[0-9a-f]{7}$/
 const HEX = '0123456789abcdef'
 const digitOf = (c: string): number => parseInt(c, 36)
 const hexOf = (code: string, digits: number): string =>
@@ -247,10 +246,12 @@ export class StandIns {
       return String(100_000_000 + value)
     }
     if (kind === 'rule') {
-      const owner = CONTROLLER_RULE.exec(text)?.[1]
-      if (owner !== undefined) return `${owner}_${hexOf(code.slice(digits - 6), 10)}`
-      if (HELPER_RULE.test(text)) return `sluice_${hexOf(code.slice(digits - 6), 7)}`
-      return `${text.startsWith('sl_') ? 'sl_' : 'r_'}${code.slice(0, digits)}`.slice(0, RULE_MOST)
+      if (isControllerRule(text)) {
+        const prefix = text.slice(0, text.indexOf('_') + 1)
+        return prefix + hexOf(code.slice(digits - 6), 10)
+      }
+      if (isStandInRule(text)) return HELPER_PREFIX + hexOf(code.slice(digits - 6), 7)
+      return `${text.startsWith(OPERATOR_PREFIX) ? OPERATOR_PREFIX : 'r_'}${code.slice(0, digits)}`.slice(0, RULE_MOST)
     }
     // Names can be made to be in the way of a prefix; of a shorter one too few of them can be.
     const prefix = kind === 'host' ? `${roleOf(text)}-` : FORMS[kind][0]

@@ -1,7 +1,7 @@
 /** `sluice compare SCENARIO`: a scenario under several controllers, on the sandbox's model, and the differences. */
 import { Command, InvalidArgumentError } from 'commander'
 import { SEEDS_MAX, variant, VARIANTS_MAX, type Variant } from '#core/api/sandbox.ts'
-import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
+import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
 import { medianOf } from '#core/sandbox/band.ts'
 import type { RunDigest } from '#core/sandbox/run-digest.ts'
 import { readScenario } from '../host/scenario-file.ts'
@@ -172,11 +172,12 @@ export function compareCommand(): Command {
   return new Command('compare')
     .description('run a scenario under several controllers on the sandbox’s model, and report the differences')
     .argument('<scenario>', 'a scenario file, or demo for the built-in one')
-    .option('--controllers <list>', 'the first is what the others are held against', controllers, [
-      'none',
-      'static',
-      'adaptbf',
-    ])
+    .option(
+      '--controllers <list>',
+      'the first is what the others are held against',
+      controllers,
+      CONTROLLER_NAMES.toReversed(),
+    )
     .option('--variants <file>', 'YAML list of variants instead of controllers, the baseline first')
     .option('--seeds <n>', 'runs of each; figures are medians', runs, 1)
     .option('--first-seed <n>', 'instead of the scenario’s', whole)

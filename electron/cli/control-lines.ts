@@ -1,5 +1,5 @@
 /** What a controller did in one period, as a line. */
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { literals } from '../cluster/connection.ts'
 import { placeOf, SERVICES } from '../cluster/service.ts'
@@ -40,7 +40,7 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
   const place = placeOf(host, 'ost_io')
   const text = monitor.recent.rulesAt(place, monitor.sample)
   const rules = (text ? rulesIn(monitor, place, text) : []).filter(
-    (r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name),
+    (r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name),
   )
   const outcome = monitor.loop.outcome(host)
   return {

@@ -4,8 +4,8 @@
  */
 import type { Command } from 'commander'
 import { NS_PER_MS } from '#core/base/units.ts'
-import type { ControllerName, Mode } from '#core/control/controller.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import type { Mode } from '#core/control/controller.ts'
+import { type ControllerName, isControllerRule } from '#core/controllers/registry.ts'
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { stopText } from '../enforce/store-stops.ts'
@@ -193,7 +193,7 @@ class Run {
 /** Whether a server that answers shows no rule of a controller, and keeps no lease of this one. */
 function isGone(monitor: ClusterMonitor, host: string): boolean {
   if (monitor.missing.has(host) || monitor.loop.lease(host)?.isOpen) return false
-  return !(monitor.serviceReading(host, 'ost_io')?.rules ?? []).some((r) => isOurs(r.name))
+  return !(monitor.serviceReading(host, 'ost_io')?.rules ?? []).some((r) => isControllerRule(r.name))
 }
 
 const notTyped = (name: string, target: string | undefined): Failure => ({

@@ -13,6 +13,7 @@ import { isMap, isSeq, LineCounter, parseDocument, type Document, type Node, typ
 import * as z from 'zod'
 import { shortHash } from '#core/base/hash.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
+import { OPERATOR_PREFIX } from '#core/controllers/registry.ts'
 import { RATE_MAX } from '#core/lustre/nrs-tbf-rule.ts'
 
 const FILE_BYTES = 1 << 20
@@ -53,7 +54,8 @@ export interface DesiredRule {
 }
 
 /** A rule without a name gets the same one whenever the same is asked for, so that it is known again. */
-export const nameFor = (match: string, queue: string): string => `sl_${shortHash(`${queue}\u0000${match}`)}`
+export const nameFor = (match: string, queue: string): string =>
+  `${OPERATOR_PREFIX}${shortHash(`${queue}\u0000${match}`)}`
 
 const keyOf = ({ key }: Pair): string =>
   key !== null && typeof key === 'object' && 'value' in key ? String(key.value) : String(key)

@@ -1,6 +1,6 @@
 /** `sluice run SCENARIO`: emulates a scenario as fast as it goes, under a controller, and reports what was served. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { CONTROLLER_NAMES, type ControllerName } from '#core/control/controller.ts'
+import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { History } from '../history/history.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import {
   demo,
@@ -289,7 +289,7 @@ describe('odd input', () => {
     const served = () => c.monitor.reading('oss01')?.targets[0]?.deltas?.find((d) => d.jobId === '1.hog.u1')?.rpcs ?? 0
     expect(wanted()).toBeGreaterThan(served())
     const node = c.source.emulator.node('oss01')
-    for (const { name } of parseNrsTbfRule(c.rules('oss01')).rules.filter((r) => isOurs(r.name))) {
+    for (const { name } of parseNrsTbfRule(c.rules('oss01')).rules.filter((r) => isControllerRule(r.name))) {
       node?.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg stop ${name}'`)
     }
     await c.run(4.15)

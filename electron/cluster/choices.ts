@@ -1,7 +1,8 @@
 /** What the operator chooses of a cluster: put on record first, then in force. */
+import type { ControllerName } from '#core/controllers/registry.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkLoopOptions, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
-import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Mode } from '#core/control/controller.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { ClusterSource } from './connection.ts'
 import type { ControlLoop } from './control-loop.ts'

@@ -9,6 +9,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NS_PER_MS } from '#core/base/units.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
 import { startStillLab, type StillLab } from '../../tests/lab/still-lab.ts'
 import { Audit } from '../enforce/audit.ts'
 import { History } from '../history/history.ts'
@@ -92,7 +93,7 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
   const audit = new Audit((r) => history.recordAudit(r), history.lastAudit())
   const budget = { budgetBytesPerSec: 1e9 }
   const monitor = new ClusterMonitor({
-    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: 'adaptbf', probes: budget },
+    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: ADAPTBF, probes: budget },
   })
   return {
     ...{ lab, monitor, source, answers: () => all },

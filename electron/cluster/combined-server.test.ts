@@ -1,6 +1,6 @@
 /** A server that is OSS and MDS at once, in the emulator: one node, one reading a sample, and each service's rules at their own place. */
 import { describe, expect, it } from 'vitest'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, type Emulated } from '../../tests/node/emulated-cluster.ts'
@@ -43,7 +43,7 @@ function scenario(): Scenario {
 
 const ownRules = (c: Emulated, service: keyof typeof SERVICES): string[] => {
   const text = c.source.emulator.node(HOST)?.exec(`lctl get_param -n ${SERVICES[service].rules}`).stdout ?? ''
-  return parseNrsTbfRule(text).rules.flatMap((r) => (isOurs(r.name) ? r.name : []))
+  return parseNrsTbfRule(text).rules.flatMap((r) => (isControllerRule(r.name) ? r.name : []))
 }
 
 describe('a server that is OSS and MDS', () => {

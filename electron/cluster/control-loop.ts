@@ -4,14 +4,15 @@
  *
  * A server that did not answer is left alone in that period: never tightened blind.
  */
+import { type ControllerName, isControllerRule } from '#core/controllers/registry.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { withDeadband } from '#core/adaptbf/rule-changes.ts'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ControllerName, Decision, Mode } from '#core/control/controller.ts'
-import { desiredRules, isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
+import type { Decision, Mode } from '#core/control/controller.ts'
+import { desiredRules, type DesiredRule } from '#core/control/desired-rule.ts'
 import { fenced, LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -397,7 +398,7 @@ export class ControlLoop {
 
   /** A server that is seen in part for long gets rid of our rules. */
   async #relax(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
-    const isOn = this.#written.has(node.host) || reading.rules.some((r) => isOurs(r.name))
+    const isOn = this.#written.has(node.host) || reading.rules.some((r) => isControllerRule(r.name))
     const after = isOn ? await this.#withdraw(node, reading, asRead) : asRead
     this.#failures.set(node.host, partlySeen(node.host))
     return after
@@ -423,7 +424,7 @@ export class ControlLoop {
     nowNs: number,
   ): Promise<ServerPeriod> {
     if (!reading.version) return asRead
-    const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
+    const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const names = [...ours, ...desired.map((r) => r.name)]
     const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs())
     if (covered && !covered.ok) this.#notCovered(node.host, covered)
@@ -444,7 +445,7 @@ export class ControlLoop {
     }
     if (nowNs < (this.#retries.get(node.host)?.atNs ?? -Infinity)) return asRead
     const plan = this.#planFor(node.host, reading, desired)
-    const ours = reading.rules.filter((r) => isOurs(r.name)).map((r) => r.name)
+    const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const next = [...plan.expected.keys()]
     const isChanged = this.#isChanged(node.host, reading.rules)
     const seen = { there: ours, next, isChanged }
@@ -525,7 +526,7 @@ export class ControlLoop {
       reading.rules.filter((r) => !others.has(r.name)),
     )
     const after = plan.commands.length > 0 ? await this.#enforce(node, plan, asRead) : asRead
-    if (after.rules.some((r) => isOurs(r.name) && !others.has(r.name))) return after
+    if (after.rules.some((r) => isControllerRule(r.name) && !others.has(r.name))) return after
     await lease?.end(this.#nowMs())
     this.#written.delete(node.host)
     this.#failures.delete(node.host)
@@ -562,4 +563,6 @@ export class ControlLoop {
 
 /** Rates of our rules by name. */
 const ratesOf = (rules: readonly RuleLine[]): Map<string, number> =>
-  new Map(rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name)).map((r) => [r.name, r.rate]))
+  new Map(
+    rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name)).map((r) => [r.name, r.rate]),
+  )

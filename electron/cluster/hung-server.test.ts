@@ -1,6 +1,6 @@
 /** A server that hangs holds up no other: each is read and written beside the others, one step a server at a time. */
 import { expect, it } from 'vitest'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from './connection.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
@@ -42,6 +42,6 @@ it('a server that hangs while its rules are written leaves the others enforced, 
   await c.run(8)
   expect(most).toBe(1)
   for (const host of ['oss01', 'oss02']) {
-    expect(parseNrsTbfRule(c.rules(host)).rules.some((r) => isOurs(r.name))).toBe(true)
+    expect(parseNrsTbfRule(c.rules(host)).rules.some((r) => isControllerRule(r.name))).toBe(true)
   }
 })

@@ -1,5 +1,5 @@
 /** Puts together what the views are shown of one control cycle of metadata. */
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { CompiledRule } from '#core/padll/mds/compile.ts'
 import type { MetadataDecision } from '#core/padll/mds/controller.ts'
@@ -163,6 +163,6 @@ function ruleOf(r: CompiledRule, last: LastServer | undefined, isMeasured: boole
     ...{ host, service, name, job, scopes, opcodes, operations, conditions, rate, limit },
     measured: isMeasured ? r.used : null,
     atLimit: isMeasured && isAtLimit,
-    inForce: present?.rate === rate && isOurs(name) && !isGone,
+    inForce: present?.rate === rate && isControllerRule(name) && !isGone,
   }
 }

@@ -5,9 +5,10 @@
  * A rate is one sum over servers and services, so what is lowered anywhere is lowered and read back before anything is
  * raised or started anywhere: a failure on the way leaves less than the limit, never more.
  */
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { InvariantError, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isOurs, type DesiredRule } from '#core/control/desired-rule.ts'
+import type { DesiredRule } from '#core/control/desired-rule.ts'
 import { planRules, type Plan } from '#core/control/plan.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -46,7 +47,7 @@ function stopOf(key: string): TimerStop {
 }
 
 const ours = (rules: readonly RuleLine[]): RuleLine[] =>
-  rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isOurs(r.name))
+  rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
 
 const conditionsOf = ({ conditions }: RuleLine): string =>
   conditions.startsWith('{') ? `jobid=${conditions}` : conditions

@@ -1,7 +1,7 @@
 /** Metadata control on emulated metadata servers, through the real commands, counters, timers and read-backs. */
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
@@ -108,7 +108,7 @@ const DEPTH = 3
 const ours = (c: Emulated, host: string): string[] =>
   (['mdt', 'mdt_readpage'] as const).flatMap((s) =>
     parseNrsTbfRule(rulesOf(c, host, s))
-      .rules.filter((r) => isOurs(r.name) && r.cpt === 0)
+      .rules.filter((r) => isControllerRule(r.name) && r.cpt === 0)
       .map((r) => `${s} ${r.conditions} ${r.rate}`),
   )
 /** Changes of rates, each of which hands every class of the rule a fresh bucket, in the busiest second after `fromS`. */

@@ -1,6 +1,7 @@
 /** What a monitored cluster is made with. */
+import type { ControllerName } from '#core/controllers/registry.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
-import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Mode } from '#core/control/controller.ts'
 import type { Fences } from '#core/control/fences.ts'
 import type { Audit } from '../enforce/audit.ts'
 import type { LeaseKeeper } from '../enforce/lease.ts'

@@ -1,7 +1,7 @@
 import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import {
   demo,
@@ -29,7 +29,7 @@ const EPOCH = 1_767_225_600_000
 const OSS = ['oss01', 'oss02'] as const
 const ourNames = (text: string): string[] =>
   parseNrsTbfRule(text)
-    .rules.filter((r) => isOurs(r.name))
+    .rules.filter((r) => isControllerRule(r.name))
     .map((r) => r.name)
 const foreign = (host: string, c: Emulated): void => {
   const node = c.source.emulator.node(host)
@@ -468,7 +468,7 @@ describe('hostile job ids', () => {
     const frame = jobsFrame(c.monitor, query, 1)
     expect(frame.rows.jobId.toSorted()).toEqual([...ids, '1.good.u1'].sort())
     for (const host of OSS) {
-      const rules = parseNrsTbfRule(c.rules(host)).rules.filter((r) => isOurs(r.name))
+      const rules = parseNrsTbfRule(c.rules(host)).rules.filter((r) => isControllerRule(r.name))
       // `-rf` is a plain word in the grammar of rules, and never an option: it stands inside braces.
       for (const r of rules) expect(['jobid={-rf}', 'jobid={1.good.u1}']).toContain(r.conditions)
     }

@@ -2,12 +2,13 @@
  * One connected cluster: samples it period by period, runs the control loop on what was measured, keeps the recent past
  * for the views and hands everything to the history.
  */
+import type { ControllerName } from '#core/controllers/registry.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ProbeId } from '#core/api/clusters.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_LOOP_OPTIONS, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
-import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Mode } from '#core/control/controller.ts'
 import type { Audit } from '../enforce/audit.ts'
 import { stopsInMemory, type StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'

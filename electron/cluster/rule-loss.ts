@@ -1,12 +1,12 @@
 /** Rules that are gone at once: a server that was restarted, whose targets moved, or whose policy somebody changed. */
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { NodeReading, ServiceReading } from './reading.ts'
 
 /** Rules of others; ours come and go by our own hand. */
 const foreign = (s: ServiceReading): string[] => [
-  ...new Set(s.rules.filter((r) => r.name !== DEFAULT_RULE && !isOurs(r.name)).map((r) => r.name)),
+  ...new Set(s.rules.filter((r) => r.name !== DEFAULT_RULE && !isControllerRule(r.name)).map((r) => r.name)),
 ]
 
 function lostOf(before: ServiceReading, now: ServiceReading | undefined): string {

@@ -2,16 +2,17 @@
  * The controllers of a cluster, one a target: made with the operator's settings, restored where their records were kept, fed
  * with what a period measured, and held where nothing was.
  */
+import { ADAPTBF, type ControllerName } from '#core/controllers/registry.ts'
 import { AdapTbfController, type PeriodReport } from '#core/adaptbf/controller.ts'
 import type { AdapTbfState } from '#core/adaptbf/controller-state.ts'
 import type { JobMeasure } from '#core/adaptbf/demand.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
+import type { AdapTbfOptions } from '#core/adaptbf/controller-options.ts'
+import { makeController } from '#core/adaptbf/make-controller.ts'
 import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import { invariant, type Failure } from '#core/base/result.ts'
-import type { Controller, ControllerName, Decision } from '#core/control/controller.ts'
+import type { Controller, Decision } from '#core/control/controller.ts'
 import { isMatchable, ruleName } from '#core/control/desired-rule.ts'
-import { NoneController } from '#core/control/none.ts'
-import { StaticController } from '#core/control/static.ts'
 import type { TargetReading } from './collector.ts'
 import type { ClusterSource } from './connection.ts'
 import { InsideDeltas } from './inside.ts'
@@ -127,11 +128,10 @@ export class TargetControllers {
    * The last decision again, for a period in which the target was not (or not wholly) measured; undefined without records.
    */
   hold(target: string, nowNs: number): Decision | undefined {
-    if (this.#name !== 'adaptbf') return undefined
-    const one = this.#of(target)
-    one.inside.reset()
-    invariant(one.controller instanceof AdapTbfController, 'every target has the controller that was chosen')
-    return one.controller.hold(target, nowNs)
+    const { controller, inside } = this.#of(target)
+    if (!(controller instanceof AdapTbfController)) return undefined
+    inside.reset()
+    return controller.hold(target, nowNs)
   }
 
   /** Forgets jobs that ended, on every target. @returns what changed between pairs by it */
@@ -182,7 +182,7 @@ export class TargetControllers {
       if (isGap) controller.forgetTokens()
       return
     }
-    const expected = ruled.filter(isMatchable).map((jobId) => ruleName('adaptbf', host, jobId))
+    const expected = ruled.filter(isMatchable).map((jobId) => ruleName(ADAPTBF, host, jobId))
     // One that is missing may have been taken away by hand; without any, the server is another or the timer has rung.
     if (expected.length > 0 && !expected.some((name) => names.has(name))) controller.forgetTokens()
   }
@@ -206,12 +206,11 @@ export class TargetControllers {
   }
 
   #make(target: string): Pick<OneTarget, 'controller' | 'ruled'> {
-    const options = { maxRatePerSec: this.#source.maxRate }
-    if (this.#name === 'static') return { controller: new StaticController(options), ruled: [] }
-    if (this.#name === 'none') return { controller: new NoneController(), ruled: [] }
+    const controller = makeController(this.#name, this.#controllerOptions())
+    if (!(controller instanceof AdapTbfController)) return { controller, ruled: [] }
     const kept = this.#mayRestore ? this.#kept?.load(target) : undefined
     if (kept && !kept.ok) this.#failures.set(target, { ...kept.error, what: `${kept.error.what} (${target})` })
-    if (!kept?.ok || !kept.value) return { controller: new AdapTbfController(this.#controllerOptions()), ruled: [] }
+    if (!kept?.ok || !kept.value) return { controller, ruled: [] }
     const { state, savedMs } = kept.value
     const jobs = state.allocator.jobs.filter((j) => j.record !== 0).map((j) => j.id)
     this.#restored.push({ target, savedMs, jobs })
@@ -224,7 +223,7 @@ export class TargetControllers {
     return restored.value
   }
 
-  #controllerOptions(): ConstructorParameters<typeof AdapTbfController>[0] {
+  #controllerOptions(): AdapTbfOptions {
     const { demand, coefficient, overdraft, autoT } = this.#options
     return { maxRatePerSec: this.#source.maxRate, demand, coefficient, overdraft, autoT }
   }

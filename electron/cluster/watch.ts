@@ -1,11 +1,10 @@
 /** Turns samples into the few events an operator wants to read: loans, plans that failed. */
+import { definitionOf } from '#core/controllers/registry.ts'
 import type { ControlLoop, ServerPeriod } from './control-loop.ts'
 import type { EventLog } from './event-log.ts'
 
 /** Time between two summaries of a controller, ms on the source's clock. */
 const SUMMARY_MS = 10_000
-
-const NAMES = { adaptbf: 'AdapTBF', static: 'Static', none: 'None' } as const
 
 export class Watch {
   readonly #events: EventLog
@@ -57,7 +56,14 @@ export class Watch {
       const text = `${s.lent} tokens changed hands in 10 s${written}; largest borrower ${borrower}, ${tokens} tokens`
       const targets = periods.reduce((n, p) => n + p.decisions.length, 0)
       const where = `${targets} targets`
-      this.#events.add({ atMs, kind: 'controller', level: 'idle', subject: NAMES[loop.controller], text, where })
+      this.#events.add({
+        atMs,
+        kind: 'controller',
+        level: 'idle',
+        subject: definitionOf(loop.controller).title,
+        text,
+        where,
+      })
     }
     this.#summary = { atMs, lent: 0, borrowers: new Map() }
   }

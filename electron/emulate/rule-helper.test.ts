@@ -1,9 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { HELPER_PREFIX, OPERATOR_PREFIX, RULE_PREFIXES } from '#core/controllers/registry.ts'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseTimers } from '../enforce/expiry.ts'
 import { bytesScenario } from '#tests/kits/electron/emulate/emulation.ts'
 
+const SLUICE_RULE = join(import.meta.dirname, '../../resources/server/sluice-rule')
 const PARAMETER = 'ost.OSS.ost_io.nrs_tbf_rule'
+
+describe('sluice-rule', () => {
+  it('takes the rules of every controller there is, and of no other', () => {
+    const script = readFileSync(SLUICE_RULE, 'utf8')
+    const alternatives = /^ *((?:\w+_\* \| )*\w+_\*)\)$/m.exec(script)?.[1] ?? ''
+    expect(alternatives.split(' | ').map((a) => a.slice(0, -1))).toEqual(RULE_PREFIXES)
+    expect(script).toContain(` ${OPERATOR_PREFIX}?* | ${HELPER_PREFIX}?*) ;;`)
+  })
+})
 
 describe('the helper of an emulated server', () => {
   it('keeps an expiry that outlives whoever asked for it', () => {

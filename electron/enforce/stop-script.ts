@@ -3,6 +3,7 @@
  * they were read last, and looks on each server for more whose names are of our form.
  */
 import { SERVICES, servicesOf } from '../cluster/service.ts'
+import { CONTROLLER_RULE, HELPER_RULE, OPERATOR_RULE } from '#core/controllers/registry.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
 import { newSession } from './console-name.ts'
@@ -38,7 +39,7 @@ put() {
 # Rules of our form that are there now, by name.
 found() {
   "$LCTL" get_param -n "$1" 2>/dev/null |
-    grep -E '^((ab|st|pd)_[0-9a-f]{10}|sl_[A-Za-z0-9_]{1,12}|sluice_(rematch2?|[0-9a-f]{7})) ' | cut -d' ' -f1 | sort -u
+    grep -E '^(${CONTROLLER_RULE}|${OPERATOR_RULE}|${HELPER_RULE}) ' | cut -d' ' -f1 | sort -u
 }
 
 all_found() {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MODEL_FENCES } from '#core/control/fences.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
@@ -28,7 +28,7 @@ function open(): EnforcementStore {
 
 const ours = (c: Emulated, host: string): string[] =>
   parseNrsTbfRule(c.rules(host))
-    .rules.filter((r) => isOurs(r.name))
+    .rules.filter((r) => isControllerRule(r.name))
     .map((r) => r.name)
 const all = (c: Emulated): string[] => HOSTS.flatMap((h) => ours(c, h))
 const timers = (c: Emulated): string[] =>

@@ -1,8 +1,8 @@
 /** Base of every handler of the contract: who calls, what is refused while something recorded is on screen, streams per window. */
-import { implement } from '@orpc/server'
+import { implement, ORPCError } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
-import type { Notice } from '#core/api/frames.ts'
-import type { Failure } from '#core/base/result.ts'
+import { errors } from '#core/api/parts.ts'
+import type { Result } from '#core/base/result.ts'
 import type { PeerContext } from './peer.ts'
 import { mayChange } from './playback-guard.ts'
 import { StreamLimit } from './stream-limit.ts'
@@ -22,5 +22,10 @@ export const implementation = (isPlayedBack: () => boolean) => {
 }
 export type Implementation = ReturnType<typeof implementation>
 
-/** A failure as the contract carries it. */
-export const refusal = (f: Failure): { message: string; data: Notice } => ({ message: f.what, data: toNotice(f) })
+/** The value of a verb that was carried out. @throws {ORPCError} REFUSED of the contract, with the failure, where it was not */
+export function accepted<T>(result: Result<T>): T {
+  if (result.ok) return result.value
+  // Code and status make it an error of the contract.
+  const { status } = errors.REFUSED
+  throw new ORPCError('REFUSED', { status, message: result.error.what, data: toNotice(result.error) })
+}

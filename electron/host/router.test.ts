@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { createRouterClient } from '@orpc/server'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -446,7 +446,7 @@ describe('what the operator chooses', () => {
     const client = clientOf(host)
     await run(host, 3)
     const ourRules = (): boolean =>
-      host.monitor.servers.some((s) => host.monitor.reading(s)?.rules.some((r) => isOurs(r.name)))
+      host.monitor.servers.some((s) => host.monitor.reading(s)?.rules.some((r) => isControllerRule(r.name)))
     expect(ourRules()).toBe(true)
     const ended = new AbortController()
     const { frames, done } = taking<StatusFrame>(client.source.status({ stream: 's' }, { signal: ended.signal }))
@@ -484,7 +484,7 @@ describe('what the operator chooses', () => {
     await client.source.setMode({ mode: 'advise' })
     host.monitor.history.close()
     const refused = client.source.setMode({ mode: 'enforce' })
-    await expect(refused).rejects.toMatchObject({ code: 'REFUSED', data: { code: 'NOT_ON_RECORD' } })
+    await expect(refused).rejects.toMatchObject({ code: 'REFUSED', defined: true, data: { code: 'NOT_ON_RECORD' } })
     expect(host.monitor.loop.mode).toBe('advise')
     await run(host, 3)
     const status = await first(client.source.status({ stream: 's' }))

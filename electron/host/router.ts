@@ -13,7 +13,7 @@ import type { ShellDesk } from './shell/desk.ts'
 import { enterEnforce } from './sources/other-consoles.ts'
 import { stopAll, stopScript } from './sources/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
-import { implementation, refusal } from './implementation.ts'
+import { accepted, implementation } from './implementation.ts'
 import { incidentHandlers } from './router-incidents.ts'
 import { shellHandlers } from './router-shell.ts'
 import type { SearchDesk } from './search/desk.ts'
@@ -88,50 +88,48 @@ export function makeRouter(parts: RouterParts) {
       status: os.source.status.handler((call) =>
         frames(call, { stands: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
       ),
-      setSpeed: os.source.setSpeed.handler(({ input, errors }) => {
+      setSpeed: os.source.setSpeed.handler(({ input }) => {
         const { setSpeed, monitor } = onScreen.console
-        if (!setSpeed) throw errors.REFUSED(refusal(NO_SPEED))
+        if (!setSpeed) return accepted(fail(NO_SPEED))
         setSpeed(input.speed)
         monitor.changed()
       }),
-      setMode: os.source.setMode.handler(async ({ input, errors }) => {
+      setMode: os.source.setMode.handler(async ({ input }) => {
         const { console } = onScreen
         const { monitor } = console
         const chosen =
           input.mode === 'enforce' ? await enterEnforce(console, input.takeOver) : monitor.setMode(input.mode)
         monitor.changed()
-        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
+        accepted(chosen)
       }),
-      unlock: os.source.unlock.handler(({ input, errors }) => {
+      unlock: os.source.unlock.handler(({ input }) => {
         const { guard } = onScreen.console
         const unlocked = guard ? guard.unlock(input.typed) : fail(NOT_LOCKED)
         clusters.changed()
         onScreen.monitor.changed()
-        if (!unlocked.ok) throw errors.REFUSED(refusal(unlocked.error))
-        return { untilMs: unlocked.value }
+        return { untilMs: accepted(unlocked) }
       }),
       lock: os.source.lock.handler(() => {
         onScreen.console.guard?.lock()
         onScreen.monitor.changed()
       }),
-      stopAll: os.source.stopAll.handler(async ({ errors }) => {
+      stopAll: os.source.stopAll.handler(async () => {
         const stopped = await stopAll(onScreen.console)
         onScreen.monitor.changed()
-        if (!stopped.ok) throw errors.REFUSED(refusal(stopped.error))
-        return stopped.value
+        return accepted(stopped)
       }),
       stopScript: os.source.stopScript.handler(() => stopScript(onScreen.console)),
-      setController: os.source.setController.handler(({ input, errors }) => {
+      setController: os.source.setController.handler(({ input }) => {
         const { monitor } = onScreen
         const chosen = monitor.setController(input.controller)
         monitor.changed()
-        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
+        accepted(chosen)
       }),
-      setControllerOptions: os.source.setControllerOptions.handler(({ input, errors }) => {
+      setControllerOptions: os.source.setControllerOptions.handler(({ input }) => {
         const { monitor } = onScreen
         const chosen = monitor.setControllerOptions(changeOf(input))
         monitor.changed()
-        if (!chosen.ok) throw errors.REFUSED(refusal(chosen.error))
+        accepted(chosen)
       }),
     },
     views: {
@@ -164,202 +162,136 @@ export function makeRouter(parts: RouterParts) {
       check: os.rules.check.handler(({ input }) =>
         inTurns(checkDraftInSteps(onScreen.console.desk, input.service, input.draft)),
       ),
-      stage: os.rules.stage.handler(({ input, errors }) => {
-        const staged = onScreen.console.desk.stage(input.service, input.form, input.terms, input.replaces)
-        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
-        return { id: staged.value }
+      stage: os.rules.stage.handler(({ input }) => {
+        const staged = accepted(onScreen.console.desk.stage(input.service, input.form, input.terms, input.replaces))
+        return { id: staged }
       }),
-      stagePolicy: os.rules.stagePolicy.handler(({ input, errors }) => {
+      stagePolicy: os.rules.stagePolicy.handler(({ input }) => {
         const [name = '', ...arg] = input.policy.trim().split(/ +/)
         const to = { name, arg: arg.join(' ') }
-        const staged = onScreen.console.desk.policies.stage(input.service, to, input.reason)
-        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
-        return { id: staged.value }
+        const staged = accepted(onScreen.console.desk.policies.stage(input.service, to, input.reason))
+        return { id: staged }
       }),
       unstage: os.rules.unstage.handler(({ input }) => onScreen.console.desk.unstage(input.service, input.id)),
-      restore: os.rules.restore.handler(({ input, errors }) => {
-        const back = onScreen.console.desk.restore(input.service, input.ids, input.replaces)
-        if (!back.ok) throw errors.REFUSED(refusal(back.error))
+      restore: os.rules.restore.handler(({ input }) => {
+        accepted(onScreen.console.desk.restore(input.service, input.ids, input.replaces))
       }),
-      commit: os.rules.commit.handler(async ({ input, errors }) => {
-        const done = await onScreen.console.desk.commit(input.service, input.planId, input.typed)
-        if (!done.ok) throw errors.REFUSED(refusal(done.error))
-        return done.value
-      }),
+      commit: os.rules.commit.handler(async ({ input }) =>
+        accepted(await onScreen.console.desk.commit(input.service, input.planId, input.typed)),
+      ),
       cancel: os.rules.cancel.handler(() => onScreen.console.desk.cancel()),
-      undo: os.rules.undo.handler(({ input, errors }) => {
-        const staged = onScreen.console.desk.undo(input.changeId)
-        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
+      undo: os.rules.undo.handler(({ input }) => {
+        accepted(onScreen.console.desk.undo(input.changeId))
       }),
     },
     padll: {
-      change: os.padll.change.handler(async ({ input, errors }) => {
+      change: os.padll.change.handler(async ({ input }) => {
         // Whether it is still unlocked: a lock takes it out of enforce.
         onScreen.console.guard?.look()
-        const changed = await onScreen.console.padll.change(input)
-        if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
+        accepted(await onScreen.console.padll.change(input))
       }),
       check: os.padll.check.handler(({ input }) => onScreen.console.padll.check(input.plane, input.text)),
-      apply: os.padll.apply.handler(async ({ input, errors }) => {
+      apply: os.padll.apply.handler(async ({ input }) => {
         onScreen.console.guard?.look()
-        const applied = await onScreen.console.padll.apply(input)
-        if (!applied.ok) throw errors.REFUSED(refusal(applied.error))
+        accepted(await onScreen.console.padll.apply(input))
       }),
     },
     locks: {
-      compare: os.locks.compare.handler(async ({ input, errors, signal }) => {
-        const compared = await onScreen.console.comparison.run(input, signal)
-        if (!compared.ok) throw errors.REFUSED(refusal(compared.error))
-        return compared.value
-      }),
+      compare: os.locks.compare.handler(async ({ input, signal }) =>
+        accepted(await onScreen.console.comparison.run(input, signal)),
+      ),
     },
     tokens: {
-      check: os.tokens.check.handler(({ input, errors }) => {
-        const said = onScreen.console.tokens.check(input)
-        if (!said.ok) throw errors.REFUSED(refusal(said.error))
-        return said.value
+      check: os.tokens.check.handler(({ input }) => accepted(onScreen.console.tokens.check(input))),
+      reserve: os.tokens.reserve.handler(({ input }) => {
+        accepted(onScreen.console.tokens.reserve(input))
       }),
-      reserve: os.tokens.reserve.handler(({ input, errors }) => {
-        const reserved = onScreen.console.tokens.reserve(input)
-        if (!reserved.ok) throw errors.REFUSED(refusal(reserved.error))
-      }),
-      change: os.tokens.change.handler(({ input, errors }) => {
-        const changed = onScreen.console.tokens.change(input)
-        if (!changed.ok) throw errors.REFUSED(refusal(changed.error))
+      change: os.tokens.change.handler(({ input }) => {
+        accepted(onScreen.console.tokens.change(input))
       }),
     },
     clusters: {
       aliases: os.clusters.aliases.handler(() => clusters.aliases()),
-      save: os.clusters.save.handler(async ({ input, errors }) => {
-        const saved = await clusters.save(input.cluster, input.replaces)
-        if (!saved.ok) throw errors.REFUSED(refusal(saved.error))
+      save: os.clusters.save.handler(async ({ input }) => {
+        accepted(await clusters.save(input.cluster, input.replaces))
       }),
-      remove: os.clusters.remove.handler(async ({ input, errors }) => {
-        const removed = await clusters.remove(input.name)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
+      remove: os.clusters.remove.handler(async ({ input }) => {
+        accepted(await clusters.remove(input.name))
       }),
-      connect: os.clusters.connect.handler(({ input, errors }) => {
-        const begun = clusters.connect(input.name)
-        if (!begun.ok) throw errors.REFUSED(refusal(begun.error))
+      connect: os.clusters.connect.handler(({ input }) => {
+        void accepted(clusters.connect(input.name))
       }),
-      disconnect: os.clusters.disconnect.handler(async ({ input, errors }) => {
-        const ended = await clusters.disconnect(input.name)
-        if (!ended.ok) throw errors.REFUSED(refusal(ended.error))
+      disconnect: os.clusters.disconnect.handler(async ({ input }) => {
+        accepted(await clusters.disconnect(input.name))
       }),
-      show: os.clusters.show.handler(({ input, errors }) => {
-        const shown = clusters.show(input.name)
-        if (!shown.ok) throw errors.REFUSED(refusal(shown.error))
+      show: os.clusters.show.handler(({ input }) => {
+        accepted(clusters.show(input.name))
       }),
       check: os.clusters.check.handler(({ input, signal }) => clusters.check(input, signal)),
-      trust: os.clusters.trust.handler(({ input, errors }) => {
-        const trusted = clusters.trust(input)
-        if (!trusted.ok) throw errors.REFUSED(refusal(trusted.error))
+      trust: os.clusters.trust.handler(({ input }) => {
+        accepted(clusters.trust(input))
       }),
-      passphrase: os.clusters.passphrase.handler(async ({ input, errors }) => {
-        const answered = await clusters.asks.answer(input.id, input.passphrase, input.remember)
-        if (!answered.ok) throw errors.REFUSED(refusal(answered.error))
+      passphrase: os.clusters.passphrase.handler(async ({ input }) => {
+        accepted(await clusters.asks.answer(input.id, input.passphrase, input.remember))
       }),
-      setProbe: os.clusters.setProbe.handler(async ({ input, errors }) => {
-        const set = await clusters.setProbe(input.name, input.probe, input.on)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      setProbe: os.clusters.setProbe.handler(async ({ input }) => {
+        accepted(await clusters.setProbe(input.name, input.probe, input.on))
       }),
-      setSafeMode: os.clusters.setSafeMode.handler(async ({ input, errors }) => {
-        const set = await clusters.setSafeMode(input.name, input.safeMode)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      setSafeMode: os.clusters.setSafeMode.handler(async ({ input }) => {
+        accepted(await clusters.setSafeMode(input.name, input.safeMode))
       }),
-      setAllowRoot: os.clusters.setAllowRoot.handler(async ({ input, errors }) => {
-        const set = await clusters.setAllowRoot(input.name, input.allow, input.typed)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      setAllowRoot: os.clusters.setAllowRoot.handler(async ({ input }) => {
+        accepted(await clusters.setAllowRoot(input.name, input.allow, input.typed))
       }),
-      clean: os.clusters.clean.handler(async ({ input, errors }) => {
-        const cleaned = await clusters.clean(input.name, input.keys, input.typed)
-        if (!cleaned.ok) throw errors.REFUSED(refusal(cleaned.error))
-        return { nodes: [...cleaned.value] }
+      clean: os.clusters.clean.handler(async ({ input }) => {
+        const cleaned = accepted(await clusters.clean(input.name, input.keys, input.typed))
+        return { nodes: [...cleaned] }
       }),
     },
     history: {
-      goTo: os.history.goTo.handler(({ input, errors }) => {
-        const stood = history.goTo(input.atMs)
-        if (!stood.ok) throw errors.REFUSED(refusal(stood.error))
-        return { ...stood.value, turn: onScreen.turn }
+      goTo: os.history.goTo.handler(({ input }) => {
+        const stood = accepted(history.goTo(input.atMs))
+        return { ...stood, turn: onScreen.turn }
       }),
       event: os.history.event.handler(({ input }) => ({ atMs: history.event(input.atMs, input.direction) })),
-      open: os.history.open.handler(async ({ input, errors }) => {
-        const opened = await history.open(input.name)
-        if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
+      open: os.history.open.handler(async ({ input }) => {
+        accepted(await history.open(input.name))
       }),
       leave: os.history.leave.handler(() => history.leave()),
-      note: os.history.note.handler(({ input, errors }) => {
-        const noted = history.note(input.atMs, input.text)
-        if (!noted.ok) throw errors.REFUSED(refusal(noted.error))
+      note: os.history.note.handler(({ input }) => {
+        accepted(history.note(input.atMs, input.text))
       }),
-      setKeep: os.history.setKeep.handler(({ input, errors }) => {
-        const set = history.setKeep(input.tier, input.keepMs)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      setKeep: os.history.setKeep.handler(({ input }) => {
+        accepted(history.setKeep(input.tier, input.keepMs))
       }),
-      setQuota: os.history.setQuota.handler(({ input, errors }) => {
-        const set = history.setQuota(input.bytes)
-        if (!set.ok) throw errors.REFUSED(refusal(set.error))
+      setQuota: os.history.setQuota.handler(({ input }) => {
+        accepted(history.setQuota(input.bytes))
       }),
-      record: os.history.record.handler(async ({ input, errors }) => {
-        const written = await history.record(input.name, input.span)
-        if (!written.ok) throw errors.REFUSED(refusal(written.error))
-        return written.value
+      record: os.history.record.handler(async ({ input }) => accepted(await history.record(input.name, input.span))),
+      removeRecording: os.history.removeRecording.handler(({ input }) => {
+        accepted(history.removeRecording(input.name))
       }),
-      removeRecording: os.history.removeRecording.handler(({ input, errors }) => {
-        const removed = history.removeRecording(input.name)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
-      }),
-      csv: os.history.csv.handler(({ input, errors }) => {
-        const csv = history.csv(input)
-        if (!csv.ok) throw errors.REFUSED(refusal(csv.error))
-        return csv.value
-      }),
+      csv: os.history.csv.handler(({ input }) => accepted(history.csv(input))),
     },
     sandbox: {
       gallery: os.sandbox.gallery.handler(() => ({ entries: sandbox.gallery() })),
-      open: os.sandbox.open.handler(({ input, errors }) => {
-        const opened = sandbox.open(input.id)
-        if (!opened.ok) throw errors.REFUSED(refusal(opened.error))
-        return opened.value
-      }),
+      open: os.sandbox.open.handler(({ input }) => accepted(sandbox.open(input.id))),
       check: os.sandbox.check.handler(({ input }) => sandbox.check(input.text)),
-      leaveOut: os.sandbox.leaveOut.handler(async ({ input, errors }) => {
-        const left = await sandbox.leaveOut(input.text, input.jobIds)
-        if (!left.ok) throw errors.REFUSED(refusal(left.error))
-        return left.value
-      }),
+      leaveOut: os.sandbox.leaveOut.handler(async ({ input }) =>
+        accepted(await sandbox.leaveOut(input.text, input.jobIds)),
+      ),
       complete: os.sandbox.complete.handler(({ input }) => sandbox.complete(input.text, input.line, input.column)),
-      fork: os.sandbox.fork.handler(async ({ input, errors }) => {
-        const forked = await sandbox.fork(input)
-        if (!forked.ok) throw errors.REFUSED(refusal(forked.error))
-        return forked.value
-      }),
-      run: os.sandbox.run.handler(({ input, errors, signal }) => {
-        const run = sandbox.run(input, signal)
-        if (!run.ok) throw errors.REFUSED(refusal(run.error))
-        return run.value
-      }),
+      fork: os.sandbox.fork.handler(async ({ input }) => accepted(await sandbox.fork(input))),
+      run: os.sandbox.run.handler(({ input, signal }) => accepted(sandbox.run(input, signal))),
       calibrate: os.sandbox.calibrate.handler(({ input, signal }) => sandbox.calibrate(input, signal)),
-      stage: os.sandbox.stage.handler(({ input, errors }) => {
-        const staged = sandbox.stage(input.variant, input.verdict, input.expireMinutes, input.run)
-        if (!staged.ok) throw errors.REFUSED(refusal(staged.error))
-        return staged.value
+      stage: os.sandbox.stage.handler(({ input }) =>
+        accepted(sandbox.stage(input.variant, input.verdict, input.expireMinutes, input.run)),
+      ),
+      save: os.sandbox.save.handler(({ input }) => accepted(sandbox.save(input.name, input.text, input.replace))),
+      remove: os.sandbox.remove.handler(({ input }) => {
+        accepted(sandbox.remove(input.id))
       }),
-      save: os.sandbox.save.handler(({ input, errors }) => {
-        const saved = sandbox.save(input.name, input.text, input.replace)
-        if (!saved.ok) throw errors.REFUSED(refusal(saved.error))
-        return saved.value
-      }),
-      remove: os.sandbox.remove.handler(({ input, errors }) => {
-        const removed = sandbox.remove(input.id)
-        if (!removed.ok) throw errors.REFUSED(refusal(removed.error))
-      }),
-      export: os.sandbox.export.handler(({ input, errors }) => {
-        const written = sandbox.export(input.id, input.format)
-        if (!written.ok) throw errors.REFUSED(refusal(written.error))
-        return written.value
-      }),
+      export: os.sandbox.export.handler(({ input }) => accepted(sandbox.export(input.id, input.format))),
     },
     incidents: incidentHandlers(os, incidents),
     shell: shellHandlers(os, parts.shell),
@@ -367,11 +299,7 @@ export function makeRouter(parts: RouterParts) {
     search: { find: os.search.find.handler(({ input }) => parts.search.find(input.text, input.limit)) },
     papers: {
       list: os.papers.list.handler(() => ({ experiments: papers.list() })),
-      run: os.papers.run.handler(({ input, errors, signal }) => {
-        const run = papers.run(input, signal)
-        if (!run.ok) throw errors.REFUSED(refusal(run.error))
-        return run.value
-      }),
+      run: os.papers.run.handler(({ input, signal }) => accepted(papers.run(input, signal))),
     },
   })
 }

@@ -2,6 +2,7 @@
  * A comparison as an operator waits for it: 60 s of 200 jobs with 20 seeds, under AdapTBF, through the threads of the sandbox with
  * their start, and put together. Beside it the same runs one after the other in this thread.
  */
+import { ADAPTBF } from '#core/controllers/registry.ts'
 import { busyScenario } from '../../bench/busy-scenario.ts'
 import { runVariant } from '#core/sandbox/run.ts'
 import { BASE } from '#tests/kits/core/sandbox/digests.ts'
@@ -10,7 +11,7 @@ import { compare } from './comparison-run.ts'
 
 const SECONDS = 60
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
-const VARIANT = { ...BASE, controller: 'adaptbf' } as const
+const VARIANT = { ...BASE, controller: ADAPTBF } as const
 const scenario = busyScenario(200)
 
 /** As the console forks a cluster of that size: about 40,000 RPCs a run. */

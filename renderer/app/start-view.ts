@@ -5,7 +5,7 @@ import { useSettingsStore } from '../stores/settings.ts'
 
 const KEY = 'sluice.last-view'
 const isView = (name: unknown): name is string =>
-  typeof name === 'string' && name !== 'last' && (startViews as readonly string[]).includes(name)
+  typeof name === 'string' && name !== 'last' && startViews.includes(name)
 
 function last(): string | null {
   try {

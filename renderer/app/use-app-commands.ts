@@ -11,7 +11,7 @@ import { useNoteStore } from '../stores/note.ts'
 import { useSelectionStore } from '../stores/selection.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
-import { views } from './views.ts'
+import { visitedViews } from '../commands/views.ts'
 
 const NOT_WRITTEN = 'What is on screen is recorded: there is no server to write to'
 
@@ -21,7 +21,7 @@ export function useAppCommands(open: { palette: () => void; goTo: () => void; he
   const [enforcement, source] = [useEnforcementStore(), useSourceStore()]
   const [dryRun, exportBundle, propose] = [useDryRun(), useExportBundle(), useProposal()]
   const go: Handlers = Object.fromEntries(
-    views.filter((v) => v.isHere).map((v) => [`frame.${v.id}`, () => void router.push({ name: v.id })]),
+    visitedViews.map(({ id }) => [`frame.${id}`, () => void router.push({ name: id })]),
   )
   /** These have no key of their own: whoever chose one is told why nothing comes of it. */
   const ifLockable = (act: () => void): void => {
@@ -31,7 +31,6 @@ export function useAppCommands(open: { palette: () => void; goTo: () => void; he
   }
   useCommands({
     ...go,
-    'frame.settings': () => void router.push({ name: 'settings' }),
     'frame.palette': open.palette,
     'frame.go-to': open.goTo,
     'frame.help': open.help,

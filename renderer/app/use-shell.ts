@@ -13,7 +13,7 @@ import { useConnectionStore } from '../stores/connection.ts'
 import { useIncidentsStore } from '../stores/incidents.ts'
 import { useShellStore } from '../stores/shell.ts'
 import { plainText } from '../widgets/plain-text.ts'
-import { views } from './views.ts'
+import { VIEWS } from '../commands/views.ts'
 
 const ids: ReadonlySet<string> = new Set(catalogue.map((c) => c.id))
 const isCommand = (id: string): id is CommandId => ids.has(id)
@@ -25,7 +25,7 @@ export function useShell(): void {
 
   const menu = computed(() => {
     const scope = typeof route.name === 'string' ? route.name : ''
-    const title = views.find((v) => v.id === scope)?.title ?? 'View'
+    const title = VIEWS.find((v) => v.id === scope)?.title ?? 'View'
     return menuOf({
       catalogue,
       keysOf: (id) => keymap.byId.get(id) ?? [],

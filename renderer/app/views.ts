@@ -1,5 +1,6 @@
-/** The views of the window in the order of their keys. Those without a component are named and not yet there. */
+/** Component and icon of each view. The first view is part of the window; the others are loaded once it has time. */
 import {
+  BookOpen,
   BookOpenText,
   Coins,
   FlaskConical,
@@ -11,29 +12,30 @@ import {
   Lock,
   NotebookPen,
   Plug,
+  Settings,
 } from '@lucide/vue'
 import type { Component } from 'vue'
+import type { RouteComponent } from 'vue-router'
+import type { ViewId } from '../commands/views.ts'
+import OverviewView from '../views/overview/OverviewView.vue'
 
-export interface ViewEntry {
-  readonly id: string
-  readonly title: string
-  /** Empty = reached by the sidebar and the palette only. */
-  readonly key: string
+interface ViewParts {
+  readonly component: RouteComponent | (() => Promise<RouteComponent>)
   readonly icon: Component
-  /** Whether it can be opened. */
-  readonly isHere: boolean
 }
 
-export const views: readonly ViewEntry[] = [
-  { id: 'overview', title: 'Overview', key: '1', icon: LayoutDashboard, isHere: true },
-  { id: 'jobs', title: 'Jobs', key: '2', icon: ListTree, isHere: true },
-  { id: 'rules', title: 'Rules', key: '3', icon: ListOrdered, isHere: true },
-  { id: 'locks', title: 'Locks', key: '4', icon: Lock, isHere: true },
-  { id: 'metadata', title: 'Metadata QoS', key: '5', icon: FolderTree, isHere: true },
-  { id: 'tokens', title: 'Tokens', key: '6', icon: Coins, isHere: true },
-  { id: 'sandbox', title: 'Sandbox', key: '7', icon: FlaskConical, isHere: true },
-  { id: 'history', title: 'History', key: '8', icon: History, isHere: true },
-  { id: 'incidents', title: 'Incidents', key: '9', icon: NotebookPen, isHere: true },
-  { id: 'connections', title: 'Connections', key: '0', icon: Plug, isHere: true },
-  { id: 'papers', title: 'Papers', key: '', icon: BookOpenText, isHere: true },
-]
+export const viewParts: Readonly<Record<ViewId, ViewParts>> = {
+  overview: { component: OverviewView, icon: LayoutDashboard },
+  jobs: { component: () => import('../views/jobs/JobsView.vue'), icon: ListTree },
+  rules: { component: () => import('../views/rules/RulesView.vue'), icon: ListOrdered },
+  locks: { component: () => import('../views/locks/LocksView.vue'), icon: Lock },
+  metadata: { component: () => import('../views/metadata/MetadataView.vue'), icon: FolderTree },
+  tokens: { component: () => import('../views/tokens/TokensView.vue'), icon: Coins },
+  sandbox: { component: () => import('../views/sandbox/SandboxView.vue'), icon: FlaskConical },
+  history: { component: () => import('../views/history/HistoryView.vue'), icon: History },
+  incidents: { component: () => import('../views/incidents/IncidentsView.vue'), icon: NotebookPen },
+  connections: { component: () => import('../views/connections/ConnectionsView.vue'), icon: Plug },
+  papers: { component: () => import('../views/papers/PapersView.vue'), icon: BookOpenText },
+  settings: { component: () => import('../views/settings/SettingsView.vue'), icon: Settings },
+  help: { component: () => import('../views/help/HelpView.vue'), icon: BookOpen },
+}

@@ -1,26 +1,11 @@
 /** What a command is: a verb of the window with a name that stays, the keys it has unless they are changed, and where it acts. */
+import type { ViewId } from './views.ts'
 
 /**
  * Where a command acts: in every view, or in the view of that name, whose keys come first. `table` and `chart` come between: they
  * are those of the part of a view that has the focus or the pointer, and their handlers return false where none has.
  */
-export type CommandScope =
-  | 'everywhere'
-  | 'table'
-  | 'chart'
-  | 'overview'
-  | 'jobs'
-  | 'rules'
-  | 'locks'
-  | 'metadata'
-  | 'tokens'
-  | 'sandbox'
-  | 'history'
-  | 'incidents'
-  | 'connections'
-  | 'papers'
-  | 'settings'
-  | 'help'
+export type CommandScope = 'everywhere' | 'table' | 'chart' | ViewId
 
 export type Need = 'host' | 'servers'
 

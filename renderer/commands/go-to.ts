@@ -2,11 +2,7 @@
  * The line that goes somewhere: `:jobs user=ana`, `:rules`, `:job 4690`, `:ost OST0003`, `:incident 12`, `:set theme light`. A first
  * word may be cut as long as it can only mean one; what is wrong is said with its column.
  */
-
-/** Views that a text behind them filters, and the others. */
-export const filteredViews = ['jobs', 'locks', 'settings', 'rules', 'metadata', 'tokens', 'incidents'] as const
-export const plainViews = ['overview', 'sandbox', 'history', 'connections', 'papers'] as const
-type FilteredView = (typeof filteredViews)[number]
+import { visitedViews, type VisitedView } from './views.ts'
 
 /** Things with a name; several words may mean the same kind. */
 const things = {
@@ -26,7 +22,7 @@ const things = {
 export type GoToThing = (typeof things)[keyof typeof things]
 
 export type GoTo =
-  | { readonly kind: 'view'; readonly view: string; readonly filter: string }
+  | { readonly kind: 'view'; readonly view: VisitedView; readonly filter: string }
   | { readonly kind: 'thing'; readonly thing: GoToThing; readonly id: string }
   | { readonly kind: 'set'; readonly name: string; readonly value: string }
   | { readonly kind: 'help'; readonly page: string }
@@ -38,7 +34,7 @@ export type ReadGoTo =
 /** What can be set, and to what. */
 export type GoToSettings = ReadonlyMap<string, readonly string[]>
 
-const verbs = [...plainViews, ...filteredViews, ...Object.keys(things), 'set', 'help'] as readonly string[]
+const verbs = [...visitedViews.map((v) => v.id), ...Object.keys(things), 'set', 'help'] as readonly string[]
 const fault = (column: number, why: string, isUnfinished = false): ReadGoTo => ({
   ok: false,
   column,
@@ -98,9 +94,10 @@ export function readGoTo(text: string, settings: GoToSettings): ReadGoTo {
     if (tail === '') return fault(end, `which ${verb}`, true)
     return { ok: true, to: { kind: 'thing', thing, id: thing === 'incident' ? incidentOf(tail) : tail } }
   }
-  const takes = filteredViews.includes(verb as FilteredView)
-  if (tail !== '' && !takes) return fault(rest[0]?.column ?? end, `nothing comes behind ${verb}`)
-  return { ok: true, to: { kind: 'view', view: verb, filter: filterOf(tail) } }
+  const view = visitedViews.find((v) => v.id === verb)
+  if (!view) return fault(first.column, `there is no ${first.text} to go to`)
+  if (tail !== '' && !view.hasFilter) return fault(rest[0]?.column ?? end, `nothing comes behind ${verb}`)
+  return { ok: true, to: { kind: 'view', view: view.id, filter: filterOf(tail) } }
 }
 
 /** What could stand where the text ends, as whole texts. */

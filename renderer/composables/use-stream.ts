@@ -15,7 +15,7 @@ import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { onAnimationFrame } from './animation-frame.ts'
 import { isSamePicture, LookAhead } from './look-ahead.ts'
-import { openers, type Frames, type Queries, type StreamName } from './streams.ts'
+import { openStream, type Frames, type Queries, type StreamName } from './streams.ts'
 
 const RESTART_MS = 30
 const AGAIN_MS = 1000
@@ -104,7 +104,7 @@ export function useStream<N extends StreamName>(
       onAnimationFrame(apply)
     }
     let isFirst = true
-    const frames = await openers[name](host.api, { ...asked, stream, hz, at, ahead: at !== null }, { signal })
+    const frames = await openStream(host.api, name, { ...asked, stream, hz, at, ahead: at !== null }, signal)
     for await (const next of frames) {
       if (signal.aborted) return
       // Something else has come on screen, of which the status will tell; this stream is not about that.

@@ -1,4 +1,5 @@
 /** What can be set for this window, with its defaults; the shape of what is kept and of the file of all settings. */
+import { sidebarViews } from '../commands/views.ts'
 import * as z from 'zod'
 import { safeMode } from '#core/api/clusters.ts'
 import { byteChoices, clockChoices } from '../widgets/units.ts'
@@ -16,10 +17,7 @@ export const rates = [1, 2, 5, 10] as const
 /** Widths of the window that a start can have, ms. */
 export const startWindows = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000] as const
 /** What a start shows; last: the view that was on screen when the window was closed. */
-export const startViews = [
-  ...['last', 'overview', 'jobs', 'rules', 'locks', 'metadata', 'tokens', 'sandbox', 'history', 'incidents'],
-  'connections',
-] as const satisfies readonly string[]
+export const startViews: readonly string[] = ['last', ...sidebarViews.map((v) => v.id)]
 
 export const settingsShape = {
   theme: z.enum(themes),
@@ -33,7 +31,7 @@ export const settingsShape = {
   clock: z.enum(clockChoices),
   hz: z.literal(rates),
   windowMs: z.literal(startWindows),
-  startView: z.string().refine((v) => (startViews as readonly string[]).includes(v), 'no view of this name'),
+  startView: z.string().refine((v) => startViews.includes(v), 'no view of this name'),
   /** Of a cluster that is added. */
   safeMode,
 } as const

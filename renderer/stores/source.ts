@@ -12,7 +12,6 @@ type Mode = StatusFrame['mode']
 type Controller = StatusFrame['controller']
 
 export const modeNames: Record<Mode, string> = { observe: 'Observe', advise: 'Advise', enforce: 'Enforce' }
-export const controllerNames: Record<Controller, string> = { adaptbf: 'AdapTBF', static: 'Static', none: 'None' }
 /** Emulated seconds per second that can be chosen; 0 stands still. */
 export const speeds = [0, 1, 2, 4, 16] as const
 

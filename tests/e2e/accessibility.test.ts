@@ -136,7 +136,7 @@ describe.skipIf(noBrowser !== undefined)('accessibility', () => {
     // Everything has something to show; then it stands still, and what is looked at is what was.
     const { monitor, source } = sluice.host
     source.setSpeed(16)
-    await vi.waitUntil(() => monitor.sample > 300, { timeout: 60_000, interval: 100 })
+    await vi.waitUntil(() => monitor.sample > 300, { timeout: 200_000, interval: 100 })
     source.setSpeed(0)
   })
   afterAll(async () => {

@@ -1,6 +1,7 @@
 /** A monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
+import type { ControllerName } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ControllerName, Mode } from '#core/control/controller.ts'
+import type { Mode } from '#core/control/controller.ts'
 import { MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'

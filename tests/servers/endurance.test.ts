@@ -15,6 +15,8 @@ import { noServers } from '../lab/nspawn.ts'
 import { ConsoleFolder, ownRulesOn, timersOn, type Console } from './lab.ts'
 
 const MINUTES = Number(process.env.SLUICE_ENDURANCE_MINUTES ?? 0)
+/** Each deed on standard error: who looks for the reason of a fault needs to know what went before. */
+const IS_TOLD = process.env.SLUICE_ENDURANCE_TOLD === '1'
 const HOSTS = ['oss01', 'oss02']
 const SCENARIO = stringify({
   title: 'Endurance',
@@ -34,6 +36,8 @@ const SCENARIO = stringify({
 /** A timer that is due by then has fired: its accuracy is a second. */
 const GRACE_MS = 5_000
 const LOOK_MS = 400
+/** Rule of the commits. */
+const COMMITTED = 'sl_night'
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 const pick = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T
@@ -49,12 +53,14 @@ class Operator {
     this.folder = new ConsoleFolder(lab)
   }
 
-  enforce(...more: readonly string[]): void {
+  /** @param begun  called when its first period was decided */
+  enforce(begun: () => void, ...more: readonly string[]): void {
     if (this.running) return
     const { cluster } = this.folder
     const words = ['control', cluster, '--controller', 'static', '--mode', 'enforce', '--target', cluster]
     const console = this.folder.start(...words, '--json', ...more)
     this.running = console
+    console.child.stdout?.once('data', begun)
     void console.ended.then(() => {
       if (this.running === console) this.running = undefined
     })
@@ -94,18 +100,32 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     const done = new Map<string, number>()
     const endMs = performance.now() + MINUTES * 60_000
     let isOver = false
-    /** Since a stop was reported done and nobody asked for anything. */
+    /** Whether a stop was reported done, and nobody asked for a rule since it began. */
     let stopped = false
+    let asks = 0
+    const ask = (): void => {
+      asks++
+      stopped = false
+    }
+    const say = (text: string): void => void process.stderr.write(`${new Date().toISOString()} ${text}\n`)
     const fault = (text: string): void => {
       faults.push(text)
-      process.stderr.write(`${new Date().toISOString()} ${text}\n`)
+      say(text)
     }
 
     const bareSince = new Map<string, number>()
+    /** Timers of commits that were seen. */
+    const commits = new Set<string>()
     const look = async (host: string): Promise<void> => {
       const wasStopped = stopped
       const rules = await ownRulesOn(lab, host)
       const timers = await timersOn(lab, host)
+      for (const { unit, stops } of timers) {
+        // Whoever asked before a stop and reached the servers after it was no part of it.
+        if (commits.has(unit) || !stops.some((s) => s.name === COMMITTED)) continue
+        commits.add(unit)
+        ask()
+      }
       const still = new Set(await ownRulesOn(lab, host))
       const now = performance.now()
       for (const rule of rules.filter((r) => still.has(r))) {
@@ -133,7 +153,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         looks.done++
         if (why !== '') {
           looks.failed++
-          process.stderr.write(`${new Date().toISOString()} ${host} could not be read: ${why}\n`)
+          say(`${host} could not be read: ${why}`)
         }
         await pause(LOOK_MS)
       }
@@ -144,21 +164,22 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     const frozen = new Set<string>()
     const deeds: Readonly<Record<string, (o: Operator) => Promise<unknown>>> = {
       enforce: async (o) => {
-        stopped = false
-        o.enforce()
+        ask()
+        o.enforce(ask)
         await pause(15_000 * Math.random())
       },
       'take over': async (o) => {
-        stopped = false
-        o.enforce('--take-over')
+        ask()
+        o.enforce(ask, '--take-over')
         await pause(15_000 * Math.random())
       },
       kill: (o) => o.end('SIGKILL'),
       interrupt: (o) => o.end('SIGINT'),
       stop: async (o) => {
+        const before = asks
         const ended = await o.folder.run('stop', o.folder.cluster, '--json')
-        const isAsked = operators.some((other) => other.running !== undefined && other !== o)
-        if (ended.code === 0 && !isAsked) stopped = true
+        // One that was asked for meanwhile may come after it.
+        if (ended.code === 0 && asks === before) stopped = true
       },
       'lose connections': async () => {
         const host = pick(HOSTS)
@@ -175,16 +196,19 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         frozen.delete(host)
       },
       commit: async (o) => {
-        stopped = false
-        const id = await o.folder.plan([{ name: 'sl_night', match: 'jobid={2.hog.u1002}', rate: 40 }]).catch(() => '')
-        if (id !== '') await o.folder.apply(id, '20s').ended
+        const id = await o.folder.plan([{ name: COMMITTED, match: 'jobid={2.hog.u1002}', rate: 40 }]).catch(() => '')
+        if (id === '') return
+        ask()
+        await o.folder.apply(id, '20s').ended
       },
     }
 
     const act = async (o: Operator): Promise<void> => {
       while (performance.now() < endMs) {
         const what = pick(Object.keys(deeds))
+        if (IS_TOLD) say(`${operators.indexOf(o)} ${what} ...`)
         await deeds[what]?.(o)
+        if (IS_TOLD) say(`${operators.indexOf(o)} ${what}`)
         done.set(what, (done.get(what) ?? 0) + 1)
         o.look()
       }

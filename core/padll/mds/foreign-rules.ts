@@ -1,6 +1,6 @@
 /** Rules that somebody else started after ours stand before them: the first match takes an RPC. */
 import { Binder } from '../../control/binding.ts'
-import { isOurs } from '../../control/desired-rule.ts'
+import { isControllerRule } from '../../controllers/registry.ts'
 import { headOf, typeOn, writtenRules } from '../../control/server-rules.ts'
 import type { RuleLine } from '../../lustre/nrs-tbf-rule.ts'
 import type { MdsService } from './operations.ts'
@@ -22,7 +22,7 @@ export function foreignBefore(places: readonly ServicePlace[]): (wanted: Wanted)
     const type = typeOn(reading, 'reg')
     if (!type) continue
     const head = headOf(writtenRules(reading), 'reg', 0)
-    if (head.every((r) => isOurs(r.name) || r.name === 'default')) continue
+    if (head.every((r) => isControllerRule(r.name) || r.name === 'default')) continue
     const names = new Set(head.map((r) => r.name))
     binders.set(`${server.host}\u0000${service}`, { binder: new Binder(head, type), names })
   }

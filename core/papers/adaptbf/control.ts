@@ -5,6 +5,7 @@ import { type Deadband, NO_DEADBAND, ruleChanges } from '../../adaptbf/rule-chan
 import { NS_PER_S, sToNs } from '../../base/units.ts'
 import type { Decision } from '../../control/controller.ts'
 import { StaticController } from '../../control/static.ts'
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Simulation } from '../../sim/simulation.ts'
 import type { IdealOst, JobCounts } from './ideal-ost.ts'
 import type { JobSetup } from './workload.ts'
@@ -18,7 +19,7 @@ export type ControlSetup =
 
 /** AdapTBF with what the controller leaves open. */
 export interface AdapTbfSetup extends AdapTbfOptions {
-  readonly kind: 'adaptbf'
+  readonly kind: typeof ADAPTBF
   /** Period, s. */
   readonly dtSeconds: number
   /** Time from the end of a period until the new rates are in force, s; default 0. */
@@ -68,7 +69,7 @@ export class Control {
       deficits: 0,
     }
     if (setup.kind === 'static') this.#divide(setup.maxRatePerSec)
-    if (setup.kind === 'adaptbf') this.#adapt(setup)
+    if (setup.kind === ADAPTBF) this.#adapt(setup)
   }
 
   #divide(maxRatePerSec: number): void {

@@ -1,4 +1,5 @@
 /** What the named extensions gain and cost. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { gain, rateIn, shareError } from './metrics.ts'
@@ -13,7 +14,7 @@ const HORIZON_S = 30
 
 export const extensions: Experiment<Run> = {
   id: 'adaptbf.extensions',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Extensions by name: spill, overdraft, autoT',
   setup: [
     ...COMMON_SETUP,
@@ -29,7 +30,7 @@ export const extensions: Experiment<Run> = {
   }),
   parts: [
     runPart('IV-E', 'none', { ...IV_E, control: { kind: 'none' } }),
-    runPart('IV-E', 'adaptbf', { ...IV_E, control: adaptbf(IV_E) }),
+    runPart('IV-E', ADAPTBF, { ...IV_E, control: adaptbf(IV_E) }),
     runPart('IV-E', 'spill', { ...IV_E, control: adaptbf(IV_E), scheduler: { spill: true } }),
     runPart('IV-E', 'overdraft', { ...IV_E, control: adaptbf(IV_E, { overdraft: 0.5 }) }),
     ...STARTS.map((factor) => {
@@ -39,7 +40,7 @@ export const extensions: Experiment<Run> = {
   ],
   measure(runs) {
     const [ivD, ivE] = [runsOf(runs, 'IV-D'), runsOf(runs, 'IV-E')]
-    const [none, base, spill, overdraft] = [ivE('none'), ivE('adaptbf'), ivE('spill'), ivE('overdraft')]
+    const [none, base, spill, overdraft] = [ivE('none'), ivE(ADAPTBF), ivE('spill'), ivE('overdraft')]
     const burstRatio = (run: Run, job: number): number => run.burstMeans[job]! / base.burstMeans[job]!
     return numbered('extensions', {
       1: rateIn(spill, 0, HORIZON_S) / rateIn(none, 0, HORIZON_S),

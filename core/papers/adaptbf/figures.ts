@@ -1,4 +1,5 @@
 /** Runs as the paper's figures show them. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Bars, Timeline } from '../experiment.ts'
 import { aggregate, gain, jobRate } from './metrics.ts'
 import type { Run } from './run.ts'
@@ -11,7 +12,7 @@ const BIN_S = 0.1
 
 /** Figures 3 and 5: RPC/s of each job over time, one timeline a controller. An RPC is 1 MiB. */
 export function bandwidthTimelines(figure: string, runs: Controllers): Timeline[] {
-  return (['none', 'static', 'adaptbf'] as const).map((name) => {
+  return (['none', 'static', ADAPTBF] as const).map((name) => {
     const { jobs, served } = runs[name]
     const series = jobs.map(({ id }, job) => ({ name: id, values: served[job]!.map((rpcs) => rpcs / BIN_S) }))
     return {
@@ -42,7 +43,7 @@ export function recordTimelines(figure: string, { jobs, trace }: Run): Timeline[
 
 /** Figures 4, 6 and 8: bandwidth by job and overall, and AdapTBF's gain over No BW (and Static BW) in percent. */
 export function bandwidthBars(figure: string, runs: Controllers): Bars[] {
-  const names = ['none', 'static', 'adaptbf'] as const
+  const names = ['none', 'static', ADAPTBF] as const
   const { jobs } = runs.adaptbf
   const rates = [
     ...jobs.map(({ id }, job) => ({ name: id, values: names.map((name) => jobRate(runs[name], job)) })),

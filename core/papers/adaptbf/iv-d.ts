@@ -1,4 +1,5 @@
 /** IV-D: tokens by priority, and a set of active jobs that changes. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { bandwidthBars, bandwidthTimelines, type Controllers } from './figures.ts'
@@ -11,7 +12,7 @@ const SCENE = 'IV-D'
 
 export const ivD: Experiment<Run> = {
   id: 'adaptbf.IV-D',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Token allocation: four streaming jobs at priorities of 10, 10, 30 and 50 %',
   setup: [...COMMON_SETUP, 'OST of 500 RPC/s. Each job: 16 processes with a file of 1024 RPCs each, from 0 s.'],
   expectations: claimsOf(SCENE),
@@ -69,5 +70,5 @@ export const ivD: Experiment<Run> = {
 
 function controlled(runs: ReadonlyMap<string, Run>): Controllers {
   const run = runsOf(runs, SCENE)
-  return { none: run('none'), static: run('static'), adaptbf: run('adaptbf') }
+  return { none: run('none'), static: run('static'), adaptbf: run(ADAPTBF) }
 }

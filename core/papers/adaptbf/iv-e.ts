@@ -1,4 +1,5 @@
 /** IV-E: redistribution between high-priority bursts and a low-priority stream. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { bandwidthBars, bandwidthTimelines, type Controllers } from './figures.ts'
@@ -11,7 +12,7 @@ const SCENE = 'IV-E'
 
 export const ivE: Experiment<Run> = {
   id: 'adaptbf.IV-E',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Redistribution: three bursting jobs of 30 % each, one streaming job of 10 %',
   setup: [
     ...COMMON_SETUP,
@@ -73,5 +74,5 @@ export const ivE: Experiment<Run> = {
 
 function controlled(runs: ReadonlyMap<string, Run>): Controllers {
   const run = runsOf(runs, SCENE)
-  return { none: run('none'), static: run('static'), adaptbf: run('adaptbf') }
+  return { none: run('none'), static: run('static'), adaptbf: run(ADAPTBF) }
 }

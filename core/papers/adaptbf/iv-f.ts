@@ -1,4 +1,5 @@
 /** IV-F: re-compensation of lenders that begin to stream; with files that end, and without end. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment, Published } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { bandwidthBars, bandwidthTimelines, type Controllers, recordTimelines } from './figures.ts'
@@ -63,11 +64,11 @@ export const ivFEndless = experiment({
 function experiment({ name, scene, title, setup, published }: Variant): Experiment<Run> {
   const controlled = (runs: ReadonlyMap<string, Run>): Controllers => {
     const run = runsOf(runs, name)
-    return { none: run('none'), static: run('static'), adaptbf: run('adaptbf') }
+    return { none: run('none'), static: run('static'), adaptbf: run(ADAPTBF) }
   }
   return {
     id: `adaptbf.${name}`,
-    system: 'adaptbf',
+    system: ADAPTBF,
     title,
     setup: [...COMMON_SETUP, setup],
     expectations: claimsOf(name),

@@ -1,6 +1,7 @@
 /** IV-G: what the allocation costs. The only part that a clock has a say in. */
 import { randomStream } from '../../base/random.ts'
 import { TokenAllocator } from '../../adaptbf/allocation.ts'
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 
@@ -10,7 +11,7 @@ const [WARM_UP, PERIODS, MEASUREMENTS] = [200, 50, 9]
 
 export const ivG: Experiment<number> = {
   id: 'adaptbf.IV-G',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Overhead of the token allocation',
   setup: [
     'All three steps of the allocation for 1000 active jobs that lend and borrow, on this machine, compiled code warm; ' +

@@ -1,4 +1,5 @@
 /** IV-H: how often tokens are allocated. */
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Bars, Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { aggregate } from './metrics.ts'
@@ -12,11 +13,11 @@ type SceneName = keyof typeof SCENES
 const NAMES: readonly SceneName[] = ['IV-F', 'IV-F-endless']
 
 /** The runs at 100 ms are those of IV-F itself. */
-const partName = (dtSeconds: number): string => (dtSeconds === 0.1 ? 'adaptbf' : `dt=${dtSeconds}`)
+const partName = (dtSeconds: number): string => (dtSeconds === 0.1 ? ADAPTBF : `dt=${dtSeconds}`)
 
 export const ivH: Experiment<Run> = {
   id: 'adaptbf.IV-H',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Frequency of token allocation: periods from 50 ms to 2 s',
   setup: [...COMMON_SETUP, 'IV-F and IV-F-endless under AdapTBF with periods of 50, 100, 200, 500 ms, 1 and 2 s.'],
   expectations: claimsOf('IV-H'),

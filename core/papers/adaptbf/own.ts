@@ -1,5 +1,6 @@
 /** What the paper leaves open: how well T must be known, what counts as demand, what a change of a rate does to a bucket. */
 import type { DemandMeasure } from '../../adaptbf/demand.ts'
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 import { deficitPart, rateIn, shareError, sharesIn } from './metrics.ts'
@@ -15,11 +16,11 @@ const WINDOW = [5, 30] as const
 /** T below, at and above the capacity; at it, the run of IV-D says the same. */
 const BELOW = [0.8, 0.9, 0.95, 1]
 const ABOVE = [1.05, 1.1, 1.2, 1.5]
-const partName = (factor: number): string => (factor === 1 ? 'adaptbf' : `T=${factor}`)
+const partName = (factor: number): string => (factor === 1 ? ADAPTBF : `T=${factor}`)
 
 export const tSensitivity: Experiment<Run> = {
   id: 'adaptbf.T-sensitivity',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'The token rate T against the true capacity',
   setup: [...COMMON_SETUP, 'IV-D with T from 0.8 to 1.5 of the capacity; 5 to 30 s, while all four jobs run.'],
   expectations: claimsOf('T-sensitivity'),
@@ -40,7 +41,7 @@ export const tSensitivity: Experiment<Run> = {
 }
 
 const MEASURES: readonly DemandMeasure[] = ['served', 'arrivals', 'backlog']
-const measurePart = (measure: DemandMeasure): string => (measure === 'backlog' ? 'adaptbf' : `demand=${measure}`)
+const measurePart = (measure: DemandMeasure): string => (measure === 'backlog' ? ADAPTBF : `demand=${measure}`)
 
 const DEFICIT = {
   value: 'u > 1 means a deficit',
@@ -51,7 +52,7 @@ const DEFICIT = {
 
 export const measurement: Experiment<Run> = {
   id: 'adaptbf.measurement',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Whether a throttled job shows a utilisation above 1, by what counts as demand',
   setup: [
     ...COMMON_SETUP,
@@ -75,7 +76,7 @@ export const measurement: Experiment<Run> = {
 
 export const bucketReset: Experiment<Run> = {
   id: 'adaptbf.bucket-reset',
-  system: 'adaptbf',
+  system: ADAPTBF,
   title: 'Buckets that a change of the rate refills, as on running Lustre servers',
   setup: [...COMMON_SETUP, 'IV-D; buckets of 3 or 1 tokens, refilled by every change; 5 to 30 s.'],
   expectations: claimsOf('bucket-reset'),
@@ -88,14 +89,14 @@ export const bucketReset: Experiment<Run> = {
         scheduler: { bucket: 'reset', depth },
       }),
     ),
-    runPart('IV-D', 'adaptbf', { ...IV_D, control: adaptbf(IV_D) }),
+    runPart('IV-D', ADAPTBF, { ...IV_D, control: adaptbf(IV_D) }),
   ],
   measure(runs) {
     const share = (name: string): number => sharesIn(runsOf(runs, 'IV-D')(name), ...WINDOW)[3]!
     return numbered('bucket-reset', {
       1: share('reset, depth 3'),
       2: share('reset, depth 1'),
-      3: share('adaptbf'),
+      3: share(ADAPTBF),
     })
   },
   figures: () => [],

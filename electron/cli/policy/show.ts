@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { formatFailure } from '#core/base/result.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
-import { isHelper } from '#core/control/edit-plan.ts'
+import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import { policyWords } from '#core/control/policy-plan.ts'
 import { DEFAULT_RULE, QUEUES } from '#core/control/server-rules.ts'
 import { primaryPolicy, type PolicyStatus, type Queue } from '#core/lustre/nrs-policies.ts'
@@ -62,10 +61,10 @@ function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleDesk, service: 
       const now = primaryPolicy(all, queue)
       if (mine.length === 0) return []
       const names = new Set(rules.filter((r) => r.queue === queue && r.name !== DEFAULT_RULE).map((r) => r.name))
-      const controller = [...names].filter(isOurs)
+      const controller = [...names].filter(isControllerRule)
       const isOwn = (name: string): boolean =>
-        isHelper(name) || desk.rules.find({ service, host, queue, name }) !== undefined
-      const sluice = [...names].filter((n) => !isOurs(n) && isOwn(n))
+        isHelperRule(name) || desk.rules.find({ service, host, queue, name }) !== undefined
+      const sluice = [...names].filter((n) => !isControllerRule(n) && isOwn(n))
       return [
         {
           queue,

@@ -1,7 +1,7 @@
 /** From the rules that somebody wants to the changes that a desk stages: what is ours and not wanted goes, the rest is started anew. */
 import type { RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
@@ -47,7 +47,7 @@ export function unwanted(desk: RuleDesk, service: ServiceName, desired: readonly
         .map((r) => r.name),
     ),
   )
-  return [...names].filter((n) => !wanted.has(n) && !isOurs(n))
+  return [...names].filter((n) => !wanted.has(n) && !isControllerRule(n))
 }
 
 /**

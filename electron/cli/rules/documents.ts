@@ -3,21 +3,12 @@
  * back. They are read with a schema: the file is shared with other processes, and other releases.
  */
 import * as z from 'zod'
-import { EXPIRY_MAX_S, changeTerms, ruleForm, service } from '#core/api/rule-edits.ts'
+import { ruleLine, service, stagedRecord } from '#core/api/rule-edits.ts'
 import { profile } from '#core/lustre/profile.ts'
 import { RELEASES } from '#core/lustre/release.ts'
 import type { DeskPlan } from '../../host/rules/desk-plan.ts'
-import { edit, ruleLine } from '../../host/rules/desk-record.ts'
 import type { PlanToCompare, ServerThen } from '../../host/rules/kept-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
-
-/** From the shell a rule may stand for less than the window offers. */
-const terms = changeTerms.extend({ expiresS: z.number().int().min(1).max(EXPIRY_MAX_S).nullable() })
-const staged = z.object({
-  ...{ id: z.string(), service, edit, form: ruleForm, terms, stagedMs: z.number() },
-  hosts: z.array(z.string()).optional(),
-  undoes: z.string().optional(),
-})
 
 /** A server as a plan finds it. */
 export const server = z.object({
@@ -29,7 +20,7 @@ export const server = z.object({
   version: z.string(),
 })
 
-const planDocument = z.object({ service, typed: z.string(), staged: z.array(staged), servers: z.array(server) })
+const planDocument = z.object({ service, typed: z.string(), staged: z.array(stagedRecord), servers: z.array(server) })
 export type PlanDocument = z.infer<typeof planDocument>
 
 export const planDocumentOf = (service: PlanDocument['service'], typed: string, plan: DeskPlan): unknown => ({
@@ -52,7 +43,7 @@ export const readPlanDocument = (value: unknown): PlanDocument | undefined => pl
 
 /** What was staged, as it was. */
 export const stagedOf = ({ staged: list }: Pick<PlanDocument, 'staged'>): StagedChange[] =>
-  list.map((s) => ({ ...s, hosts: s.hosts, undoes: s.undoes, tries: 0, doneOn: [] }))
+  list.map((s) => ({ ...s, hosts: s.hosts, undoes: s.undoes }))
 
 /** The plan as far as it takes to say what is different now. */
 export const toCompare = (d: PlanDocument): PlanToCompare => ({

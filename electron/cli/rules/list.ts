@@ -1,6 +1,6 @@
 /** `sluice rules list CLUSTER`: the rules of a service on every server, and whose they are. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { DEFAULT_RULE, writtenRules } from '#core/control/server-rules.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { SERVICES } from '../../cluster/service.ts'
@@ -41,7 +41,7 @@ interface ListedNode {
 }
 
 const ownerOf = (name: string, own: OwnRule | undefined): Owner =>
-  own ? 'sluice' : isOurs(name) ? 'controller' : name === DEFAULT_RULE ? 'built-in' : 'other'
+  own ? 'sluice' : isControllerRule(name) ? 'controller' : name === DEFAULT_RULE ? 'built-in' : 'other'
 
 const policy = (arg: string | undefined): string | null => (arg === undefined ? null : `tbf ${arg}`.trim())
 

@@ -1,6 +1,6 @@
 /** Leftovers of ours on the servers of a live cluster: what an earlier start, or another process that has ended, left there. */
 import type { NodeEnd } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from '../../enforce/leftovers.ts'
 import type { Console } from '../console.ts'
@@ -15,7 +15,7 @@ function partsOf(live: LiveConsole, console: Console): LeftoverParts {
   return {
     ...{ cluster: live.cluster.name, nodes, store },
     // Controllers in enforce answer for every rule of their form; otherwise nobody does.
-    isHeld: (spot) => desk.rules.find(spot) !== undefined || (isControlling && isOurs(spot.name)),
+    isHeld: (spot) => desk.rules.find(spot) !== undefined || (isControlling && isControllerRule(spot.name)),
     heldUnits: new Set(nodes.flatMap((n) => unitsOn(console, n.host))),
     nowMs: () => monitor.nowMs(),
   }

@@ -3,7 +3,7 @@
  * What is read is checked: the file is shared with other processes, and other releases.
  */
 import * as z from 'zod'
-import { changeTerms, nodeEnd, ruleForm, service, type NodeEnd } from '#core/api/rule-edits.ts'
+import { nodeEnd, ruleEdit, ruleLine, service, stagedRecord, type NodeEnd } from '#core/api/rule-edits.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { isCommitting } from '../../enforce/commit-lock.ts'
 import { stopValue } from '../../enforce/expiry-spec.ts'
@@ -19,34 +19,6 @@ import type { StagedChange } from './staged-changes.ts'
 const SHOWN = 20
 
 const queue = z.enum(['reg', 'hp'])
-const queues = z.enum(['reg', 'hp', 'both'])
-/** A rule as a server printed it. */
-export const ruleLine = z.object({
-  queue,
-  cpt: z.number(),
-  name: z.string(),
-  conditions: z.string(),
-  rate: z.number(),
-  ref: z.number(),
-})
-export const edit = z.discriminatedUnion('verb', [
-  z.object({
-    verb: z.literal('start'),
-    ...{ name: z.string(), conditions: z.string(), rate: z.number(), queue: queues },
-    ...{ rank: z.string().optional(), realtime: z.boolean().optional() },
-  }),
-  z.object({
-    verb: z.literal('change'),
-    ...{ name: z.string(), queue: queues, rate: z.number().optional(), rank: z.string().optional() },
-  }),
-  z.object({ verb: z.literal('stop'), name: z.string(), queue: queues }),
-])
-const terms = changeTerms.extend({ expiresS: z.number().nullable() })
-const staged = z.object({
-  ...{ id: z.string(), service, edit, form: ruleForm, terms, stagedMs: z.number() },
-  ...{ hosts: z.array(z.string()).optional(), undoes: z.string().optional() },
-  ...{ tries: z.number().default(0), doneOn: z.array(z.string()).default([]) },
-})
 const expiryTimer = z.object({ unit: z.string(), rule: z.string(), value: z.string(), seconds: z.number() })
 const place = z.object({ service, host: z.string(), queue, name: z.string() })
 const keptRule = z.object({
@@ -62,7 +34,7 @@ const unknownEnd = z.object({
   expected: z.array(ruleLine),
   touched: z.array(z.string()),
   realtime: z.array(z.tuple([z.string(), z.boolean()])),
-  terms: z.array(z.object({ place, start: staged.optional() })),
+  terms: z.array(z.object({ place, start: stagedRecord.optional() })),
   timers: z.array(expiryTimer),
   endTimers: z.array(z.string()),
   keeps: z.enum(['systemd', 'shell', 'helper', 'none']),
@@ -85,7 +57,7 @@ const changeDocument = z.object({
     z.tuple([
       z.string(),
       z.object({
-        edits: z.array(edit),
+        edits: z.array(ruleEdit),
         expiries: z.array(z.object({ queue, name: z.string(), atMs: z.number() })),
       }),
     ]),
@@ -94,7 +66,13 @@ const changeDocument = z.object({
   policy: z.array(z.tuple([z.string(), policyBefore])).optional(),
   pending: z
     .array(
-      z.object({ host: z.string(), changeId: z.string(), undoes: z.string(), edits: z.array(staged), why: z.string() }),
+      z.object({
+        host: z.string(),
+        changeId: z.string(),
+        undoes: z.string(),
+        edits: z.array(stagedRecord),
+        why: z.string(),
+      }),
     )
     .default([]),
   unknown: z.array(unknownEnd).default([]),
@@ -102,7 +80,7 @@ const changeDocument = z.object({
 })
 
 type ChangeDocument = z.infer<typeof changeDocument>
-type KeptStart = z.infer<typeof staged>
+type KeptStart = z.infer<typeof stagedRecord>
 type KeptEnd = z.infer<typeof unknownEnd>
 
 const startOf = (s: KeptStart): StagedChange => ({ ...s, hosts: s.hosts, undoes: s.undoes })

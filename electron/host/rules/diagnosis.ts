@@ -1,8 +1,7 @@
 /** What stands against a draft: the first fault that any server finds, and what Sluice itself does not send. */
 import type { RuleFault as Fault } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import { controlCharacter, queuesOf } from '#core/control/edit-check.ts'
-import { isHelper } from '#core/control/edit-plan.ts'
 import type { QueueChoice } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
@@ -69,7 +68,7 @@ const ofOurs = (value: string, name: string, field: Fault['field'], message: str
 
 /** Names that a person may not give, and rules that only seem to be a good place to stand before. */
 function ownFault(value: string, c: RuleCommand): Fault | undefined {
-  if (c.verb === 'start' && (isOurs(c.name) || isHelper(c.name))) {
+  if (c.verb === 'start' && (isControllerRule(c.name) || isHelperRule(c.name))) {
     return ofOurs(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
   }
   const control = c.verb === 'start' ? controlCharacter(c.conditions) : -1
@@ -78,7 +77,7 @@ function ownFault(value: string, c: RuleCommand): Fault | undefined {
     return { at, length: 1, message: 'a control character cannot be read back', errno: null, field: 'conditions' }
   }
   const rank = c.verb === 'stop' ? undefined : c.rank
-  if (rank === undefined || !isOurs(rank)) return undefined
+  if (rank === undefined || !isControllerRule(rank)) return undefined
   return ofOurs(value, rank, 'rank', 'a controller starts and stops this rule; name one that stays')
 }
 

@@ -3,8 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { QueueChoice } from '#core/control/rule-edit.ts'
-import { isHelper } from '#core/control/edit-plan.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import {
   planPolicy,
   planQueuePolicies,
@@ -103,7 +102,9 @@ function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: Pol
     return isTimed(r) && !(timer && timer.expiresMs > endsMs)
   }
   // Rules of controllers come back by their controller.
-  const kept = (before?.rules ?? []).filter((r) => queues.includes(r.queue) && !isOurs(r.name) && !isHelper(r.name))
+  const kept = (before?.rules ?? []).filter(
+    (r) => queues.includes(r.queue) && !isControllerRule(r.name) && !isHelperRule(r.name),
+  )
   const restored = kept.filter((r) => !isEnding(r))
   const over = [...new Set(kept.filter(isEnding).map((r) => r.name))]
   const argOf = (q: Queue): string | undefined =>
@@ -164,12 +165,12 @@ export function lostOn(service: ServiceName, { plan, found }: PolicyServer, own:
   const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
   const lost = found.rules.filter((r) => left.includes(r.queue) && r.name !== DEFAULT_RULE)
   const isOwn = ({ queue, name }: RuleLine): boolean =>
-    isHelper(name) || own.find({ service, host: found.server, queue, name }) !== undefined
+    isHelperRule(name) || own.find({ service, host: found.server, queue, name }) !== undefined
   const names = (is: (r: RuleLine) => boolean): string[] => [...new Set(lost.filter(is).map((r) => r.name))]
   return {
-    sluice: names((r) => !isOurs(r.name) && isOwn(r)),
-    controller: names((r) => isOurs(r.name)),
-    other: names((r) => !isOurs(r.name) && !isOwn(r)),
+    sluice: names((r) => !isControllerRule(r.name) && isOwn(r)),
+    controller: names((r) => isControllerRule(r.name)),
+    other: names((r) => !isControllerRule(r.name) && !isOwn(r)),
   }
 }
 

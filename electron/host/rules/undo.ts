@@ -2,8 +2,7 @@
  * The edits that bring the rules of a committed change back to what they were, whatever else has changed since. Servers on
  * which the rules were not alike get edits of their own.
  */
-import { isOurs } from '#core/control/desired-rule.ts'
-import { isHelper } from '#core/control/edit-plan.ts'
+import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 import { DEFAULT_RULE, headOf, QUEUES } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
@@ -49,9 +48,9 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
   const isMoved = order(before) !== order(after)
   // From the end, so that the rule that another one stands before is there when it is named.
   for (const [at, was] of [...before.entries()].reverse()) {
-    if (!done.touched.includes(was.name) || isHelper(was.name)) continue
+    if (!done.touched.includes(was.name) || isHelperRule(was.name)) continue
     const is = after.find((r) => r.name === was.name)
-    const next = before.slice(at + 1).find((r) => !isOurs(r.name) && !isHelper(r.name))?.name
+    const next = before.slice(at + 1).find((r) => !isControllerRule(r.name) && !isHelperRule(r.name))?.name
     if (is && is.conditions === was.conditions) {
       const rate = is.rate === was.rate ? undefined : was.rate
       const rank = isMoved && was.name !== DEFAULT_RULE ? next : undefined
@@ -63,7 +62,7 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
     out.push({ verb: 'start', name, conditions, rate, rank: next, queue, realtime: done.realtime.get(name) ?? false })
   }
   for (const r of after) {
-    if (done.touched.includes(r.name) && !isHelper(r.name) && !before.some((b) => b.name === r.name)) {
+    if (done.touched.includes(r.name) && !isHelperRule(r.name) && !before.some((b) => b.name === r.name)) {
       out.push({ verb: 'stop', name: r.name, queue })
     }
   }

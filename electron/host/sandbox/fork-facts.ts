@@ -1,6 +1,6 @@
 /** What a fork takes from the source beside its series: servers, rules that stand, how it is controlled, times of metadata operations. */
 import type { Scenario } from '#core/emulator/scenario.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fork-inputs.ts'
 import type { ClusterSource } from '../../cluster/connection.ts'
@@ -47,9 +47,9 @@ export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[]
 export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: number } {
   const hp = new Set(rules.filter((r) => r.queue === 'hp' && r.cpt === 0).map((r) => r.name))
   const reg = rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
-  const own = reg.filter((r) => isOurs(r.name)).length
+  const own = reg.filter((r) => isControllerRule(r.name)).length
   const lines = reg
-    .filter((r) => !isOurs(r.name))
+    .filter((r) => !isControllerRule(r.name))
     .flatMap((r) => {
       if (r.name === 'default') return r.rate === DEFAULT_RATE ? [] : [`change default rate=${r.rate}`]
       return [`${hp.has(r.name) ? '' : 'reg '}start ${r.name} ${r.conditions} rate=${r.rate}`]

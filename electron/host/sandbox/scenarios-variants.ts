@@ -1,6 +1,7 @@
 /** Variants that make sense for a scenario: the baseline, then what an operator would try first. */
 import { variant, VARIANTS_MAX, type MetadataAlgorithm, type Variant, type VariantInput } from '#core/api/sandbox.ts'
 import { isMatchable } from '#core/control/desired-rule.ts'
+import { ADAPTBF, definitionOf } from '#core/controllers/registry.ts'
 import { isData } from '#core/emulator/operations.ts'
 import { checkRules } from '#core/emulator/scenario-rules.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
@@ -74,7 +75,8 @@ export function suggestedVariants(s: Scenario): Variant[] {
   const cap = hasData(all) ? staticCap(s, all) : undefined
   if (cap) out.push(cap)
   if (isControlled) out.push({ name: 'No control', controller: 'none' })
-  if (hasData(all) && !(isControlled && controller === 'adaptbf')) out.push({ name: 'AdapTBF', controller: 'adaptbf' })
+  if (hasData(all) && !(isControlled && controller === ADAPTBF))
+    out.push({ name: definitionOf(ADAPTBF).title, controller: ADAPTBF })
   const metadata = metadataCap(s, all)
   if (metadata) out.push(metadata)
   // A fork is of Lustre: what it carries of the emulator's other planes is as it was, unless somebody asks for it.

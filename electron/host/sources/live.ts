@@ -1,6 +1,7 @@
 /** Source of a live cluster: its part of the history, its audit, its monitor, its guard and its rules. */
 import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
+import { ADAPTBF } from '#core/controllers/registry.ts'
 import type { LiveCluster } from '../../cluster/live/live-cluster.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
@@ -44,7 +45,7 @@ export function beginLive(
     ...{ source, history, session: newSession(thisUser()) },
     audit: auditOf(cluster, store, reopen),
     mode: 'observe',
-    controller: 'adaptbf',
+    controller: ADAPTBF,
     probes: { off: cluster.input.off },
     leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
     stops: store.ok ? store.value.stops.of(cluster.name) : stopsUntold(store.error.why ?? store.error.what),

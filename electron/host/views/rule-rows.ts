@@ -1,7 +1,7 @@
 /** The rows of the rules view: one for each rule, over all CPTs and the servers shown. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
@@ -25,7 +25,7 @@ export interface MergedRule {
 
 /** What makes a rule the same one on several servers, and at another instant. */
 export const ruleKey = ({ name, conditions }: Pick<RuleLine, 'name' | 'conditions'>): string =>
-  isOurs(name) ? `ours ${conditions}` : `${name} ${conditions}`
+  isControllerRule(name) ? `ours ${conditions}` : `${name} ${conditions}`
 
 /**
  * The rules of the servers in match order, the first server's first. Rules of ours are the same when their conditions are:
@@ -145,7 +145,7 @@ export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): Rule
   // Every CPT gives a class the full rate, so what it can reach is the sum over CPTs and servers.
   const ceiling = rates.reduce((sum, r) => sum + r, 0)
   const hosts = [...new Set(rule.lines.map((l) => l.host))]
-  const isOur = isOurs(rule.name)
+  const isOur = isControllerRule(rule.name)
   const isNow = isPresent(monitor, sample)
   const leaseOf = (h: string): LeaseState | undefined =>
     (service === 'ost_io' ? monitor.loop.lease(h) : monitor.metadata.lease(h))?.state

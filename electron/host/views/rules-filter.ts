@@ -1,6 +1,6 @@
 /** The filter of the rule list: `job:4690 rate<500 owner:operator -is:idle`. It hides rows and changes no rank. */
 import type { RulesFrame } from '#core/api/frames.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import { readFilter, type FilterFields } from '../row-filter.ts'
 import type { StagedChange } from '../rules/staged-changes.ts'
@@ -73,7 +73,7 @@ export const RULE_FIELDS: FilterFields<RuleFilterRow> = {
 
 /** Whose a rule is where its name tells: a controller has one a job, and a row of each would take long to make. */
 const knownOwner = (name: string): 'lustre' | 'sluice' | undefined =>
-  name === 'default' ? 'lustre' : isOurs(name) ? 'sluice' : undefined
+  name === 'default' ? 'lustre' : isControllerRule(name) ? 'sluice' : undefined
 const leastRate = ({ lines }: MergedRule): number => lines.reduce((least, l) => Math.min(least, l.line.rate), Infinity)
 const percent = (share: number | null): number | null => (share === null ? null : share * 100)
 const secondsTo = (thenMs: number | null, atMs: number): number | null =>
@@ -92,7 +92,7 @@ export function inStagedPlaces(rules: readonly MergedRule[], staged: readonly Pl
   let placed = rules
   for (const { form, edit } of staged) {
     if (form.verb === 'stop' || form.rank === '' || form.rank === edit.name) continue
-    const rule = placed.find((r) => r.name === edit.name && !isOurs(r.name))
+    const rule = placed.find((r) => r.name === edit.name && !isControllerRule(r.name))
     const rest = placed.filter((r) => r !== rule)
     const at = rest.findIndex((r) => r.name === form.rank)
     if (rule && at >= 0) placed = [...rest.slice(0, at), rule, ...rest.slice(at)]
@@ -149,7 +149,7 @@ export function filteredRules(
       ...{ filter: slice.filter ?? '', passing: passing.length, of: rules.length },
       staged: countStaged(all) - countStaged(passing),
       ranks: all
-        .filter(({ rule, staged }) => !isOurs(rule.name) && staged !== 'add' && staged !== 'del')
+        .filter(({ rule, staged }) => !isControllerRule(rule.name) && staged !== 'add' && staged !== 'del')
         .slice(0, RANKS_MOST)
         .map(({ rule }) => rule.name),
     },

@@ -1,7 +1,7 @@
 /** The rules of a server as they were recorded: what stood, where and at which rate. Nothing of it is staged, planned or timed. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import { placeOf, SERVICES } from '../../cluster/service.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
@@ -30,7 +30,7 @@ function rowOf(
   const jobId = onlyJob(expressions)
   const rates = rule.lines.map((l) => l.line.rate)
   const ceiling = rates.reduce((sum, r) => sum + r, 0)
-  const isOur = isOurs(rule.name)
+  const isOur = isControllerRule(rule.name)
   return {
     name: rule.name,
     conditions: rule.conditions,

@@ -1,7 +1,7 @@
 /** The rules in match order, as the servers printed them, what is staged for them, and what the controller changed last. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { driftOf } from '#core/control/drift.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { errnoNumber } from '#core/lustre/errno.ts'
@@ -70,13 +70,13 @@ export function serverText(host: string, parameter: string, text: string | undef
 function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
   const { monitor } = desk
   const servers = desk.servers(service)
-  const drift = driftOf(servers, isOurs)
+  const drift = driftOf(servers, isControllerRule)
   const atMs = monitor.nowMs()
   const lints = lintRules({
     servers,
     service,
     jobs: liveJobs(monitor, service),
-    isPrivate: isOurs,
+    isPrivate: isControllerRule,
     isLimited: (jobId) => SlotWatch.waits(monitor.recent, jobId),
     unboundMs: (name) => {
       const hosts = servers.filter((s) => s.rules.some((r) => r.name === name)).map((s) => s.server)

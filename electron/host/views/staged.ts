@@ -2,7 +2,7 @@
 import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
 import type { DiffLine } from '#core/control/plan.ts'
 import { lintRules } from '#core/control/lint.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { tryAgainstLive } from '#core/control/trial.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { commandsOf, inverseOf, type ServerChange } from '../../enforce/server-change.ts'
@@ -121,7 +121,7 @@ function lintsOf(desk: RuleDesk, query: StagedQuery, { changes, staged }: DeskPl
   const names = new Set(staged.map((s) => s.edit.name))
   const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
   const jobs = liveJobs(desk.monitor, query.service)
-  const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isOurs })
+  const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isControllerRule })
   const notes = new Map(changes.flatMap((c) => c.plan.notes).map((n) => [n.text, n]))
   const refused = new Map(changes.flatMap((c) => c.plan.refused).map((r) => [r.text, r]))
   const gates = new Map(changes.flatMap((c) => c.gates).map((g) => [g.text, g]))

@@ -1,40 +1,23 @@
 /** The commands of the catalogue that something on screen does now, and the verbs beside them. */
-import {
-  BookOpenText,
-  ChartLine,
-  Command,
-  FlaskConical,
-  FolderTree,
-  History,
-  Keyboard,
-  LayoutDashboard,
-  ListOrdered,
-  ListTree,
-  Lock,
-  NotebookPen,
-  Plug,
-  Settings,
-  Table2,
-  Timer,
-  Coins,
-} from '@lucide/vue'
+import { ChartLine, Command, Keyboard, Table2, Timer } from '@lucide/vue'
 import type { Component } from 'vue'
 import { whyOff, whyWithout } from '../../commands/availability.ts'
 import { catalogue } from '../../commands/catalogue.ts'
 import type { CommandEntry } from '../../commands/command.ts'
 import { useKeymapStore } from '../../commands/keymap.ts'
 import { handledCommands, runCommand } from '../../commands/use-commands.ts'
-import { views } from '../views.ts'
+import { viewParts } from '../views.ts'
 import type { Item, Verb } from './item.ts'
 
 const icons: Readonly<Record<string, Component>> = {
-  ...{ overview: LayoutDashboard, jobs: ListTree, rules: ListOrdered, locks: Lock, metadata: FolderTree },
-  ...{ tokens: Coins, sandbox: FlaskConical, history: History, incidents: NotebookPen, connections: Plug },
-  ...{ papers: BookOpenText, settings: Settings, help: Keyboard, time: Timer, tables: Table2, charts: ChartLine },
+  ...Object.fromEntries(Object.entries(viewParts).map(([id, { icon }]) => [id, icon])),
+  help: Keyboard,
+  time: Timer,
+  tables: Table2,
+  charts: ChartLine,
 }
-const viewIcons = new Map(views.map((view) => [`frame.${view.id}`, view.icon]))
 const iconOf = ({ id, scope }: CommandEntry): Component =>
-  viewIcons.get(id) ?? icons[id.split('.')[1] ?? ''] ?? icons[scope] ?? icons[id.split('.')[0] ?? ''] ?? Command
+  icons[id.split('.')[1] ?? ''] ?? icons[scope] ?? icons[id.split('.')[0] ?? ''] ?? Command
 
 /** Words of a group or a view by which a command is found, too. */
 const wordsOf = ({ scope, group, id }: CommandEntry): string =>

@@ -2,6 +2,7 @@
 import { useRouter } from 'vue-router'
 import type { Found } from '#core/api/search.ts'
 import type { GoTo } from '../../commands/go-to.ts'
+import type { FilteredView, VisitedView } from '../../commands/views.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
 import { useIncidentsStore } from '../../stores/incidents.ts'
 import { useJobsTableStore } from '../../stores/jobs-table.ts'
@@ -26,7 +27,16 @@ export function usePlaces() {
     useMetadataStore(),
     useTokensStore(),
   ]
-  const to = (name: string): Promise<unknown> => router.push({ name })
+  /** The filter of settings is part of the address. */
+  const filters: Partial<Record<VisitedView, { filter: string }>> = {
+    jobs,
+    locks,
+    rules,
+    metadata,
+    tokens,
+    incidents,
+  } satisfies Record<Exclude<FilteredView, 'settings'>, { filter: string }>
+  const to = (name: VisitedView): Promise<unknown> => router.push({ name })
 
   function job(id: string): void {
     selection.select(id, { inspect: true })
@@ -96,12 +106,8 @@ export function usePlaces() {
     if (where.kind === 'set') set(where.name, where.value)
     else if (where.kind === 'help') void router.push({ name: 'help', params: where.page ? { page: where.page } : {} })
     else if (where.kind === 'view') {
-      if (where.view === 'jobs') jobs.filter = where.filter
-      if (where.view === 'locks') locks.filter = where.filter
-      if (where.view === 'rules') rules.filter = where.filter
-      if (where.view === 'metadata') metadata.filter = where.filter
-      if (where.view === 'tokens') tokens.filter = where.filter
-      if (where.view === 'incidents') incidents.filter = where.filter
+      const store = filters[where.view]
+      if (store) store.filter = where.filter
       void router.push({
         name: where.view,
         query: where.view === 'settings' && where.filter ? { find: where.filter } : {},

@@ -1,4 +1,5 @@
 /** What the command palette offers beside the commands of the catalogue: verbs that the state of the window makes. */
+import { CONTROLLERS } from '#core/controllers/definitions.ts'
 import {
   CalendarClock,
   FilePenLine,
@@ -27,7 +28,7 @@ import { useSandboxStore } from '../../stores/sandbox.ts'
 import { useRuleDraftStore } from '../../stores/rule-draft.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { densities, themes, useSettingsStore } from '../../stores/settings.ts'
-import { controllerNames, modeNames, speeds, useSourceStore } from '../../stores/source.ts'
+import { modeNames, speeds, useSourceStore } from '../../stores/source.ts'
 import { useTimeStore, windows } from '../../stores/time.ts'
 import { plainText } from '../../widgets/plain-text.ts'
 import type { Verb } from './item.ts'
@@ -145,15 +146,10 @@ export function usePaletteVerbs() {
         () => void router.push({ name: 'connections' }).then(() => connections.open('add')),
         'connections.add',
       ),
-      ...(source.off === null ? (['adaptbf', 'static', 'none'] as const) : []).map((c) =>
+      ...(source.off === null ? CONTROLLERS : []).map((c) =>
         needing(
           'servers',
-          verb(
-            `controller-${c}`,
-            `Controller: ${controllerNames[c]}`,
-            FlaskConical,
-            () => void source.setController(c),
-          ),
+          verb(`controller-${c.name}`, `Controller: ${c.title}`, FlaskConical, () => void source.setController(c.name)),
         ),
       ),
       ...(source.isEmulated ? speeds : []).map((s) =>

@@ -1,19 +1,19 @@
 /** Commands of the frame: views, palette, what can be done from every view. */
 import type { CommandEntry } from '../command.ts'
+import { visitedViews, type VisitedView } from '../views.ts'
+
+const goToViews = visitedViews.map(
+  ({ id, title, key, place }): CommandEntry & { readonly id: `frame.${VisitedView}` } => ({
+    id: `frame.${id}`,
+    title: place === 'foot' ? title : `Go to ${title}`,
+    scope: 'everywhere',
+    group: 'Views',
+    keys: key === undefined ? [] : [key],
+  }),
+)
 
 export const frameCommands = [
-  { id: 'frame.overview', title: 'Go to Overview', scope: 'everywhere', group: 'Views', keys: ['1'] },
-  { id: 'frame.jobs', title: 'Go to Jobs', scope: 'everywhere', group: 'Views', keys: ['2'] },
-  { id: 'frame.rules', title: 'Go to Rules', scope: 'everywhere', group: 'Views', keys: ['3'] },
-  { id: 'frame.locks', title: 'Go to Locks', scope: 'everywhere', group: 'Views', keys: ['4'] },
-  { id: 'frame.metadata', title: 'Go to Metadata QoS', scope: 'everywhere', group: 'Views', keys: ['5'] },
-  { id: 'frame.tokens', title: 'Go to Tokens', scope: 'everywhere', group: 'Views', keys: ['6'] },
-  { id: 'frame.sandbox', title: 'Go to Sandbox', scope: 'everywhere', group: 'Views', keys: ['7'] },
-  { id: 'frame.history', title: 'Go to History', scope: 'everywhere', group: 'Views', keys: ['8'] },
-  { id: 'frame.incidents', title: 'Go to Incidents', scope: 'everywhere', group: 'Views', keys: ['9'] },
-  { id: 'frame.connections', title: 'Go to Connections', scope: 'everywhere', group: 'Views', keys: ['0'] },
-  { id: 'frame.papers', title: 'Go to Papers', scope: 'everywhere', group: 'Views', keys: [] },
-  { id: 'frame.settings', title: 'Settings', scope: 'everywhere', group: 'Views', keys: [','] },
+  ...goToViews,
   { id: 'frame.palette', title: 'Command palette', scope: 'everywhere', keys: ['mod+k'] },
   { id: 'frame.go-to', title: 'Go to, by a line of text', scope: 'everywhere', keys: [':'] },
   { id: 'frame.help', title: 'Keys and help', scope: 'everywhere', keys: ['?'] },

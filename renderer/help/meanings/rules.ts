@@ -1,4 +1,5 @@
 /** The columns of the list of rules, the ceiling and what stands around them. */
+import { OPERATOR_PREFIX, RULE_PREFIXES } from '#core/controllers/registry.ts'
 import type { Meaning } from '../meaning.ts'
 
 export const rulesMeanings = [
@@ -26,7 +27,7 @@ export const rulesMeanings = [
     means: 'Name of at most 15 characters and the conditions: & between fields, a list means any of it.',
     formula: '',
     source: 'ost.OSS.ost_io.nrs_tbf_rule',
-    caveat: 'Rules with ab_, st_, pd_ or sl_ are those of Sluice; others are never stopped by it.',
+    caveat: `Rules with ${RULE_PREFIXES.join(', ')} or ${OPERATOR_PREFIX} are those of Sluice; others are never stopped by it.`,
   },
   {
     id: 'rules.rate',

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { blocksOf, type Block } from '../../help/markdown/blocks.ts'
 import { inlineOf, type Inline } from '../../help/markdown/inline.ts'
-import { views } from '../../app/views.ts'
+import { visitedViews } from '../../commands/views.ts'
 import { pageById, pageOfLink, pages } from './pages.ts'
 
 const textsOf = (b: Block): readonly (readonly Inline[])[] => {
@@ -13,7 +13,7 @@ const textsOf = (b: Block): readonly (readonly Inline[])[] => {
 }
 
 it('has a page for every view, each with a text', () => {
-  for (const view of views) expect(pageById(view.id)?.view, view.id).toBe(view.id)
+  for (const view of visitedViews) expect(pageById(view.id)?.view, view.id).toBe(view.id)
   for (const page of pages) expect(page.words.length, page.id).toBeGreaterThan(80)
   expect(new Set(pages.map((p) => p.id)).size).toBe(pages.length)
 })

@@ -13,6 +13,7 @@ import sudoers from '../../../docs/sudoers.md?raw'
 import licence from '../../../LICENSE?raw'
 import { version } from '../../../package.json'
 import type { CommandScope } from '../../commands/command.ts'
+import { visitedViews } from '../../commands/views.ts'
 import { blocksOf, wordsOf, type Block } from '../../help/markdown/blocks.ts'
 
 const viewTexts = import.meta.glob<string>('../../../docs/views/*.md', {
@@ -45,10 +46,6 @@ function page(id: string, group: HelpGroup, file: string, text: string, more: Pa
   return { id, title, group, file, blocks, words: wordsOf(blocks), ...more }
 }
 
-const VIEWS = [
-  ...['overview', 'jobs', 'rules', 'locks', 'metadata', 'tokens', 'sandbox', 'history', 'incidents'],
-  ...['connections', 'papers', 'settings'],
-] as readonly CommandScope[]
 const textOfView = (view: string): string => viewTexts[`../../../docs/views/${view}.md`] ?? ''
 
 const KEYBOARD = `# Keyboard
@@ -77,7 +74,7 @@ export const pages: readonly HelpPage[] = [
   page('history-kept', 'Operating', 'history.md', history),
   page('incident-bundles', 'Operating', 'incidents.md', incidents),
   page('not-known', 'Operating', 'not-known.md', notKnown),
-  ...VIEWS.map((view) => page(view, 'Views', `views/${view}.md`, textOfView(view), { view })),
+  ...visitedViews.map(({ id }) => page(id, 'Views', `views/${id}.md`, textOfView(id), { view: id })),
   page('keyboard', 'Reference', '', KEYBOARD, { hasAllKeys: true }),
   page('about', 'Reference', '', ABOUT),
 ]

@@ -1,5 +1,6 @@
 /** A variant in words, and the letters that the window calls variants by. */
 import type { Variant } from '#core/api/sandbox.ts'
+import { definitionOf } from '#core/controllers/registry.ts'
 import { plainText } from '../../widgets/plain-text.ts'
 import { formatNumber, plural } from '../../widgets/units.ts'
 
@@ -7,7 +8,6 @@ import { formatNumber, plural } from '../../widgets/units.ts'
 export const letterOf = (at: number): string => (at <= 0 ? '' : String.fromCharCode(64 + at))
 export const titleOf = (at: number, name: string): string => (at <= 0 ? name : `${letterOf(at)} ${name}`)
 
-export const controllers = { none: 'None', static: 'Static', adaptbf: 'AdapTBF' } as const
 export const metadataNames = {
   off: 'off',
   static: 'static',
@@ -29,7 +29,7 @@ export function detailOf(v: Variant): string {
   const controller =
     v.controller === 'none'
       ? rules || 'no controller'
-      : [controllers[v.controller], rules].filter(Boolean).join(' with ')
+      : [definitionOf(v.controller).title, rules].filter(Boolean).join(' with ')
   const parts = [
     controller,
     v.maxRate === null ? '' : `T ${formatNumber(v.maxRate)}/s`,

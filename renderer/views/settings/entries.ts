@@ -1,4 +1,5 @@
 /** Everything that can be found on the page of settings: the settings themselves, and the facts beside them. */
+import { sidebarViews } from '../../commands/views.ts'
 import { safeModeWords } from '../connections/card-face.ts'
 import { settingTitles } from '../../stores/setting-titles.ts'
 import {
@@ -64,7 +65,7 @@ const palettes = {
 const widths: Readonly<Record<number, string>> = {
   ...{ 60_000: '1 min', 300_000: '5 min', 900_000: '15 min', 3_600_000: '1 h', 21_600_000: '6 h', 86_400_000: 'Day' },
 }
-const viewWords: Readonly<Record<string, string>> = { last: 'The last one', metadata: 'Metadata QoS' }
+const viewTitle = (id: string): string => sidebarViews.find((v) => v.id === id)?.title ?? 'The last one'
 const bytesWords = { usual: 'MB/s and MiB', decimal: 'MB/s and MB', binary: 'MiB/s and MiB' } as const
 
 export const valueEntries: readonly ValueEntry[] = [
@@ -131,7 +132,7 @@ export const valueEntries: readonly ValueEntry[] = [
     startWindows,
     (v) => widths[v] ?? '',
   ),
-  entry('startView', 'behaviour', 'What is on screen after a start.', startViews, (v) => viewWords[v] ?? capital(v)),
+  entry('startView', 'behaviour', 'What is on screen after a start.', startViews, viewTitle),
   entry(
     'safeMode',
     'clusters',

@@ -4,7 +4,7 @@
  */
 import { vi } from 'vitest'
 import { NS_PER_MS } from '#core/base/units.ts'
-import { isOurs } from '#core/control/desired-rule.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
 import { MODEL_FENCES } from '#core/control/fences.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
@@ -322,7 +322,7 @@ export class World {
   ours(host: string): string[] {
     const text = this.source.emulator.node(host)?.exec(`lctl get_param -n ${RULES}`).stdout ?? ''
     return parseNrsTbfRule(text)
-      .rules.filter((r) => isOurs(r.name) || isOwnName(r.name))
+      .rules.filter((r) => isControllerRule(r.name) || isOwnName(r.name))
       .map((r) => r.name)
   }
 

@@ -108,7 +108,7 @@ function variantResult(at: number, jobs: number): VariantResult {
     detail: [
       'no controller',
       '400 RPC/s, jobid={4690.*}, 30 min',
-      'lend and borrow per OST, period 10 s',
+      'lends and borrows tokens per OST, period 10 s',
       'PADLL leftover, 4690 getattr 8 k op/s',
     ][at % 4]!,
     metrics: values,

@@ -1,0 +1,44 @@
+/**
+ * Controllers that Sluice has. Each is declared once, here; its factory is in `adaptbf/make-controller.ts`. Scenarios, the contract, menus,
+ * the command line, rule names, the stop script and redaction derive from this list (`registry.ts`).
+ */
+
+export interface ControllerDefinition {
+  /** In scenarios, in the contract and on the command line. */
+  readonly name: string
+  readonly title: string
+  /** After its title in a menu, and in a line about a variant. */
+  readonly summary: string
+  /** A sentence for whoever chooses one for a what-if run. */
+  readonly about: string
+  /** What its rules' names begin with, two letters; null: it makes no rules. */
+  readonly rulePrefix: string | null
+}
+
+/** Controllers of OST bandwidth, in the order of menus. */
+export const CONTROLLERS = [
+  {
+    name: 'adaptbf',
+    title: 'AdapTBF',
+    summary: 'lends and borrows tokens per OST',
+    about: 'Shares by nodes; what a job does not ask for is lent, and comes back.',
+    rulePrefix: 'ab',
+  },
+  {
+    name: 'static',
+    title: 'Static',
+    summary: 'fixed shares by nodes',
+    about: 'Every job gets its share by nodes, whether it asks or not.',
+    rulePrefix: 'st',
+  },
+  {
+    name: 'none',
+    title: 'None',
+    summary: 'no rules on OSTs',
+    about: 'Servers serve as they can; rules below still hold.',
+    rulePrefix: null,
+  },
+] as const satisfies readonly ControllerDefinition[]
+
+/** The controller of metadata, whose algorithms are PADLL's. */
+export const METADATA_CONTROLLER = { title: 'PADLL', rulePrefix: 'pd' } as const

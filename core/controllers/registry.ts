@@ -1,0 +1,44 @@
+/** Names and ownership that follow from the controllers there are. Patterns are POSIX extended, so that grep takes them as well. */
+import { CONTROLLERS, METADATA_CONTROLLER, type ControllerDefinition } from './definitions.ts'
+
+export type ControllerName = (typeof CONTROLLERS)[number]['name']
+/** A controller that makes rules. */
+export type RulingController = Exclude<ControllerName, 'none'>
+
+export const ADAPTBF = CONTROLLERS[0].name
+
+/** At least one, as a schema's enumeration wants it. */
+export const CONTROLLER_NAMES = CONTROLLERS.map((c) => c.name) as [ControllerName, ...ControllerName[]]
+
+export function definitionOf(name: ControllerName): ControllerDefinition {
+  const found = CONTROLLERS.find((c) => c.name === name)
+  if (!found) throw new Error(`no controller is called ${name}`)
+  return found
+}
+
+/** What the rules of controllers begin with, `ab_`. */
+export const RULE_PREFIXES: readonly string[] = [...CONTROLLERS, METADATA_CONTROLLER].flatMap((c) =>
+  c.rulePrefix === null ? [] : [`${c.rulePrefix}_`],
+)
+/** Rules that operators made begin with it on servers with the helper, and where nobody named them. */
+export const OPERATOR_PREFIX = 'sl_'
+/** Rules that stand for a moment while others are replaced. */
+export const HELPER_PREFIX = 'sluice_'
+
+/** Names of rules that controllers make: a prefix and ten hexadecimal digits, 13 of the 15 characters that Lustre allows. */
+export const CONTROLLER_RULE = `(${RULE_PREFIXES.map((p) => p.slice(0, -1)).join('|')})_[0-9a-f]{10}`
+export const OPERATOR_RULE = `${OPERATOR_PREFIX}[A-Za-z0-9_]{1,12}`
+/** Name of a rule that takes the place of another one: seven digits of its hash. */
+export const STAND_IN_RULE = `${HELPER_PREFIX}[0-9a-f]{7}`
+export const HELPER_RULE = `(${HELPER_PREFIX}rematch2?|${STAND_IN_RULE})`
+
+const whole = (pattern: string): ((name: string) => boolean) => {
+  const form = new RegExp(`^${pattern}$`)
+  return (name) => form.test(name)
+}
+
+/** Whether a controller made a rule of this name. */
+export const isControllerRule = whole(CONTROLLER_RULE)
+export const isHelperRule = whole(HELPER_RULE)
+export const isOperatorRule = whole(OPERATOR_RULE)
+export const isStandInRule = whole(STAND_IN_RULE)
