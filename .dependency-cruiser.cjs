@@ -129,6 +129,41 @@ const directions = (part) => {
   })
 }
 
+/**
+ * What sources and the command line may import of the host; the application stands above them. Relative to electron/host, `rules` are
+ * the desk of a source.
+ */
+const OF_HOST = {
+  rules: 'rules/ views/position.ts',
+  sources: 'sources/ rules/ scenario-file.ts',
+}
+const COMMANDS_OF_HOST = 'sources/ rules/ views/ scenario-file.ts sandbox/ incidents/readings.ts'
+const inHost = (places) => words(places).map((place) => `^electron/host/${place.replaceAll('.', '\\.')}`)
+
+const sourceDirections = [
+  ...Object.entries(OF_HOST).map(([folder, places]) => ({
+    name: `host-${folder}`,
+    comment: `electron/host/${folder} stands in the host only on: ${places}`,
+    severity: 'error',
+    from: { path: `^electron/host/${folder}/`, pathNot: TEST },
+    to: { path: '^electron/host/', pathNot: inHost(places) },
+  })),
+  {
+    name: 'commands-open-sources',
+    comment: `A command opens a source, not the application: of the host it imports only ${COMMANDS_OF_HOST}`,
+    severity: 'error',
+    from: { path: '^electron/cli/', pathNot: TEST },
+    to: { path: '^electron/host/', pathNot: inHost(COMMANDS_OF_HOST) },
+  },
+  {
+    name: 'one-source-is-emulated',
+    comment: 'A live cluster is opened without the emulator: only its own source imports it.',
+    severity: 'error',
+    from: { path: '^electron/host/(sources|rules)/', pathNot: [TEST, '^electron/host/sources/emulated\\.ts$'] },
+    to: { path: ['^core/(emulator|sandbox|papers)/', '^electron/cluster/emulated-source\\.ts$'] },
+  },
+]
+
 /** Folders of one part of the house that are not in its list. */
 const unlisted = (part) => {
   const known = Object.keys(STANDS_ON[part]).map((folder) => `^${part}/${folder}/`)
@@ -174,6 +209,7 @@ module.exports = {
       to: { path: '^node_modules/' },
     },
     ...Object.keys(STANDS_ON).flatMap((part) => [...directions(part), unlisted(part)]),
+    ...sourceDirections,
     {
       name: 'window-knows-no-host',
       comment: 'The window imports the contract and pure formatting, never the host.',

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { EXPIRY_MAX_S } from '#core/api/rule-edits.ts'
-import { demoScenario } from '../host/scenario-file.ts'
+import { demoScenario } from '../files/resources.ts'
 
 /** The file of a scenario named on the command line: a path, or `demo` for the built-in one. */
 export const scenarioFile = (name: string): string => (name === 'demo' && !existsSync(name) ? demoScenario() : name)

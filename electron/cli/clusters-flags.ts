@@ -2,11 +2,7 @@
  * What every command about clusters over SSH takes, before or after its name: the cluster file, the data folder, and how host keys are
  * known.
  */
-import { join } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
-import { fail, ok, type Result } from '#core/base/result.ts'
-import type { ClusterInput } from '#core/api/clusters.ts'
-import { readClusters } from '../cluster/live/cluster-file.ts'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
 import { dataDir } from '../server/data-dir.ts'
 import { askPassphrase } from './passphrase.ts'
@@ -54,25 +50,4 @@ export function sshOptions(flags: ClustersFlags, comesBack: boolean): SshAccessO
     ...(knownHosts === undefined ? {} : { knownHosts: [{ path: knownHosts, isRequired: true }] }),
     ...(trust === undefined ? {} : { trusted: trust }),
   }
-}
-
-/** Clusters of `--config`. Failures: those of reading the file. */
-export const configured = (flags: ClustersFlags): Result<readonly ClusterInput[]> =>
-  flags.config === undefined ? ok([]) : readClusters(flags.config)
-
-/** A cluster by name, of `--config` or of the data folder. Failures: CLUSTERS_UNREADABLE, UNKNOWN_CLUSTER. */
-export function findCluster(flags: ClustersFlags, name: string): Result<ClusterInput> {
-  const own = configured(flags)
-  if (!own.ok) return own
-  const kept = readClusters(join(dataFolder(flags), 'clusters.yaml'), true)
-  // A damaged file of the console is no reason to refuse a cluster that is named in another.
-  const found = [...own.value, ...(kept.ok ? kept.value : [])].find((c) => c.name === name)
-  if (found) return ok(found)
-  if (!kept.ok) return kept
-  const names = [...own.value, ...kept.value].map((c) => c.name).slice(0, 20)
-  return fail({
-    code: 'UNKNOWN_CLUSTER',
-    what: `There is no cluster called ${name}`,
-    next: `Known: ${['emulator', ...new Set(names)].join(', ')}.${flags.config === undefined ? ' Name a file with --config.' : ''}`,
-  })
 }

@@ -9,7 +9,7 @@ import { type ControllerName, isControllerRule } from '#core/controllers/registr
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { stopText } from '../enforce/store-stops.ts'
-import { enterEnforce } from '../host/clusters/other-consoles.ts'
+import { enterEnforce } from '../host/sources/other-consoles.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
 import { exitOf } from './rules/command-desk.ts'
@@ -78,9 +78,9 @@ class Run {
 
   /** Takes over the present connection: its monitor is another one when a server came in that nobody knew. */
   async #enter(): Promise<Result<undefined>> {
-    const { console } = this.#cluster
+    const { source } = this.#cluster
     const { controller, mode, takeOver } = this.#options
-    const { monitor, guard } = console
+    const { monitor, guard } = source
     this.#monitor = monitor
     this.#off()
     if (mode === 'enforce') {
@@ -92,7 +92,7 @@ class Run {
     }
     const chosen = monitor.setController(controller)
     if (!chosen.ok) return chosen
-    const set = mode === 'enforce' ? await enterEnforce(console, takeOver === true) : monitor.setMode(mode)
+    const set = mode === 'enforce' ? await enterEnforce(source, takeOver === true) : monitor.setMode(mode)
     if (!set.ok) return set
     this.#stopNumber ??= monitor.stops.last()?.number ?? 0
     this.#off = monitor.onChange(() => this.#onSample(monitor))
@@ -113,7 +113,7 @@ class Run {
 
   async #look(): Promise<void> {
     if (isHopeless(this.#cluster)) this.#end(undefined)
-    if (this.#cluster.console.monitor === this.#monitor || this.#isEntering) return
+    if (this.#cluster.source.monitor === this.#monitor || this.#isEntering) return
     this.#isEntering = true
     const entered = await this.#enter()
     this.#isEntering = false
@@ -121,14 +121,14 @@ class Run {
   }
 
   #renew(): void {
-    const { guard } = this.#cluster.console
+    const { guard } = this.#cluster.source
     if (this.#options.mode === 'enforce' && guard?.mayEnter('enforce').ok) guard.unlock(this.#cluster.name)
   }
 
   #onSample(monitor: ClusterMonitor): void {
     const { mode } = monitor.loop
     if (this.#options.mode === 'enforce' && mode !== 'enforce') {
-      const may = this.#cluster.console.guard?.mayEnter('enforce')
+      const may = this.#cluster.source.guard?.mayEnter('enforce')
       const why = may && !may.ok ? may.error.why : monitor.jobIds.ended?.why
       const { leftWhy } = monitor.loop
       const locked = {
@@ -148,7 +148,7 @@ class Run {
 
   /** What the servers came to on which rules were to stand: a controller that could not write on them has not done its work. */
   codeOfServers(): ExitCode {
-    const { monitor } = this.#cluster.console
+    const { monitor } = this.#cluster.source
     if (this.#options.mode !== 'enforce') return EXIT.done
     const failures = monitor.servers.map((host) => monitor.loop.failureOf(host)?.code)
     const failed = failures.filter((code) => code !== undefined && NOT_WRITTEN.has(code))
@@ -161,7 +161,7 @@ class Run {
   /** Takes its rules away, and waits until they are seen to be gone. */
   async withdraw(): Promise<ExitCode> {
     this.#off()
-    const { monitor } = this.#cluster.console
+    const { monitor } = this.#cluster.source
     if (monitor.loop.mode !== 'enforce' && this.#written.size === 0) return EXIT.done
     monitor.setMode('observe')
     // One sample may be under way and still write; the next takes away, and the one after that shows it.

@@ -2,10 +2,10 @@
 import { formatFailure, fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import type { LiveServer } from '../cluster/live/live-server.ts'
-import { openHost, type Host } from '../host/host.ts'
-import type { Console } from '../host/console.ts'
+import type { OpenSource, Source } from '../host/sources/source.ts'
 import { exitCodeOf, type SshFailure } from '../ssh/failures.ts'
-import { dataFolder, findCluster, sshOptions, type ClustersFlags } from './clusters-flags.ts'
+import { dataFolder, sshOptions, type ClustersFlags } from './clusters-flags.ts'
+import { findCluster } from './known-clusters.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'
 
 /** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
@@ -31,9 +31,10 @@ export interface OpenFailure {
 
 export interface OpenCluster {
   readonly name: string
-  readonly host: Host
-  /** Of its present connection: it is another one when a server that nobody knew came in. */
-  readonly console: Console
+  /** Of its present connection, or of the one before: it is another one when a server that nobody knew came in. */
+  readonly source: Source
+  /** Whether it is sampled now: a live cluster is not while it begins again. */
+  readonly isSampled: boolean
   /** As written down; undefined for the emulator. */
   readonly input: ClusterInput | undefined
   /** Servers over SSH; none for the emulator. */
@@ -120,31 +121,49 @@ function waitFor(is: () => boolean, waitMs: number): Promise<void> {
   })
 }
 
-const firstSample = (of: () => Console | undefined, waitMs: number): Promise<void> =>
-  waitFor(() => (of()?.monitor.sample ?? 0) > 0, waitMs)
+const firstSample = (opened: OpenSource, waitMs: number): Promise<void> =>
+  waitFor(() => (opened.source?.monitor.sample ?? 0) > 0, waitMs)
 
 /** Whether nothing is known of a server: its first reading takes longer than a sample waits, and it is not missing yet. */
-const isUnread = (console: Console | undefined, host: string): boolean =>
-  console?.monitor.node(host) !== undefined && !console.monitor.reading(host)
+const isUnread = (source: Source | undefined, host: string): boolean =>
+  source?.monitor.node(host) !== undefined && !source.monitor.reading(host)
 
 /** A server that is connected and slow is waited for by a command that looks once; one that is not connected is not. */
-const allRead = (of: () => Console | undefined, servers: readonly LiveServer[]): Promise<void> =>
+const allRead = (opened: OpenSource): Promise<void> =>
   waitFor(() => {
-    const console = of()
-    return !servers.some((s) => s.isReady && (console?.monitor.missing.has(s.host) || isUnread(console, s.host)))
+    const { source, servers } = opened
+    return !servers.some((s) => s.isReady && (source?.monitor.missing.has(s.host) || isUnread(source, s.host)))
   }, SLOW_MS)
 
-async function openEmulator(host: Host): Promise<OpenCluster> {
-  await firstSample(() => host.onScreen.console, SAMPLE_MS)
+/** Servers that are not read now, each with its reason. */
+function missingIn({ source, servers }: OpenSource): { host: string; reason: string }[] {
+  const silent = servers.filter((s) => !s.isReady).map((s) => ({ host: s.host, reason: reasonOf(s) }))
+  const known = new Set(silent.map((s) => s.host))
+  const gone = [...(source?.monitor.missing ?? [])].filter(([h]) => !known.has(h))
+  for (const [h] of gone) known.add(h)
+  const unread = servers.filter((s) => !known.has(s.host) && isUnread(source, s.host))
+  return [
+    ...silent,
+    ...gone.map(([h, { reason }]) => ({ host: h, reason: plain(reason) })),
+    ...unread.map(({ host: h }) => ({ host: h, reason: 'it was not read yet' })),
+  ]
+}
+
+function inUse(opened: OpenSource, first: Source, input: ClusterInput | undefined): OpenCluster {
+  let newest = first
   return {
-    name: host.source.cluster,
-    host,
-    get console() {
-      return host.onScreen.console
+    name: opened.name,
+    input,
+    servers: opened.servers,
+    get source() {
+      newest = opened.source ?? newest
+      return newest
     },
-    ...{ input: undefined, servers: [] },
-    missing: () => [...host.monitor.missing].map(([name, { reason }]) => ({ host: name, reason })),
-    close: () => host.close(),
+    get isSampled() {
+      return opened.source !== undefined
+    },
+    missing: () => missingIn(opened),
+    close: () => opened.close(),
   }
 }
 
@@ -158,53 +177,30 @@ export async function openCluster(
   { comesBack, scenarioFile }: OpenOptions,
 ): Promise<Result<OpenCluster, OpenFailure>> {
   const refused = (failure: Failure, code: ExitCode): Result<never, OpenFailure> => fail({ failures: [failure], code })
-  const isEmulator = name === 'emulator'
-  const input = isEmulator ? undefined : findCluster(flags, name)
+  const input = name === 'emulator' ? undefined : findCluster(flags, name)
   if (input && !input.ok) return refused(input.error, EXIT.usage)
-  const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: ':memory:', scenarioFile, paced: isEmulator },
-    ...(input ? { dataDir: dataFolder(flags), clusters: [input.value], ssh: sshOptions(flags, comesBack) } : {}),
-  })
-  if (!opened.ok) return refused(opened.error, EXIT.failed)
-  const host = opened.value
-  for (const notice of host.notices) process.stderr.write(`sluice: ${plain(formatFailure(notice))}\n`)
-  if (!input) return ok(await openEmulator(host))
-  const live = host.clusters.find(name)
-  if (!live) throw new Error(`the host has no cluster called ${name}`)
-  await live.cluster.connect()
-  const { servers } = live.cluster
-  if (!servers.some((s) => s.isReady)) {
+  const request = input
+    ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, comesBack) }
+    : { kind: 'emulator' as const, scenarioFile }
+  // What samples and writes is half of what a command loads, and is of no use to a name that nobody knows.
+  const { openSource } = await import('../host/sources/open.ts')
+  const begun = await openSource(request)
+  if (!begun.ok) return refused(begun.error, EXIT.failed)
+  const opened = begun.value
+  const { servers, source } = opened
+  for (const notice of opened.notices) process.stderr.write(`sluice: ${plain(formatFailure(notice))}\n`)
+  if (servers.length > 0 && !servers.some((s) => s.isReady)) {
     const failures = failuresOf(servers)
-    await host.close()
+    await opened.close()
     return fail({ failures, code: worstCode(failures) })
   }
   sayMissing(servers)
-  const { console } = live
-  if (!console) {
-    await host.close()
+  if (!source) {
+    await opened.close()
     const why = 'none of the servers that answer is an OSS or an MDS'
     return refused({ code: 'NO_SERVERS', what: `${name} has nothing to read`, why }, EXIT.failed)
   }
-  host.clusters.show(name)
-  await firstSample(() => live.console, SAMPLE_MS + 2 * input.value.intervalMs)
-  if (!comesBack) await allRead(() => live.console, servers)
-  return ok({
-    ...{ name, host, servers, input: input.value },
-    get console() {
-      return live.console ?? console
-    },
-    missing: () => {
-      const silent = servers.filter((s) => !s.isReady).map((s) => ({ host: s.host, reason: reasonOf(s) }))
-      const known = new Set(silent.map((s) => s.host))
-      const gone = [...(live.console?.monitor.missing ?? [])].filter(([h]) => !known.has(h))
-      for (const [h] of gone) known.add(h)
-      const unread = servers.filter((s) => !known.has(s.host) && isUnread(live.console, s.host))
-      return [
-        ...silent,
-        ...gone.map(([h, { reason }]) => ({ host: h, reason: plain(reason) })),
-        ...unread.map(({ host: h }) => ({ host: h, reason: 'it was not read yet' })),
-      ]
-    },
-    close: () => host.close(),
-  })
+  await firstSample(opened, SAMPLE_MS + 2 * (input?.value.intervalMs ?? 0))
+  if (!comesBack) await allRead(opened)
+  return ok(inUse(opened, source, input?.value))
 }

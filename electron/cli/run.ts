@@ -3,8 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
-import { openHost } from '../host/host.ts'
+import { History } from '../history/history.ts'
 import { readScenario } from '../host/scenario-file.ts'
+import { beginEmulated } from '../host/sources/emulated.ts'
 import { scenarioFile, seconds } from './arguments.ts'
 import { line, must, plain } from './output.ts'
 
@@ -64,26 +65,18 @@ function metadataReport({ metadata, sample }: ClusterMonitor): MetadataReport | 
 }
 
 async function run(name: string, options: RunOptions): Promise<RunReport> {
-  const file = scenarioFile(name)
-  const scenario = must(readScenario(file))
-  const host = must(
-    await openHost({
-      shell: 'terminal',
-      historyFile: ':memory:',
-      scenarioFile: file,
-      seed: options.seed,
-      paced: false,
-      epochSeconds: scenario.epoch_s,
-    }),
-  )
-  const { monitor, source } = host
+  const scenario = must(readScenario(scenarioFile(name)))
+  const history = must(History.open(':memory:', Date.now()))
+  const emulation = beginEmulated(scenario, { history, seed: options.seed, epochSeconds: scenario.epoch_s })
+  const { emulated } = emulation
+  const { monitor } = emulation.source
   if (options.controller) monitor.setController(options.controller)
   const began = performance.now()
-  await source.runTo(options.until * NS_PER_S, (atNs) => monitor.tick(atNs))
+  await emulated.runTo(options.until * NS_PER_S, (atNs) => monitor.tick(atNs))
   const wall = (performance.now() - began) / 1000
   // Built from entries: a job may be called __proto__.
   const jobs: Record<string, JobReport> = Object.fromEntries(
-    source.emulator.jobs.map((j) => [
+    emulated.emulator.jobs.map((j) => [
       j.scenario.id,
       {
         served_rpcs: j.servedRpcs,
@@ -94,8 +87,8 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
       },
     ]),
   )
-  const rpcs = source.emulator.jobs.reduce((n, j) => n + j.servedRpcs, 0)
-  const bytes = source.emulator.jobs.reduce((n, j) => n + j.servedBytes, 0)
+  const rpcs = emulated.emulator.jobs.reduce((n, j) => n + j.servedRpcs, 0)
+  const bytes = emulated.emulator.jobs.reduce((n, j) => n + j.servedBytes, 0)
   const records: Record<string, number> = Object.fromEntries(
     [...monitor.jobs.all].flatMap((j) => {
       const record = monitor.recordOf(j.jobId)
@@ -105,7 +98,7 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
   const metadata = scenario.control.metadata ? metadataReport(monitor) : undefined
   const report: RunReport = {
     scenario: scenario.title,
-    seed: source.emulator.seed,
+    seed: emulated.emulator.seed,
     controller: monitor.loop.controller,
     simulated_s: options.until,
     wall_s: round(wall),
@@ -119,7 +112,8 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
     ...(Object.keys(records).length > 0 ? { records } : {}),
     ...(metadata ? { metadata } : {}),
   }
-  await host.close()
+  await emulation.close()
+  history.close()
   return report
 }
 

@@ -1,5 +1,5 @@
-/** `sluice watch CLUSTER`: the jobs of a cluster as they go, through the same contract as any window. */
-import { createRouterClient } from '@orpc/server'
+/** `sluice watch CLUSTER`: the jobs of a cluster, sample by sample. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -186,38 +186,37 @@ class PeriodSaid {
   }
 }
 
+/** Between two looks for new samples, ms: a person reads a table no faster. */
+const LOOK_MS = { json: 100, table: 500 } as const
+
 /** @returns  the code to end with. */
 async function follow(cluster: OpenCluster, options: WatchOptions): Promise<number> {
-  const { host } = cluster
-  const client = createRouterClient(host.router, { context: { peer: 'terminal' } })
   const ended = new AbortController()
-  if (options.for !== undefined) setTimeout(() => ended.abort(), options.for * 1000)
-  for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, () => ended.abort())
-  const stream = 'watch'
+  const end = (): void => ended.abort()
+  const over = options.for === undefined ? undefined : setTimeout(end, options.for * 1000)
+  for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, end)
   const onTerminal = process.stdout.isTTY
+  const lookMs = options.json ? LOOK_MS.json : LOOK_MS.table
   const period = new PeriodSaid()
   const feed = new SampleFeed(options.json ? 200 : 40)
-  // A frame tells that there are samples, however many have come since the one before.
-  const frames = await client.views.strip(
-    { stream, hz: options.json ? 10 : 2, windowMs: 10_000 },
-    { signal: ended.signal },
-  )
-  for await (const f of frames) {
-    if (ended.signal.aborted) break
-    await client.host.ack({ stream, seq: f.seq })
-    if (isHopeless(cluster)) break
-    const { monitor } = host
-    // Between two connections of a live cluster the emulator stands on the screen: none of its samples is this cluster's.
-    if (monitor !== cluster.console.monitor) continue
-    const samples = feed.take(monitor)
-    period.look(monitor)
-    const missing = cluster.missing()
-    if (options.json) for (const sample of samples) line(sampleLine(monitor, sample, missing))
-    // A terminal shows one sample, the newest.
-    else if (onTerminal)
-      for (const sample of samples.slice(-1)) write(`\x1b[H\x1b[2J${table(monitor, sample, missing)}\n`)
-    else for (const sample of samples) write(`${table(monitor, sample, missing)}\n\n`)
+  while (!ended.signal.aborted && !isHopeless(cluster)) {
+    // A live cluster has no samples of its own while it begins again.
+    if (cluster.isSampled) {
+      const { monitor } = cluster.source
+      // However many have come since the look before.
+      const samples = feed.take(monitor)
+      period.look(monitor)
+      const missing = cluster.missing()
+      if (options.json) for (const sample of samples) line(sampleLine(monitor, sample, missing))
+      // A terminal shows one sample, the newest.
+      else if (onTerminal)
+        for (const sample of samples.slice(-1)) write(`\x1b[H\x1b[2J${table(monitor, sample, missing)}\n`)
+      else for (const sample of samples) write(`${table(monitor, sample, missing)}\n\n`)
+    }
+    // It ends early, by being aborted, and in no other way.
+    await wait(lookMs, undefined, { signal: ended.signal }).catch(() => undefined)
   }
+  clearTimeout(over)
   return worstOf(cluster)
 }
 

@@ -6,10 +6,13 @@
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
+import { limitsOf } from '#core/emulator/scenario-metadata.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, NodeConnection } from './connection.ts'
 import type { TargetInside } from './inside.ts'
+import { DEFAULT_METADATA_SETTINGS } from './metadata-settings.ts'
+import type { MetadataSettings } from './metadata-state.ts'
 
 /** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
 const SLICE_MS = 12
@@ -189,4 +192,11 @@ export class EmulatedSource implements ClusterSource {
     const speed = this.#reached.wallMs === 0 ? this.#speed : (this.nowNs() - this.#reached.virtualNs) / NS_PER_MS / wall
     this.#reached = { wallMs, virtualNs: this.nowNs(), speed }
   }
+}
+
+/** The settings that a scenario begins with; undefined where it says nothing of metadata. */
+export function metadataSettingsOf({ control: { metadata } }: Scenario): MetadataSettings | undefined {
+  if (!metadata) return undefined
+  const { algorithm, epsilon, slots = null, policies } = metadata
+  return { ...DEFAULT_METADATA_SETTINGS, algorithm, epsilon, slots, limits: limitsOf(metadata), policies }
 }

@@ -1,8 +1,6 @@
 /** What an operator sets of metadata control: the defaults, what of it is refused, and where it outlives the console. */
 import { shortHash } from '#core/base/hash.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { limitsOf } from '#core/emulator/scenario-metadata.ts'
-import type { Scenario } from '#core/emulator/scenario.ts'
 import { ALGORITHMS } from '#core/padll/algorithms/algorithm.ts'
 import { parsePolicies } from '#core/padll/rules/policy-schedule.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
@@ -83,13 +81,6 @@ function limitsWith(
 
 const refuse = (code: string, what: string, got: unknown): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what, why: `got ${String(got).slice(0, 80)}`, unaffected: 'The settings stay as they are.' })
-
-/** The settings that a scenario begins with; undefined where it says nothing of metadata. */
-export function metadataSettingsOf({ control: { metadata } }: Scenario): MetadataSettings | undefined {
-  if (!metadata) return undefined
-  const { algorithm, epsilon, slots = null, policies } = metadata
-  return { ...DEFAULT_METADATA_SETTINGS, algorithm, epsilon, slots, limits: limitsOf(metadata), policies }
-}
 
 /** A change as it is put on record; empty where it names nothing. Policies are files: their hash stands for them. */
 export function choiceOf({ limit, policies, ...more }: MetadataChange): string {

@@ -2,7 +2,8 @@
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { openHost } from '../host/host.ts'
-import { demoScenario, readScenario } from '../host/scenario-file.ts'
+import { demoScenario } from '../files/resources.ts'
+import { readScenario } from '../host/scenario-file.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 
 const SECONDS = 5

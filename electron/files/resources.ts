@@ -18,6 +18,9 @@ function root(): string {
 
 export const resourcePath = (name: string): string => join(root(), 'resources', name)
 
+/** Path of the scenario that opens on first start. */
+export const demoScenario = (): string => resourcePath(join('scenarios', 'demo.yaml'))
+
 /** A program of the desktop shell's bundle (electron.vite.config.ts). */
 export const bundledPath = (name: string): string => join(root(), 'out/main', name)
 

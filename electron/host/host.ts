@@ -2,22 +2,18 @@
  * The application: opens the history, the emulator and the clusters that are known, and serves the contract. Imports no Electron, so
  * the same host runs in Electron's utility process, behind a browser, in a terminal and in tests.
  */
-import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { plainText } from '#core/base/plain-text.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
-import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
-import { EmulatedSource } from '../cluster/emulated-source.ts'
+import type { Scenario } from '#core/emulator/scenario.ts'
+import type { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../cluster/connection.ts'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
-import { metadataSettingsOf } from '../cluster/metadata-settings.ts'
-import { ClusterMonitor } from '../cluster/monitor.ts'
-import { Audit } from '../enforce/audit.ts'
-import { EnforcementStore, storeFile } from '../enforce/store.ts'
+import type { ClusterMonitor } from '../cluster/monitor.ts'
+import type { EnforcementStore } from '../enforce/store.ts'
 import { ForeignFiles } from '../foreign/foreign-files.ts'
 import { History } from '../history/history.ts'
-import { liveConsole } from './clusters/begin.ts'
 import { onRecord } from './clusters/on-record.ts'
 import { ClusterDesk } from './clusters/desk.ts'
 import { FramePump } from './frame-pump.ts'
@@ -34,8 +30,12 @@ import { KeptSecrets } from './shell/kept-secrets.ts'
 import type { Shell } from './shell/shell.ts'
 import { makeRouter } from './router.ts'
 import { SearchDesk } from './search/desk.ts'
-import { version } from '../files/resources.ts'
-import { demoScenario, readScenario } from './scenario-file.ts'
+import { demoScenario, version } from '../files/resources.ts'
+import { readScenario } from './scenario-file.ts'
+import { openStore } from './sources/data-folder.ts'
+import { beginEmulated } from './sources/emulated.ts'
+import { beginLive } from './sources/live.ts'
+import type { Source } from './sources/source.ts'
 
 export interface HostOptions {
   readonly shell: 'desktop' | 'browser' | 'terminal'
@@ -81,8 +81,11 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Tells the timers of one start from those of another. */
-const session = (): string => randomBytes(3).toString('hex')
+/** The console of a source, whose frames are kept in the history. */
+function kept(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
+  keepFrames(source.monitor)
+  return consoleOf(source.monitor, { ...source, scenario })
+}
 
 /** Opens the application. Failures: those of the scenario and of the history. */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
@@ -92,19 +95,21 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const opened = History.openOrWithout(options.historyFile, Date.now())
   if (!opened.ok) return opened
   const history = opened.value
-  const epochSeconds = options.epochSeconds ?? Math.floor(Date.now() / 1000)
-  const source = new EmulatedSource(scenario, { seed: options.seed, epochSeconds }, options.reach)
-  const emulator = emulatedConsole(scenario, source, history, options)
+  const { seed, epochSeconds, reach, forgetMs, recentMs } = options
+  const emulation = beginEmulated(scenario, { history, seed, epochSeconds, reach, forgetMs, recentMs })
+  const { emulated } = emulation
+  const emulator = kept(emulation.source, { scenario, seed: emulated.emulator.seed })
   const onScreen = new OnScreen(emulator)
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
-  // Without it clusters can be watched, and nothing is written to them.
-  const openStore = (): Result<EnforcementStore> =>
-    EnforcementStore.open(dataDir === undefined ? ':memory:' : storeFile(dataDir), Date.now())
-  const store = openStore()
+  const reopen = (): Result<EnforcementStore> => openStore(dataDir)
+  const store = reopen()
   const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
   const clusters = new ClusterDesk({
     ...{ onScreen, emulator, dataDir, secrets, clusters: options.clusters, ssh: options.ssh },
-    console: (live, of) => liveConsole(live, of, { history: history.beside(), store, reopen: openStore }),
+    begin: (cluster, nodes) => {
+      const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
+      return { ...begun, source: kept(begun.source) }
+    },
     record: (server, text) => onRecord(store, server, text),
     watch: (console) => incidents.watch(console),
   })
@@ -134,10 +139,13 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     pump: new FramePump(),
     info: { ...about, shell: options.shell },
   })
-  if (options.paced !== false) source.start((atNs) => emulator.monitor.tick(atNs))
+  if (options.paced !== false) emulation.start()
   return ok({
     router,
-    ...{ source, onScreen, clusters, incidents },
+    source: emulated,
+    onScreen,
+    clusters,
+    incidents,
     notices: [history.notice, store.ok ? store.value.refusal : store.error].filter((f) => f !== undefined),
     unknownVerb: (peer, verb) =>
       void onRecord(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
@@ -154,39 +162,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
       emulator.comparison.close()
       await clusters.close()
       if (store.ok) store.value.close()
-      await source.stop()
-      emulator.monitor.close()
+      await emulation.close()
       history.close()
     },
-  })
-}
-
-function emulatedConsole(
-  scenario: Scenario,
-  source: EmulatedSource,
-  history: History,
-  { forgetMs, recentMs }: HostOptions,
-): Console {
-  const sinceMs = source.toUnixMs(0)
-  history.beginSource('EMULATED', source.cluster, `${scenario.title}, seed ${source.emulator.seed}`, sinceMs)
-  const monitor = new ClusterMonitor({
-    ...{ source, history, session: session() },
-    audit: new Audit((r) => history.recordAudit(r), history.lastAudit()),
-    mode: scenario.control.mode,
-    controller: scenario.control.controller,
-    options: loopOptionsOf(scenario),
-    metadata: metadataSettingsOf(scenario),
-    ...{ forgetMs, recentMs },
-  })
-  keepFrames(monitor)
-  const { seed } = source.emulator
-  return consoleOf(monitor, {
-    facts: {
-      ...{ env: 'DEMO', sinceMs, scenario: scenario.title, seed },
-      ...{ speed: () => source.speed, achieved: () => source.achieved },
-      ...{ safeMode: () => 'review', unlockedUntilMs: () => null },
-    },
-    setSpeed: (speed) => source.setSpeed(speed),
-    scenario: { scenario, seed },
   })
 }

@@ -1,9 +1,8 @@
-/** Scenario files: where the built-in one is, and reading one. */
+/** Reader of scenario files. */
 import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { fail, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
-import { resourcePath } from '../files/resources.ts'
 
 /** Reads a scenario file. Failures: SCENARIO_UNREADABLE, and those of `parseScenario`. */
 export function readScenario(file: string): Result<Scenario> {
@@ -20,6 +19,3 @@ export function readScenario(file: string): Result<Scenario> {
   }
   return parseScenario(text, basename(file))
 }
-
-/** Path of the scenario that opens on first start. */
-export const demoScenario = (): string => resourcePath(join('scenarios', 'demo.yaml'))

@@ -13,7 +13,7 @@
  */
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/cluster/connection.ts'
-import { demoScenario } from '#electron/host/scenario-file.ts'
+import { demoScenario } from '#electron/files/resources.ts'
 import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import { startEmulator, type EmulatedNodes, type EmulatorChild } from './emulator-child.ts'
 import { endProcessesWith, filesOf, processesWith } from './left-behind.ts'

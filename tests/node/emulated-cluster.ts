@@ -5,15 +5,15 @@ import type { Mode } from '#core/control/controller.ts'
 import { MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterSource, NodeConnection } from '#electron/cluster/connection.ts'
-import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
-import { metadataSettingsOf } from '#electron/cluster/metadata-settings.ts'
+import { EmulatedSource, metadataSettingsOf } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/enforce/audit.ts'
 import { readUnderTimer } from '#electron/cluster/under-timer.ts'
 import type { LeaseKeeper } from '#electron/enforce/lease.ts'
 import type { StopRecords } from '#electron/enforce/store-stops.ts'
 import { History } from '#electron/history/history.ts'
-import { demoScenario, readScenario } from '#electron/host/scenario-file.ts'
+import { demoScenario } from '#electron/files/resources.ts'
+import { readScenario } from '#electron/host/scenario-file.ts'
 
 export interface JobLine {
   readonly id: string

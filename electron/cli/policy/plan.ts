@@ -161,7 +161,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const missing = cluster.missing()
   if (json) line(jsonText({ ...shown, ...(missing.length > 0 ? { missing } : {}) }))
   else line(planText(shown))
-  const code = worstOfMissing(cluster, hosts ?? cluster.console.monitor.serversOf(service))
+  const code = worstOfMissing(cluster, hosts ?? cluster.source.monitor.serversOf(service))
   process.exitCode = made.servers.some((s) => s.plan.refused !== undefined) ? EXIT.failed : code
   await cluster.close()
   store.close()

@@ -53,7 +53,7 @@ interface ShownChange {
 /** Changes that are listed. */
 const CHANGES = 20
 
-function nodesOf({ console: { monitor } }: OpenCluster, desk: RuleDesk, service: ServiceName): ShownNode[] {
+function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleDesk, service: ServiceName): ShownNode[] {
   return presentServers(monitor, service, desk.rules).map(({ server: host, rules }) => {
     const all = monitor.serviceReading(host, service)?.policies ?? []
     const queues = QUEUES.flatMap((queue): ShownQueue[] => {

@@ -8,9 +8,10 @@ import type { Audit } from '../../enforce/audit.ts'
 import { ownership } from '../../enforce/own-names.ts'
 import { stopScriptText, type ScriptServer } from '../../enforce/stop-script.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
-import { stopAll, stopScript } from '../../host/clusters/stop.ts'
+import { stopAll, stopScript } from '../../host/sources/stop.ts'
 import { auditNotice } from '../../host/views/status.ts'
-import { findCluster, flagsOf, type ClustersFlags } from '../clusters-flags.ts'
+import { flagsOf, type ClustersFlags } from '../clusters-flags.ts'
+import { findCluster } from '../known-clusters.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson, writeOut, type ExitCode } from '../output.ts'
 import { openStore } from './command-desk.ts'
@@ -41,14 +42,14 @@ function sayWaiting(audit: Audit): void {
 }
 
 async function remove(cluster: OpenCluster, json: true | undefined): Promise<ExitCode> {
-  const { console, name } = cluster
-  const stopped = await stopAll(console)
+  const { source, name } = cluster
+  const stopped = await stopAll(source)
   if (!stopped.ok) {
     await cluster.close()
     return stopJson(stopped.error, json, EXIT.failed)
   }
   const { removed, nodes, state, others } = stopped.value
-  sayWaiting(console.monitor.audit)
+  sayWaiting(source.monitor.audit)
   if (json) line(jsonText({ cluster: name, removed, state, nodes, others }))
   else {
     const ends = nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`)
@@ -102,7 +103,7 @@ function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
 
 async function script(name: string, flags: ClustersFlags): Promise<void> {
   const opened = await openCluster(name, flags, { comesBack: false })
-  const made = opened.ok ? stopScript(opened.value.console) : scriptFromRecord(flags, name, recordOf(flags))
+  const made = opened.ok ? stopScript(opened.value.source) : scriptFromRecord(flags, name, recordOf(flags))
   if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
   await writeOut(made.text)
   if (opened.ok) await opened.value.close()

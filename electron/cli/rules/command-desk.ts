@@ -13,8 +13,8 @@ export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
 /** A desk over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
-export function commandDesk({ console }: OpenCluster, store: EnforcementStore, options: DeskOptions = {}): RuleDesk {
-  const { guard, monitor } = console
+export function commandDesk({ source }: OpenCluster, store: EnforcementStore, options: DeskOptions = {}): RuleDesk {
+  const { guard, monitor } = source
   const desk = new RuleDesk(monitor, {
     ...options,
     mayWrite: () => {
@@ -30,8 +30,8 @@ export function commandDesk({ console }: OpenCluster, store: EnforcementStore, o
 export const exitOf = (failure: Failure): ExitCode => (failure.code === 'ROOT_LOGIN' ? EXIT.usage : EXIT.failed)
 
 /** Opens the way to writing for this command, after its target was named. Failures: READ_ONLY, ROOT_LOGIN, AUDIT_BROKEN and others of the guard. */
-export function unlockFor({ console, name }: OpenCluster): Result<undefined> {
-  const { guard } = console
+export function unlockFor({ source, name }: OpenCluster): Result<undefined> {
+  const { guard } = source
   const may = guard?.mayEnter('enforce') ?? ok(undefined)
   if (may.ok || may.error.code !== 'LOCKED' || !guard) return may
   const unlocked = guard.unlock(name)

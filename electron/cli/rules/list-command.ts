@@ -25,7 +25,7 @@ export async function list(name: string, { json, service }: ListOptions, command
   const cluster = opened.value
   const timers = await timersOf(cluster, service)
   const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service, timers)
-  const of = new Set(cluster.console.monitor.serversOf(service))
+  const of = new Set(cluster.source.monitor.serversOf(service))
   const missing = cluster.missing().filter((m) => !of.has(m.host) || !nodes.some((n) => n.host === m.host))
   if (json) line(jsonText({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))
   else line(listTable(nodes))

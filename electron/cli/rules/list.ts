@@ -59,7 +59,7 @@ function expiryOf(own: OwnRule | undefined, leftS: number | undefined, nowMs: nu
 
 /** Timers of ours on the servers of a service, whichever console made them; none of a server that does not tell. */
 export async function timersOf(
-  { console: { monitor } }: OpenCluster,
+  { source: { monitor } }: OpenCluster,
   service: ServiceName,
 ): Promise<Map<string, FoundTimer[]>> {
   const found = await Promise.all(
@@ -73,13 +73,13 @@ export async function timersOf(
 }
 
 export function listedNodes(
-  { name, console }: OpenCluster,
+  { name, source }: OpenCluster,
   desk: RuleDesk,
   store: EnforcementStore,
   service: ServiceName,
   timers: ReadonlyMap<string, readonly FoundTimer[]> = new Map(),
 ): ListedNode[] {
-  const { monitor } = console
+  const { monitor } = source
   return presentServers(monitor, service, desk.rules).map((server) => {
     const ranks = new Map<string, number>()
     const rules = writtenRules(server).map((r): ListedRule => {

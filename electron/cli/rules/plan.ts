@@ -140,7 +140,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const all = { ...shown, lints, ...(missing.length > 0 ? { missing } : {}) }
   line(json ? jsonText(all) : planText(all as unknown as PlanShown, cluster.name))
   // A plan that leaves out a server of the service cannot be applied: that is said with the code.
-  process.exitCode = worstOfMissing(cluster, cluster.console.monitor.serversOf(service))
+  process.exitCode = worstOfMissing(cluster, cluster.source.monitor.serversOf(service))
   await cluster.close()
   store.close()
 }

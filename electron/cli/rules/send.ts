@@ -3,7 +3,7 @@ import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
-import { otherConsoles, othersText } from '../../host/clusters/other-consoles.ts'
+import { otherConsoles, othersText } from '../../host/sources/other-consoles.ts'
 import { changeDocumentOf, SENDING } from '../../host/rules/desk-record.ts'
 import type { PastChange } from '../../host/rules/past-change.ts'
 import type { RuleDesk } from '../../host/rules/desk.ts'
@@ -77,7 +77,7 @@ export async function sendStaged(
 ): Promise<Result<Sent>> {
   const locked = lockCommits(store, cluster.name)
   if (!locked.ok) return locked
-  const others = await otherConsoles(cluster.console)
+  const others = await otherConsoles(cluster.source)
   if (others.length > 0) {
     process.stderr.write(`sluice: a controller of another console runs on it: ${plain(othersText(others))}\n`)
   }

@@ -15,15 +15,17 @@ import {
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { readClusters, writeClusters } from '../../cluster/live/cluster-file.ts'
-import { SshAccess, type SshAccessOptions } from '../../cluster/live/ssh-access.ts'
+import type { SshAccess, SshAccessOptions } from '../../cluster/live/ssh-access.ts'
 import type { Changing } from '../frame-pump.ts'
 import type { Console } from '../console.ts'
 import type { OnScreen } from '../on-screen.ts'
 import { Asks } from './asks.ts'
 import { lookForLeftovers, removeLeftovers } from './leftovers.ts'
 import { checkServer } from './check.ts'
-import { LiveConsole, type LiveConsoleParts } from './live-console.ts'
-import { KeptRoles } from './kept-roles.ts'
+import { LiveConsole } from './live-console.ts'
+import { openAccess, openRoles } from '../sources/data-folder.ts'
+import type { KeptRoles } from '../sources/kept-roles.ts'
+import type { SampledClusterParts } from '../sources/sampled-cluster.ts'
 import { aliasesOf } from './ssh-aliases.ts'
 import type { KeptSecrets } from '../shell/kept-secrets.ts'
 import { trustKey, type TrustInput } from './trust.ts'
@@ -42,11 +44,12 @@ export interface ClusterDeskParts {
   readonly ssh?: SshAccessOptions | undefined
   /** Passphrases that the system's keychain keeps. */
   readonly secrets?: KeptSecrets | undefined
-  readonly console: LiveConsoleParts['console']
+  /** Makes the console of servers that were found. */
+  readonly begin: SampledClusterParts<Console>['begin']
   /** Puts what an operator chose on record. */
   readonly record: (server: string, text: string) => Result<undefined>
   /** Looks after a cluster while it is sampled. */
-  readonly watch?: LiveConsoleParts['watch']
+  readonly watch?: SampledClusterParts<Console>['watch']
 }
 
 const noSuch = (name: string): Result<never> =>
@@ -78,9 +81,8 @@ export class ClusterDesk implements Changing {
     this.emulator = parts.emulator
     this.asks = new Asks(() => this.changed(), parts.secrets)
     const { dataDir } = parts
-    const trustStore = dataDir === undefined ? undefined : join(dataDir, 'trusted-hosts.json')
-    this.access = new SshAccess({ trustStore, ask: this.asks.passphrase, ...parts.ssh })
-    this.#roles = new KeptRoles(dataDir === undefined ? undefined : join(dataDir, 'roles.json'))
+    this.access = openAccess(dataDir, { ask: this.asks.passphrase, ...parts.ssh })
+    this.#roles = openRoles(dataDir)
     const kept = this.#file === undefined ? ok([]) : readClusters(this.#file, true)
     if (!kept.ok) this.fault = `${kept.error.what}: ${kept.error.why ?? ''}`
     for (const input of kept.ok ? kept.value : []) {
@@ -306,11 +308,12 @@ export class ClusterDesk implements Changing {
   #add(input: ClusterInput): void {
     const live = new LiveConsole(input, {
       access: this.access,
-      ...{ console: this.#parts.console, watch: this.#parts.watch },
+      begin: this.#parts.begin,
+      watch: this.#parts.watch,
       rememberedRoles: (host) => this.#roles.of(input.name, host),
       onRoles: (host: string, roles: readonly ServerRole[]) => this.#roles.keep(input.name, host, roles),
-      onConsole: (of) => this.#onConsole(of),
-      onReady: (of: LiveConsole) => void this.#look(of),
+      onSource: () => this.#onConsole(live),
+      onReady: () => void this.#look(live),
     })
     live.cluster.onChange(() => this.changed())
     this.#clusters.set(input.name, live)

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from '../../enforce/leftovers.ts'
 import type { Console } from '../console.ts'
 import type { LiveConsole } from './live-console.ts'
-import { unitsOn } from './stop.ts'
+import { unitsOn } from '../sources/stop.ts'
 
 function partsOf(live: LiveConsole, console: Console): LeftoverParts {
   const { monitor, desk, store } = console

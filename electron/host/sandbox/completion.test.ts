@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../tests/any-character.ts'
-import { demoScenario } from '../scenario-file.ts'
+import { demoScenario } from '../../files/resources.ts'
 import { complete } from './completion.ts'
 
 const demo = readFileSync(demoScenario(), 'utf8')

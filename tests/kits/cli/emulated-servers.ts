@@ -16,7 +16,8 @@ import type { ExecResult } from '#electron/cluster/connection.ts'
 import { Emulation } from '#electron/emulate/emulation.ts'
 import { newHostKey, newKey, type RunHostKey } from '#electron/emulate/keys.ts'
 import { serveNode, type NodeServer } from '#electron/emulate/ssh-server.ts'
-import { demoScenario, readScenario } from '#electron/host/scenario-file.ts'
+import { demoScenario } from '#electron/files/resources.ts'
+import { readScenario } from '#electron/host/scenario-file.ts'
 import { tempFolder } from '../../node/temp-folder.ts'
 
 export interface EmulatedServersOptions {

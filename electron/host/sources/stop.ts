@@ -7,12 +7,12 @@ import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
 import { stopScriptText } from '../../enforce/stop-script.ts'
 import { thisUser } from '../../enforce/store.ts'
-import type { Console } from '../console.ts'
 import { settleMsOf } from './other-consoles.ts'
+import type { Source } from './source.ts'
 
 /** Failures: READ_ONLY, and those of the record of what is enforced. */
-export async function stopAll(console: Console): Promise<Result<StopResult>> {
-  const { monitor, desk, guard, facts, store } = console
+export async function stopAll(source: Source): Promise<Result<StopResult>> {
+  const { monitor, desk, guard, facts, store } = source
   const refused = guard?.mayRemove()
   if (refused) return fail(refused)
   const silent = new Set(facts.silent?.() ?? [])
@@ -22,7 +22,7 @@ export async function stopAll(console: Console): Promise<Result<StopResult>> {
     ...{ silent: [...silent], store, audit: monitor.audit, session: monitor.session },
     nowMs: () => monitor.nowMs(),
     // In an emulated world time stands still while it is looked at.
-    settleMs: monitor.source.kind === 'LIVE' ? settleMsOf(console) : 0,
+    settleMs: monitor.source.kind === 'LIVE' ? settleMsOf(source) : 0,
     stopControllers: () => {
       try {
         monitor.stops.record('stop', thisUser(), Date.now())
@@ -42,18 +42,18 @@ export async function stopAll(console: Console): Promise<Result<StopResult>> {
 }
 
 /** The same for an admin's shell, from what was read last; nothing is sent. */
-export function stopScript(console: Console): { text: string; rules: number } {
-  const { monitor, store } = console
+export function stopScript(source: Source): { text: string; rules: number } {
+  const { monitor, store } = source
   const isOwn = ownership(monitor.source.cluster, store)
   const servers = monitor.source.nodes.map(({ host, roles }) => {
-    const rules = servicesOf(roles).flatMap(({ name }) => ownRules(console, host, name).filter(isOwn))
-    return { host, roles, rules, units: unitsOn(console, host) }
+    const rules = servicesOf(roles).flatMap(({ name }) => ownRules(source, host, name).filter(isOwn))
+    return { host, roles, rules, units: unitsOn(source, host) }
   })
-  return stopScriptText(monitor.source.cluster, servers, monitor.nowMs(), settleMsOf(console) / 1000)
+  return stopScriptText(monitor.source.cluster, servers, monitor.nowMs(), settleMsOf(source) / 1000)
 }
 
 /** Rules of a service as read last; those of several CPTs once. */
-function ownRules({ monitor }: Console, host: string, service: ServiceName): RuleSpot[] {
+function ownRules({ monitor }: Source, host: string, service: ServiceName): RuleSpot[] {
   const rules = monitor.serviceReading(host, service)?.rules ?? []
   const seen = new Set<string>()
   return rules.flatMap(({ queue, name }) => {
@@ -65,7 +65,7 @@ function ownRules({ monitor }: Console, host: string, service: ServiceName): Rul
 }
 
 /** Timers of ours on a server that this console answers for. */
-export function unitsOn({ monitor, desk }: Console, host: string): string[] {
+export function unitsOn({ monitor, desk }: Source, host: string): string[] {
   const leases = [monitor.loop.lease(host), monitor.metadata.lease(host)].flatMap((l) => l?.state?.unit ?? [])
   return [...new Set([...leases, ...desk.rules.unitsOn(host)])]
 }

@@ -11,7 +11,7 @@ import type { Lease } from '../../enforce/lease.ts'
 import { readStanding, removeRules, type StandingRule } from '../../enforce/remove-rules.ts'
 import { displace, leasesOfOthers, othersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
 import { thisUser } from '../../enforce/store.ts'
-import type { Console } from '../console.ts'
+import type { Source } from './source.ts'
 
 const ANSWER_MS = 10_000
 /** Longest wait until other processes of this data folder have left enforce, wall ms. */
@@ -29,24 +29,23 @@ export interface OtherLease {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Servers that can be asked now. */
-function nodesOf({ monitor, facts }: Console): NodeConnection[] {
+function nodesOf({ monitor, facts }: Source): NodeConnection[] {
   const silent = new Set(facts.silent?.() ?? [])
   return monitor.source.nodes.filter((n) => isLustreServer(n) && !silent.has(n.host))
 }
 
 /** A period of any controller and the answer to a command fit between. */
-export const settleMsOf = ({ monitor }: Console): number =>
-  Math.max(SETTLE_MS, monitor.intervalNs / 1e6 + SETTLE_MS / 2)
+export const settleMsOf = ({ monitor }: Source): number => Math.max(SETTLE_MS, monitor.intervalNs / 1e6 + SETTLE_MS / 2)
 
-async function foundOn(node: NodeConnection, { monitor, store }: Console): Promise<FoundTimer[]> {
+async function foundOn(node: NodeConnection, { monitor, store }: Source): Promise<FoundTimer[]> {
   const timers = await readTimers(node, ANSWER_MS)
   if (!timers.ok || store?.isOpen === false) return []
   return othersOn(node.host, timers.value, { cluster: monitor.source.cluster, store, session: monitor.session })
 }
 
 /** Live leases of other consoles on the servers that answer; the emulator is nobody else's. */
-export async function otherConsoles(console: Console): Promise<OtherLease[]> {
-  const { monitor, store } = console
+export async function otherConsoles(source: Source): Promise<OtherLease[]> {
+  const { monitor, store } = source
   if (monitor.source.kind !== 'LIVE') return []
   const now = monitor.nowMs()
   const known = leasesOfOthers(store, monitor.source.cluster, now).map((l): OtherLease => ({
@@ -54,8 +53,8 @@ export async function otherConsoles(console: Console): Promise<OtherLease[]> {
     leftS: Math.max(0, (l.expiresMs - now) / 1000),
   }))
   const found = await Promise.all(
-    nodesOf(console).map(async (node) => {
-      const timers = await foundOn(node, console)
+    nodesOf(source).map(async (node) => {
+      const timers = await foundOn(node, source)
       return timers.map((t): OtherLease => ({
         ...{ host: node.host, console: consoleName(t.unit), lease: t.unit, leftS: t.leftS ?? null },
       }))
@@ -78,14 +77,14 @@ export function othersText(others: readonly OtherLease[]): string {
  * Enters enforce. Failures: those of the guard and of the mode; OTHER_CONSOLE (one enforces there, and it was not asked to take over);
  * TAKE_OVER_FAILED (it did not leave).
  */
-export async function enterEnforce(console: Console, takeOver: boolean): Promise<Result<undefined>> {
-  const { monitor, guard } = console
+export async function enterEnforce(source: Source, takeOver: boolean): Promise<Result<undefined>> {
+  const { monitor, guard } = source
   const may = guard?.mayEnter('enforce') ?? ok(undefined)
   if (!may.ok || monitor.loop.mode === 'enforce') return may
-  const others = await otherConsoles(console)
+  const others = await otherConsoles(source)
   if (others.length > 0) {
     const taken = takeOver
-      ? await takeOverFrom(console, others)
+      ? await takeOverFrom(source, others)
       : fail({
           code: 'OTHER_CONSOLE',
           what: `Another console enforces on ${monitor.source.cluster}`,
@@ -101,8 +100,8 @@ export async function enterEnforce(console: Console, takeOver: boolean): Promise
   return monitor.setMode('enforce')
 }
 
-async function takeOverFrom(console: Console, others: readonly OtherLease[]): Promise<Result<undefined>> {
-  const { monitor, store } = console
+async function takeOverFrom(source: Source, others: readonly OtherLease[]): Promise<Result<undefined>> {
+  const { monitor, store } = source
   const { cluster } = monitor.source
   const failed = (code: string, why: string, next: string): Result<undefined> =>
     fail({ code, what: `${cluster} was not taken over`, why, unaffected: 'This console writes nothing.', next })
@@ -116,11 +115,11 @@ async function takeOverFrom(console: Console, others: readonly OtherLease[]): Pr
     return failed('NOT_ON_RECORD', e instanceof Error ? e.message : String(e), 'Free space in the data folder.')
   }
   monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Mode', text, where: cluster })
-  const guards = await Promise.all(nodesOf(console).map((node) => removeOthers(node, console)))
+  const guards = await Promise.all(nodesOf(source).map((node) => removeOthers(node, source)))
   const untilMs = performance.now() + LEAVE_MS
   while (leasesOfOthers(store, cluster, monitor.nowMs()).length > 0 && performance.now() < untilMs) await pause(100)
-  await pause(settleMsOf(console))
-  const left = await otherConsoles(console)
+  await pause(settleMsOf(source))
+  const left = await otherConsoles(source)
   for (const guard of guards) {
     try {
       await guard?.end(monitor.nowMs())
@@ -133,14 +132,14 @@ async function takeOverFrom(console: Console, others: readonly OtherLease[]): Pr
 }
 
 /** Takes the leases of other consoles away, and the rules under them. @returns the timer that covers these meanwhile. */
-async function removeOthers(node: NodeConnection, console: Console): Promise<Lease | undefined> {
-  const { audit, session } = console.monitor
-  const others = await foundOn(node, console)
+async function removeOthers(node: NodeConnection, source: Source): Promise<Lease | undefined> {
+  const { audit, session } = source.monitor
+  const others = await foundOn(node, source)
   if (others.length === 0) return undefined
   const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
   const standing = (await readStanding(node, ANSWER_MS)) ?? []
   const rules = standing.filter((r: StandingRule) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
-  const nowMs = (): number => console.monitor.nowMs()
+  const nowMs = (): number => source.monitor.nowMs()
   const guard = await displace(node, others, rules, { audit, session, nowMs, answerMs: ANSWER_MS, purpose: 'take' })
   if (guard) await removeRules({ node, rules, units: [], audit, nowMs, answerMs: ANSWER_MS })
   return guard

@@ -1,7 +1,8 @@
-/** Begins to sample a live cluster: its part of the history, its audit, its monitor and its console. */
+/** Source of a live cluster: its part of the history, its audit, its monitor, its guard and its rules. */
 import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
+import type { LiveCluster } from '../../cluster/live/live-cluster.ts'
 import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit, type AuditEntry, type AuditRecord } from '../../enforce/audit.ts'
@@ -11,11 +12,10 @@ import { stopsUntold } from '../../enforce/store-stops.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
-import { consoleOf } from '../console.ts'
-import { keepFrames } from '../history/kept-frames.ts'
 import { RuleDesk } from '../rules/desk.ts'
-import type { BegunConsole, LiveConsole } from './live-console.ts'
 import { otherConsoles } from './other-consoles.ts'
+import type { BegunSource } from './sampled-cluster.ts'
+import type { Source } from './source.ts'
 
 /** Between two looks for leases of other consoles on the servers, wall ms; the first is soon after the beginning. */
 const OTHERS_EVERY_MS = 30_000
@@ -33,18 +33,17 @@ export interface BeginParts {
   readonly reopen: () => Result<EnforcementStore>
 }
 
-export function liveConsole(
-  live: LiveConsole,
+export function beginLive(
+  cluster: LiveCluster,
   source: LiveSource,
   { history, store, reopen }: BeginParts,
-): BegunConsole {
-  const { cluster } = live
+): BegunSource<Source> {
   const sinceMs = Date.now()
   const hosts = cluster.servers.map((s) => s.host).join(' ')
   history.beginSource('LIVE', source.cluster, hosts.slice(0, 500), sinceMs)
   const monitor = new ClusterMonitor({
     ...{ source, history, session: newSession(thisUser()) },
-    audit: auditOf(live, store, reopen),
+    audit: auditOf(cluster, store, reopen),
     mode: 'observe',
     controller: ADAPTBF,
     probes: { off: cluster.input.off },
@@ -67,13 +66,12 @@ export function liveConsole(
       monitor.changed()
     },
   })
-  keepFrames(monitor)
   let others: readonly OtherLease[] = []
   let isClosed = false
   const lookForOthers = async (): Promise<void> => {
     const now = monitor.nowMs()
     try {
-      const found = await otherConsoles(console)
+      const found = await otherConsoles(begun)
       if (isClosed) return
       others = found.map(({ leftS, ...lease }) => ({
         ...lease,
@@ -91,8 +89,10 @@ export function liveConsole(
   // Between two samples, too.
   monitor.onChange(() => guard.look())
   const settling = setInterval(() => monitor.audit.settle(), SETTLE_EVERY_MS).unref()
-  const console = consoleOf(monitor, {
-    ...{ guard, store: store.ok ? store.value : undefined },
+  const begun: Source = {
+    monitor,
+    guard,
+    store: store.ok ? store.value : undefined,
     desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
     facts: {
       ...{ env: cluster.input.env, sinceMs },
@@ -103,14 +103,14 @@ export function liveConsole(
       recordFault: store.ok ? undefined : store.error,
     },
     setSpeed: undefined,
-  })
+  }
   return {
-    console,
+    source: begun,
     standDown: async () => {
       guard.lock('it becomes read-only')
       if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
       await leasesEnd(monitor)
-      await console.desk.close()
+      await begun.desk.close()
     },
     close: async () => {
       isClosed = true
@@ -124,7 +124,7 @@ export function liveConsole(
         monitor.setMode('advise')
         await monitor.tick(source.nowNs())
       }
-      await console.desk.close()
+      await begun.desk.close()
       monitor.audit.settle()
       monitor.close()
       history.close()
@@ -154,11 +154,7 @@ const isStoreFault = (e: unknown): boolean => e instanceof Error && 'code' in e 
  * Without a record of what is enforced nothing is: the guard refuses whatever wants to write. What is removed all the same is recorded
  * as soon as the store can be opened.
  */
-function auditOf(
-  { cluster }: LiveConsole,
-  store: Result<EnforcementStore>,
-  reopen: () => Result<EnforcementStore>,
-): Audit {
+function auditOf(cluster: LiveCluster, store: Result<EnforcementStore>, reopen: () => Result<EnforcementStore>): Audit {
   const loginOf = (host: string): string => {
     const server = cluster.servers.find((s) => s.host === host)
     const state = server?.state

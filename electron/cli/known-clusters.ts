@@ -1,0 +1,27 @@
+/** Clusters that a command may name: those of `--config` and those of the data folder. */
+import { join } from 'node:path'
+import type { ClusterInput } from '#core/api/clusters.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { readClusters } from '../cluster/live/cluster-file.ts'
+import { dataFolder, type ClustersFlags } from './clusters-flags.ts'
+
+/** Clusters of `--config`. Failures: those of reading the file. */
+const configured = (flags: ClustersFlags): Result<readonly ClusterInput[]> =>
+  flags.config === undefined ? ok([]) : readClusters(flags.config)
+
+/** A cluster by name, of `--config` or of the data folder. Failures: CLUSTERS_UNREADABLE, UNKNOWN_CLUSTER. */
+export function findCluster(flags: ClustersFlags, name: string): Result<ClusterInput> {
+  const own = configured(flags)
+  if (!own.ok) return own
+  const kept = readClusters(join(dataFolder(flags), 'clusters.yaml'), true)
+  // A damaged file of the console is no reason to refuse a cluster that is named in another.
+  const found = [...own.value, ...(kept.ok ? kept.value : [])].find((c) => c.name === name)
+  if (found) return ok(found)
+  if (!kept.ok) return kept
+  const names = [...own.value, ...kept.value].map((c) => c.name).slice(0, 20)
+  return fail({
+    code: 'UNKNOWN_CLUSTER',
+    what: `There is no cluster called ${name}`,
+    next: `Known: ${['emulator', ...new Set(names)].join(', ')}.${flags.config === undefined ? ' Name a file with --config.' : ''}`,
+  })
+}
