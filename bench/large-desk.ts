@@ -2,8 +2,8 @@
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
-import { placeOf } from '#electron/cluster/service.ts'
-import { Audit } from '#electron/enforce/audit.ts'
+import { placeOf } from '#electron/base/service.ts'
+import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 import { RuleDesk } from '#electron/host/rules/desk.ts'
 

@@ -6,7 +6,7 @@
 import { randomStream } from '#core/base/random.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { EmulatedCluster } from '#core/emulator/cluster.ts'
-import type { NodeConnection } from '#electron/cluster/connection.ts'
+import type { NodeConnection } from '#electron/base/connection.ts'
 
 export type Trouble = 'reboot' | 'silent' | 'slow' | 'garbled' | 'rules-lost'
 const KINDS: readonly Trouble[] = ['reboot', 'silent', 'slow', 'garbled', 'rules-lost']

@@ -1,8 +1,8 @@
 /** What a controller did in one period, as a line. */
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
-import { literals } from '../cluster/connection.ts'
-import { placeOf, SERVICES } from '../cluster/service.ts'
+import { literals } from '../base/connection.ts'
+import { placeOf, SERVICES } from '../base/service.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { shareColumn, shareName } from '../cluster/recent.ts'
 import { rulesIn } from '../host/rules/servers.ts'

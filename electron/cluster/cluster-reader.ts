@@ -7,15 +7,15 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { Asked } from './asked.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
-import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from './connection.ts'
-import { within } from './deadline.ts'
+import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
 import type { EventLog } from './event-log.ts'
 import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
 import type { ServerProbe } from './probes/server-probe.ts'
 import { lostRules } from './rule-loss.ts'
 import type { ReadingTime } from './sampling-period.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 export interface TargetNow {
   readonly target: string

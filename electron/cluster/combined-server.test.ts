@@ -7,7 +7,7 @@ import { emulatedCluster, type Emulated } from '../../tests/node/emulated-cluste
 import { stopEverything } from '../enforce/stop-all.ts'
 import { RecordedRules } from '../recorded/recorded-rules.ts'
 import { serversOf } from '../host/sandbox/fork-facts.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 const HOST = 'lustre01'
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import type { NodeConnection } from './connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 
 it('a server that hangs while its rules are written leaves the others enforced, and gets one step at a time', async () => {

@@ -2,12 +2,7 @@
  * What only a source that owns its servers can tell of a target: RPCs by job that Lustre does not count, and the time of the
  * device. The emulator does; a live cluster does not.
  */
-/** Counters of one target since the source's start. */
-export interface TargetInside {
-  readonly flow: ReadonlyMap<string, { readonly arrived: number; readonly dispatched: number }>
-  /** Time in which the device was at work, ns. */
-  readonly busyNs: number
-}
+import type { TargetInside } from '../base/connection.ts'
 
 /** One period of a target from inside. */
 export interface InsidePeriod {

@@ -14,7 +14,7 @@ import {
   type ExecResult,
   type JobIdSettings,
   type NodeConnection,
-} from './connection.ts'
+} from '../base/connection.ts'
 
 /** Settings are read again after this in enforce, ns. */
 const AGAIN_NS = 10 * NS_PER_S

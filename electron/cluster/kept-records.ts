@@ -8,7 +8,7 @@ import { checkAdapTbfState, type AdapTbfState } from '#core/adaptbf/controller-s
 import { ok, type Result } from '#core/base/result.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { History } from '../history/history.ts'
-import type { ClusterSource } from './connection.ts'
+import type { ClusterSource } from '../base/connection.ts'
 
 /** What is written: the state, and the instant by both clocks, because the source's own begins anew with the console. */
 interface Envelope {

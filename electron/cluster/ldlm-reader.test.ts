@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { LdlmRecord } from '../history/ldlm-table.ts'
 import { demo, emulatedCluster } from '../../tests/node/emulated-cluster.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { LdlmReader } from './ldlm-reader.ts'
 import { LDLM_TOTAL, ldlmColumn, type LdlmMeasure } from './ldlm-series.ts'
 

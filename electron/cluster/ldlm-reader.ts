@@ -9,9 +9,9 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { LDLM_PARAMETERS, parseLdlm, type LdlmAnswer, type LdlmCounters } from '#core/lustre/ldlm-counters.ts'
 import type { LdlmRecord } from '../history/ldlm-table.ts'
-import { isLustreServer, type ExecResult, type NodeConnection } from './connection.ts'
-import { within } from './deadline.ts'
-import { detach } from './detach.ts'
+import { isLustreServer, type ExecResult, type NodeConnection } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
+import { detach } from '../base/detach.ts'
 import { LdlmSeries, type LdlmRates, type LdlmReading } from './ldlm-series.ts'
 
 /** A server is waited for this long, wall ms. */

@@ -18,10 +18,10 @@ import { MDS_SERVICES, type MdsService, type OpCounts } from '#core/padll/mds/op
 import type { PolicyInForce } from '#core/padll/mds/shares.ts'
 import type { ServiceReading } from '#core/padll/mds/service-rules.ts'
 import type { MdsServer } from '#core/padll/mds/spots.ts'
-import type { Audit } from '../enforce/audit.ts'
+import type { Audit } from '../base/audit.ts'
 import type { Lease } from '../enforce/lease.ts'
 import { serviceReading, type NodeReading } from './collector.ts'
-import type { ClusterSource, NodeConnection } from './connection.ts'
+import type { ClusterSource, NodeConnection } from '../base/connection.ts'
 import type { PlanOutcome, ServerPeriod } from './control-loop.ts'
 import { idlePeriod } from './control-loop.ts'
 import type { JobIdWatch } from './job-id-watch.ts'
@@ -34,7 +34,7 @@ import type { MetadataChange, MetadataPreview, MetadataSettings, MetadataState }
 import { type LastServer, metadataState } from './metadata-view.ts'
 import { countsOf, MetadataWindow } from './metadata-window.ts'
 import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './metadata-writer.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What one sample brings. */

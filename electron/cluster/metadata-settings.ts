@@ -5,7 +5,7 @@ import { ALGORITHMS } from '#core/padll/algorithms/algorithm.ts'
 import { parsePolicies } from '#core/padll/rules/policy-schedule.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
 import type { History } from '../history/history.ts'
-import type { ClusterSource } from './connection.ts'
+import type { ClusterSource } from '../base/connection.ts'
 import type { MetadataChange, MetadataSettings } from './metadata-state.ts'
 
 /** Nothing is limited and nothing is written. Source: epsilon 0.25, cycles of a second: spec/padll 5, 6 rows 4 and 10. */

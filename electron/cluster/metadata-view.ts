@@ -19,7 +19,7 @@ import type {
 import type { ServerCounts } from './metadata-window.ts'
 import type { WrittenServer } from './metadata-writer.ts'
 import { policyOf } from './sample.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 /** A server as it was last read. */
 export interface LastServer {

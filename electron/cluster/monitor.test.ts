@@ -11,7 +11,7 @@ import {
   type Emulated,
   jobsQuery as query,
 } from '../../tests/node/emulated-cluster.ts'
-import { firstBrokenRecord } from '../enforce/audit.ts'
+import { firstBrokenRecord } from '../base/audit.ts'
 import { History } from '../history/history.ts'
 import { jobHits } from '../host/search/subjects.ts'
 import { overviewFrame } from '../host/views/overview.ts'
@@ -22,7 +22,7 @@ import { RuleDesk } from '../host/rules/desk.ts'
 import { QUICK } from '../../tests/node/rule-desk.ts'
 import { rulesFrame } from '../host/views/rules.ts'
 import { LongView } from '../recorded/long-view.ts'
-import type { NodeConnection } from './connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { jobColumn, shareName, TOTAL, totalColumn } from './recent.ts'
 
 const EPOCH = 1_767_225_600_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { EventLog } from './event-log.ts'
 import { PadllDocuments } from './padll-documents.ts'
 import { PadllReader } from './padll-reader.ts'

@@ -1,6 +1,6 @@
 /** How long a sample waits for the servers that it asked, and when one that does not answer is missing. */
 import { NS_PER_MS } from '#core/base/units.ts'
-import type { ClusterSource } from './connection.ts'
+import type { ClusterSource } from '../base/connection.ts'
 
 /** A server that answers later than this is missing, wall ms. */
 const SILENT_MS = 10_000

@@ -5,7 +5,7 @@ import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 import type { LustreVersion } from '#core/lustre/version.ts'
-import type { Service } from './service.ts'
+import type { Service } from '../base/service.ts'
 import type { ServiceWait } from './service-wait.ts'
 
 /** A value as a server printed it, and when. */

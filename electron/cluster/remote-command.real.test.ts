@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { readLine } from './remote-words.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 const RULES = SERVICES.ost_io.rules
 

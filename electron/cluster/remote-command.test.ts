@@ -6,14 +6,14 @@ import { getParamCommand, setParamCommand, shellQuote } from '#core/lustre/lctl.
 import { setCommand, setPoliciesCommand, STATUS_COMMAND } from '#core/padll/console.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '../enforce/expiry.ts'
 import { BATCH_WAYS } from './batch/ask-batch.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { READINGS } from './discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './discovery/sudo-scope.ts'
 import { filteredCommand } from './probes/job-filter.ts'
 import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
 import { gate, literalOf, RemoteCommandError, type Access } from './remote-command.ts'
 import { readLine } from './remote-words.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 const RULES = SERVICES.ost_io.rules
 const ROOT: Access = { isRoot: true, sudo: ROOT_SCOPE, lctl: 'lctl' }

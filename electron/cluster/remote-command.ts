@@ -7,7 +7,7 @@
  */
 import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
-import type { NodeConnection } from './connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import type { NodeFacts } from './discovery/facts.ts'
 import { isGranted } from './discovery/sudo-grants.ts'
 import { COMPOUND_SHAPES } from './remote-compounds.ts'

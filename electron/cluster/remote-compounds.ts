@@ -5,7 +5,7 @@ import { HELPER_PATH } from './discovery/sudo-scope.ts'
 import type { CompoundShape } from './remote-shapes.ts'
 import { filterTail, readFiltered } from './probes/job-filter.ts'
 import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
-import { readUnderTimer, underTimer } from './under-timer.ts'
+import { readUnderTimer, underTimer } from '../base/under-timer.ts'
 
 /** Timers as electron/enforce makes, ends and lists them; root is reached in the way of each kind. */
 const expiryTimer: CompoundShape = {

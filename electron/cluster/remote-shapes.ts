@@ -8,7 +8,7 @@
 import { parsePolicyCommand, POLICIES } from '#core/tbf/policy-command.ts'
 import { parseRuleCommand } from '#core/tbf/rule-command.ts'
 import type { SudoScope } from './discovery/sudo-scope.ts'
-import { SERVICES } from './service.ts'
+import { SERVICES } from '../base/service.ts'
 
 /** How commands reach root's rights on one server. */
 export interface Access {

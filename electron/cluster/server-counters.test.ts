@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { BrwRecord, TimeoutRecord } from '../history/io-table.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { BrwReader, TimeoutsReader } from './server-counters.ts'
 
 const T0 = 1_767_225_600_000

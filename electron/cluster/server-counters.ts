@@ -8,10 +8,10 @@ import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseServiceTimeouts } from '#core/lustre/service-timeouts.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { BrwRecord, BrwSample, TimeoutRecord, TimeoutSample } from '../history/io-table.ts'
-import type { ExecResult, NodeConnection } from './connection.ts'
-import { within } from './deadline.ts'
-import { detach } from './detach.ts'
-import { servicesOf, timeoutsOf, type Service } from './service.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
+import { detach } from '../base/detach.ts'
+import { servicesOf, timeoutsOf, type Service } from '../base/service.ts'
 
 /** A server is waited for this long, wall ms. */
 const LATE_MS = 10_000

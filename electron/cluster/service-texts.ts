@@ -2,9 +2,9 @@
 import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ByteText } from '#core/lustre/text.ts'
-import { detach } from './detach.ts'
+import { detach } from '../base/detach.ts'
 import type { ServiceReading } from './reading.ts'
-import { statsOf, type Service } from './service.ts'
+import { statsOf, type Service } from '../base/service.ts'
 import { WaitMeter } from './service-wait.ts'
 
 type Rules = Pick<ServiceReading, 'policies' | 'rules' | 'rulesText'>

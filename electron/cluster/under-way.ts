@@ -1,5 +1,5 @@
 /** Work that is under way on servers, so that none gets more of it and whoever stops everything can wait for its end. */
-import { within } from './deadline.ts'
+import { within } from '../base/deadline.ts'
 
 export class UnderWay {
   readonly #work = new Map<string, Set<Promise<unknown>>>()

@@ -9,7 +9,7 @@ import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerCha
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { NodeUser } from '#core/emulator/lctl/host.ts'
 import type { EmulatedNode } from '#core/emulator/node.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import { ACCEPTED } from '../ssh/algorithms.ts'
 import type { Emulation } from './emulation.ts'
 import type { RunHostKey } from './keys.ts'

@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import type { Emulation } from './emulation.ts'
 import { decodeRequest, encodeAnswer } from './wire.ts'
 

@@ -8,7 +8,7 @@
  * KIND is `run` (a program and its arguments), `line` (a command line for the node's shell) or `speed` (emulated seconds per second,
  * in place of NODE; nothing after it). Texts are byte texts.
  */
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 
 /** Linux takes 128 KiB in one word, and these are for commands of a console. */
 export const REQUEST_BYTES = 256 << 10

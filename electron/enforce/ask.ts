@@ -1,7 +1,7 @@
 /** One command to one server, with the time that it has. */
 import { formatTimeout } from '#core/base/figure-text.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
-import { readUnderTimer } from '../cluster/under-timer.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import { readUnderTimer } from '../base/under-timer.ts'
 
 /**
  * done: exit 0. refused: the server said no. lost: the line broke before the answer. late: no answer in time; it may still

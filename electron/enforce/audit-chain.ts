@@ -1,6 +1,6 @@
 /** The audit's table in the enforcement store: one chain that all processes append to, each under the write lock. */
 import type { Database, Statement } from 'better-sqlite3'
-import { GENESIS, chainHash, nextRecord, type AuditEntry, type AuditRecord, type SharedChain } from './audit.ts'
+import { GENESIS, chainHash, nextRecord, type AuditEntry, type AuditRecord, type SharedChain } from '../base/audit.ts'
 import { headFault, type HeadKeeper } from './audit-head.ts'
 
 interface Row {

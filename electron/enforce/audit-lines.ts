@@ -1,7 +1,7 @@
 /** The audit as JSON lines: one record a line, the head last, so that a cut file shows. */
 import { closeSync, openSync, readSync } from 'node:fs'
 import * as z from 'zod'
-import type { AuditRecord } from './audit.ts'
+import type { AuditRecord } from '../base/audit.ts'
 import { followChain, type ChainVerdict } from './audit-chain.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { anyCharacter } from '../../tests/any-character.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
-import { Audit, firstBrokenRecord, type AuditRecord } from './audit.ts'
+import { Audit, firstBrokenRecord, type AuditRecord } from '../base/audit.ts'
 
 type Entry = [atMs: number, server: string, kind: AuditRecord['kind'], text: string]
 

@@ -6,9 +6,9 @@
  * A server on which anything fails is brought back to what it was; servers that nothing was sent to yet get nothing then. What
  * was done elsewhere stays and is reported: end states are known or called unknown.
  */
-import type { NodeConnection } from '../cluster/connection.ts'
-import type { Service } from '../cluster/service.ts'
-import type { Audit } from './audit.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import type { Service } from '../base/service.ts'
+import type { Audit } from '../base/audit.ts'
 import { watchCanary, type GuardSay, type GuardWatch } from './canary.ts'
 import { ANSWER_MS } from './read-server.ts'
 import type { EndState, ServerChange, ServerEnd } from './server-change.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeConnection } from '../cluster/connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { smallScenario } from '../../tests/node/emulated-cluster.ts'
 import { byOthers, review, ruleDesk, stage, standing } from '../../tests/node/rule-desk.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'

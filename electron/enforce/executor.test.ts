@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { DesiredRule } from '#core/control/desired-rule.ts'
 import { planRules } from '#core/control/plan.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
-import { Audit, type AuditRecord } from './audit.ts'
+import { Audit, type AuditRecord } from '../base/audit.ts'
 import { applyPlan } from './executor.ts'
 
 const rule = (digit: string, rate: number): DesiredRule => ({

@@ -6,13 +6,13 @@
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { compareReadBack, type Plan } from '#core/control/plan.ts'
-import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
-import { within } from '../cluster/deadline.ts'
-import { detach } from '../cluster/detach.ts'
-import { SERVICES } from '../cluster/service.ts'
-import { underTimer } from '../cluster/under-timer.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
+import { detach } from '../base/detach.ts'
+import { SERVICES } from '../base/service.ts'
+import { underTimer } from '../base/under-timer.ts'
 import { ask, TIMER_GONE } from './ask.ts'
-import type { Audit } from './audit.ts'
+import type { Audit } from '../base/audit.ts'
 
 export interface Applied {
   /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */

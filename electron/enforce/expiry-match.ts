@@ -3,7 +3,7 @@
  * nothing else, and says how root is reached on the server at hand.
  */
 import type { QueueChoice } from '#core/control/rule-edit.ts'
-import type { TimerKind } from '../cluster/connection.ts'
+import type { TimerKind } from '../base/connection.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand, PLAIN_WORDS, type RootWords } from './expiry.ts'
 import type { TimerSpec, TimerStop } from './expiry-spec.ts'
 

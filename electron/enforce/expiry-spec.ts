@@ -1,6 +1,6 @@
 /** What a timer is told: which rules it stops, and when. Nothing that is out of these bounds becomes a command. */
 import type { QueueChoice } from '#core/control/rule-edit.ts'
-import { SERVICES } from '../cluster/service.ts'
+import { SERVICES } from '../base/service.ts'
 
 /** One rule that a timer stops. */
 export interface TimerStop {

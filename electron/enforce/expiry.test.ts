@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../tests/any-character.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { EmulatedNode } from '#core/emulator/node.ts'
-import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
+import type { NodeConnection, TimerKind } from '../base/connection.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import {

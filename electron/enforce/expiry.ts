@@ -7,8 +7,8 @@
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { QueueChoice } from '#core/control/rule-edit.ts'
-import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
-import { within } from '../cluster/deadline.ts'
+import type { NodeConnection, TimerKind } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
 import { endShellTimer, LIST_SHELL_TIMERS, makeShellTimer, readShellTimers } from './expiry-shell.ts'
 import { faultOf, isLctl, isUnit, NAME, PARAMETERS, type TimerSpec, type TimerStop } from './expiry-spec.ts'
 import {

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { EmulatedNode } from '#core/emulator/node.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
-import { Audit, type AuditRecord } from './audit.ts'
+import { Audit, type AuditRecord } from '../base/audit.ts'
 import { Lease, type LeaseKeeper } from './lease.ts'
 
 let source: EmulatedSource

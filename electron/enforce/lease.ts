@@ -9,10 +9,10 @@
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { NodeConnection, TimerKind } from '../cluster/connection.ts'
-import { SERVICES } from '../cluster/service.ts'
+import type { NodeConnection, TimerKind } from '../base/connection.ts'
+import { SERVICES } from '../base/service.ts'
 import { ask, type Answer } from './ask.ts'
-import type { AuditWriter } from './audit.ts'
+import type { AuditWriter } from '../base/audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { covers, endTimerCommand, makeTimerCommand, readTimerList, readTimers, type TimerList } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'

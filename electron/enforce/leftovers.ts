@@ -4,9 +4,9 @@
  */
 import type { Leftover } from '#core/api/clusters.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
-import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
-import { SERVICES } from '../cluster/service.ts'
-import type { Audit } from './audit.ts'
+import { isLustreServer, type NodeConnection } from '../base/connection.ts'
+import { SERVICES } from '../base/service.ts'
+import type { Audit } from '../base/audit.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'
 import { ownership, type RuleSpot } from './own-names.ts'
 import { readStanding, removeRules, type StandingRule } from './remove-rules.ts'

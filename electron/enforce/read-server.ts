@@ -4,10 +4,10 @@ import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
-import type { NodeConnection } from '../cluster/connection.ts'
-import { within } from '../cluster/deadline.ts'
-import { detach } from '../cluster/detach.ts'
-import type { Service } from '../cluster/service.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import { within } from '../base/deadline.ts'
+import { detach } from '../base/detach.ts'
+import type { Service } from '../base/service.ts'
 
 /** A server that has not answered by then may still do what it was told, wall ms. */
 export const ANSWER_MS = 30_000

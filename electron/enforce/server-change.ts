@@ -2,9 +2,9 @@
 import type { EditPlan } from '#core/control/edit-plan.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
-import type { TimerKind } from '../cluster/connection.ts'
-import type { Service } from '../cluster/service.ts'
-import { underTimer } from '../cluster/under-timer.ts'
+import type { TimerKind } from '../base/connection.ts'
+import type { Service } from '../base/service.ts'
+import { underTimer } from '../base/under-timer.ts'
 import { endTimerCommand, fileOfTimer, makeTimerCommand } from './expiry.ts'
 import { stopOf, type TimerSpec } from './expiry-spec.ts'
 

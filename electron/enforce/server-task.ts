@@ -1,5 +1,5 @@
 /** One server's part of a commit, as the order of sending sees it: rules, or a change of policy. */
-import type { NodeConnection } from '../cluster/connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import type { ServerEnd } from './server-change.ts'
 
 /** What a server is doing while a change is sent. */

@@ -11,9 +11,9 @@
  */
 import type { NodeEnd, StopResult } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
-import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
-import { SERVICES } from '../cluster/service.ts'
-import type { Audit, AuditWriter } from './audit.ts'
+import { isLustreServer, type NodeConnection } from '../base/connection.ts'
+import { SERVICES } from '../base/service.ts'
+import type { Audit, AuditWriter } from '../base/audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { lockCommits } from './commit-lock.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'

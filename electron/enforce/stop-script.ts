@@ -2,10 +2,10 @@
  * The global stop as a POSIX script for an admin's shell: what this console would send, without this console. It knows the rules as
  * they were read last, and looks on each server for more whose names are of our form.
  */
-import { SERVICES, servicesOf } from '../cluster/service.ts'
+import { SERVICES, servicesOf } from '../base/service.ts'
 import { CONTROLLER_RULE, HELPER_RULE, OPERATOR_RULE } from '#core/controllers/registry.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
-import { isLustreServer, type NodeConnection } from '../cluster/connection.ts'
+import { isLustreServer, type NodeConnection } from '../base/connection.ts'
 import { newSession } from './console-name.ts'
 import { isUnit, NAME, stopValue } from './expiry-spec.ts'
 import type { RuleSpot } from './own-names.ts'

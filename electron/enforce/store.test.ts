@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { chainHash, type AuditRecord } from './audit.ts'
+import { chainHash, type AuditRecord } from '../base/audit.ts'
 import { EnforcementStore, storeFile } from './store.ts'
 import type { OwnRule } from './store-rules.ts'
 

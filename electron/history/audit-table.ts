@@ -3,7 +3,7 @@
  * Emulated clusters are on record here; live ones are in the enforcement store, and here as far as they were before there was one.
  */
 import type { Database, Statement } from 'better-sqlite3'
-import { GENESIS, type AuditRecord } from '../enforce/audit.ts'
+import { GENESIS, type AuditRecord } from '../base/audit.ts'
 
 export type Chain = 'LIVE' | 'EMULATED'
 

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { Audit, firstBrokenRecord } from '../enforce/audit.ts'
+import { Audit, firstBrokenRecord } from '../base/audit.ts'
 import { History } from './history.ts'
 import type { JobFacts, JobSample, TargetSample } from './records.ts'
 

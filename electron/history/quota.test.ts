@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Audit, firstBrokenRecord } from '../enforce/audit.ts'
+import { Audit, firstBrokenRecord } from '../base/audit.ts'
 import { History } from './history.ts'
 import { HistoryStore } from './store.ts'
 import { facts, HOUR_MS, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'

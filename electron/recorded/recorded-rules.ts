@@ -1,6 +1,6 @@
 /** Rules as they stood at an instant, by the server (and service) that they stood on. */
 import { formatCptTitle, formatQueueTitle, formatRuleLine, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
-import { placeOf } from '../cluster/service.ts'
+import { placeOf } from '../base/service.ts'
 import type { RulesRead } from '../cluster/viewed.ts'
 import type { HistoryReader, KeptRule } from '../history/reader.ts'
 

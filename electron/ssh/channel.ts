@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import type { Client, ClientChannel } from 'ssh2'
 import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, ok } from '#core/base/result.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import { commandBytes } from './command-text.ts'
 import {
   cancelled,

@@ -5,7 +5,7 @@
  */
 import type { Client } from 'ssh2'
 import { fail } from '#core/base/result.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import { FramedChannel } from './channel.ts'
 import { cancelled, execCommand, type CommandBounds } from './exec.ts'
 import type { SshResult } from './failures.ts'

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import type { Client, ClientChannel } from 'ssh2'
 import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, ok } from '#core/base/result.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import { commandBytes } from './command-text.ts'
 import type { SshFailure, SshResult } from './failures.ts'
 

@@ -7,7 +7,7 @@
  */
 import type { Client } from 'ssh2'
 import { fail, ok } from '#core/base/result.ts'
-import type { ExecResult } from '../cluster/connection.ts'
+import type { ExecResult } from '../base/connection.ts'
 import { backoffMs } from './backoff.ts'
 import { Commands, type CommandOptions } from './commands.ts'
 import type { SshEndpoint } from './config.ts'

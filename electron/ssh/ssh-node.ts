@@ -1,5 +1,5 @@
 /** A server of a cluster as everything above knows it: a shell. */
-import type { ExecResult, NodeConnection } from '../cluster/connection.ts'
+import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { SshError } from './failures.ts'
 import type { Session } from './session.ts'
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as z from 'zod'
-import type { ExecResult } from '#electron/cluster/connection.ts'
+import type { ExecResult } from '#electron/base/connection.ts'
 import { decodeAnswer, encodeRequest, type WireRequest } from '#electron/emulate/wire.ts'
 import { scratch } from '../kits/electron/ssh/sshd.ts'
 

@@ -12,7 +12,7 @@
  * `parts: 'nspawn'` makes each server a container with real parts instead (nspawn.ts), where `login: 'ops'` is a login of Debian's.
  */
 import { join } from 'node:path'
-import type { ExecResult } from '#electron/cluster/connection.ts'
+import type { ExecResult } from '#electron/base/connection.ts'
 import { demoScenario } from '#electron/files/resources.ts'
 import { makeKey, me, publicHalf, scratch, startSshd, type Sshd } from '../kits/electron/ssh/sshd.ts'
 import { startEmulator, type EmulatedNodes, type EmulatorChild } from './emulator-child.ts'

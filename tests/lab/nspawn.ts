@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { ExecResult } from '#electron/cluster/connection.ts'
+import type { ExecResult } from '#electron/base/connection.ts'
 import { resourcePath } from '#electron/files/resources.ts'
 import { freePort, makeKey, publicHalf, scratch } from '../kits/electron/ssh/sshd.ts'
 import { SYSTEM_PATH } from './lab-files.ts'

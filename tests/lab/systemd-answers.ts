@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import type { ExecResult } from '#electron/cluster/connection.ts'
+import type { ExecResult } from '#electron/base/connection.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '#electron/enforce/expiry.ts'
 import type { TimerSpec } from '#electron/enforce/expiry-spec.ts'
 

@@ -2,12 +2,12 @@
  * A live cluster in which time is the test's own: jobs at constant rates, and servers that take as long to answer as the test says.
  * Needs fake timers for setTimeout, performance and Date.
  */
-import type { ExecResult, NodeConnection } from '#electron/cluster/connection.ts'
+import type { ExecResult, NodeConnection } from '#electron/base/connection.ts'
 import { LiveSource } from '#electron/cluster/live/live-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import type { MonitorOptions } from '#electron/cluster/monitor-options.ts'
 import { READ_SHELL_CPU } from '#electron/cluster/probes/shell-cpu.ts'
-import { Audit } from '#electron/enforce/audit.ts'
+import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 
 export interface TimedTarget {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { isOwnName } from '#electron/enforce/own-names.ts'
 import { readTimers, type FoundTimer } from '#electron/enforce/expiry.ts'
-import type { TimerKind } from '#electron/cluster/connection.ts'
+import type { TimerKind } from '#electron/base/connection.ts'
 import { scratch } from '../kits/electron/ssh/sshd.ts'
 import type { Lab } from '../lab/lab.ts'
 

@@ -1,8 +1,8 @@
 /** The lease of a controller on a server with a real systemd, through the connection that a console has to it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { NodeConnection } from '#electron/cluster/connection.ts'
-import { Audit } from '#electron/enforce/audit.ts'
+import type { NodeConnection } from '#electron/base/connection.ts'
+import { Audit } from '#electron/base/audit.ts'
 import { Lease, LEASE_SECONDS } from '#electron/enforce/lease.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'

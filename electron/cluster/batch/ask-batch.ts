@@ -7,7 +7,7 @@ import { shellQuote } from '#core/lustre/lctl.ts'
 import type { BatchJob, BatchReading, BatchSystem } from '#core/batch/batch-job.ts'
 import { parseScontrolJobs } from '#core/batch/scontrol.ts'
 import { parseSqueueText, SQUEUE_FORMAT } from '#core/batch/squeue-text.ts'
-import type { ClusterSource, ExecResult } from '../connection.ts'
+import type { ClusterSource, ExecResult } from '../../base/connection.ts'
 import { parseQstatJson } from './qstat-json.ts'
 import { parseSqueueJson } from './squeue-json.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource, ExecResult, NodeConnection } from '../connection.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import { Probes } from '../probes/probes.ts'
 import { BatchQueue } from './batch-queue.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { BatchJob } from '#core/batch/batch-job.ts'
 import { batchNumber, jobForm, type JobForm } from '#core/batch/lustre-job.ts'
-import type { ClusterSource, NodeConnection } from '../connection.ts'
+import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { Probes } from '../probes/probes.ts'
 import { askBatch, type BatchWay, firstWay } from './ask-batch.ts'
 

@@ -1,6 +1,6 @@
 /** The read-only checklist of one server as it goes: every command is on it before it is sent. */
 import type { CheckStep } from '#core/api/clusters.ts'
-import type { ExecResult } from '../connection.ts'
+import type { ExecResult } from '../../base/connection.ts'
 import { plainLine } from '../../ssh/failures.ts'
 
 export type StepId = Extract<CheckStep['id'], 'sudo' | 'lctl' | 'role' | 'policy' | 'jobs' | 'timer' | 'clock'>

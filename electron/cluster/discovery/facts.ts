@@ -5,7 +5,7 @@ import type { Failure } from '#core/base/result.ts'
 import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { LustreVersion } from '#core/lustre/version.ts'
-import type { TimerKind } from '../connection.ts'
+import type { TimerKind } from '../../base/connection.ts'
 import type { SudoScope } from './sudo-scope.ts'
 
 export interface ServiceFacts {

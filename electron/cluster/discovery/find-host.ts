@@ -1,5 +1,5 @@
 /** What of the machine matters: how an expiry can be kept on it, and what its clock says. */
-import type { TimerKind } from '../connection.ts'
+import type { TimerKind } from '../../base/connection.ts'
 import type { Ask, Ended } from './find-lustre.ts'
 import { saidBy } from './checklist.ts'
 import type { NodeFacts } from './facts.ts'

@@ -3,7 +3,7 @@ import { LCTL_PATH, noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
 import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 import { saidBy, type Checklist } from './checklist.ts'
 import { parseVersion } from '#core/lustre/version.ts'
-import type { ExecResult } from '../connection.ts'
+import type { ExecResult } from '../../base/connection.ts'
 
 export interface Login {
   readonly uid: number

@@ -9,7 +9,7 @@
 import type { ServerRole } from '#core/api/clusters.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from '../probes/shell-cpu.ts'
-import { servicesOf } from '../service.ts'
+import { servicesOf } from '../../base/service.ts'
 import type { Exec } from './checklist.ts'
 
 export interface ReadingCost {

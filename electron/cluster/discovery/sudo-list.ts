@@ -6,7 +6,7 @@
  * are not looked at.
  */
 import { plainLine } from '../../ssh/failures.ts'
-import { SERVICES } from '../service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { isGranted } from './sudo-grants.ts'
 import { LCTL_PATH, noScope, type SudoGrant, type SudoScope } from './sudo-scope.ts'
 

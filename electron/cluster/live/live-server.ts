@@ -1,11 +1,11 @@
 /** One server of a live cluster: its session, what was found out about it, and the shells that the rest of the console uses. */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../connection.ts'
+import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
 import { discover } from '../discovery/discover.ts'
 import type { NodeFacts } from '../discovery/facts.ts'
 import { accessOf, gate, literalOf } from '../remote-command.ts'
-import { SERVICES } from '../service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { SshError } from '../../ssh/failures.ts'
 import type { Session } from '../../ssh/session.ts'
 import { SshNode } from '../../ssh/ssh-node.ts'

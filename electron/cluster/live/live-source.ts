@@ -1,6 +1,6 @@
 /** A live cluster as a source of samples: its servers, the wall clock, and the pace at which they are read. */
 import { NS_PER_MS } from '#core/base/units.ts'
-import type { ClusterSource, JobIdSettings, NodeConnection } from '../connection.ts'
+import type { ClusterSource, JobIdSettings, NodeConnection } from '../../base/connection.ts'
 import { SleepWatch } from './sleep-watch.ts'
 
 export class LiveSource implements ClusterSource {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource, NodeConnection, NodeRole } from '../connection.ts'
+import type { ClusterSource, NodeConnection, NodeRole } from '../../base/connection.ts'
 import { ProbeBoard } from './board.ts'
 import { POINT_MS } from './cost-book.ts'
 import { parseShellCpu } from './shell-cpu.ts'

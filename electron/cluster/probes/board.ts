@@ -4,7 +4,7 @@
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import { isLustreServer, type ClusterSource } from '../connection.ts'
+import { isLustreServer, type ClusterSource } from '../../base/connection.ts'
 import { CostBook, type CostSeries } from './cost-book.ts'
 import { Shares } from './shares.ts'
 import { PROBES, usualS, type Probe, type ProbeStatus } from './probe.ts'

@@ -7,7 +7,7 @@ import { formatCounter, formatEntryHead } from '#core/lustre/job-stats-print.ts'
 import { parseJobStats } from '#core/lustre/job-stats.ts'
 import { splitParams } from '#core/lustre/lctl.ts'
 import { profile } from '#core/lustre/profile.ts'
-import { SERVICES } from '../service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { filterTail, parseFilterSum, type Mark } from './job-filter.ts'
 import { TargetTables } from './target-tables.ts'
 

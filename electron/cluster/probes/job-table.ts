@@ -8,7 +8,7 @@
 import { parseJobStats } from '#core/lustre/job-stats.ts'
 import type { JobEntry } from '#core/lustre/job-entry.ts'
 import type { ByteText } from '#core/lustre/text.ts'
-import { detach, toBytes } from '../detach.ts'
+import { detach, toBytes } from '../../base/detach.ts'
 import type { FilterSum, Mark } from './job-filter.ts'
 
 interface Row {

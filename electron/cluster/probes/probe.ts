@@ -1,7 +1,7 @@
 /** What is read of a cluster, one kind at a time: how often, and what a view may say of it. */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource } from '../connection.ts'
+import type { ClusterSource } from '../../base/connection.ts'
 
 export interface Probe {
   readonly id: ProbeId

@@ -1,7 +1,7 @@
 /** The probes of one cluster as the rest of the console knows them: how each server is read, and what is on. */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { ClusterSource, ExecResult, NodeConnection } from '../connection.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import { ProbeBoard } from './board.ts'
 import { ServerProbe } from './server-probe.ts'
 

@@ -3,7 +3,7 @@
  * last byte, and now and then between two looks at the CPU time of the shell there.
  */
 import type { ProbeId } from '#core/api/clusters.ts'
-import type { ClusterSource, ExecResult, NodeConnection } from '../connection.ts'
+import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import type { ProbeBoard } from './board.ts'
 import { ServerQueue } from './server-queue.ts'
 import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'

@@ -1,7 +1,7 @@
 /** Puts down what a command cost that several probes may have shared. */
 import type { ByteText } from '#core/lustre/text.ts'
-import type { ExecResult } from '../connection.ts'
-import { isJobStats } from '../service.ts'
+import type { ExecResult } from '../../base/connection.ts'
+import { isJobStats } from '../../base/service.ts'
 import type { CostBook } from './cost-book.ts'
 
 /** Probes that one command can read. */

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CommitProgress, NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { CANARY_S, commitChange, type CommitParts } from '../../enforce/change.ts'
 import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
 import { CommitRun } from './commit-run.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RuleForm } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
-import type { NodeConnection } from '../../cluster/connection.ts'
+import type { NodeConnection } from '../../base/connection.ts'
 import { demo, emulatedCluster, twoJobs, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
 import { QUICK } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'

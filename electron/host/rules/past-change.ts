@@ -2,7 +2,7 @@
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { EditPlan } from '#core/control/edit-plan.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import { inverseOf } from '../../enforce/server-change.ts'
 import type { DeskChange, DeskPlan } from './desk-plan.ts'

@@ -2,7 +2,7 @@
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { readServer, readVersion } from '../../enforce/read-server.ts'
 import type { DeskServer } from './desk-plan.ts'
 import type { PolicyRead } from './policy-plans.ts'

@@ -9,7 +9,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { Job } from '../../cluster/job-registry.ts'
 import { jobColumn, type RuleText } from '../../cluster/recent.ts'
-import { placeOf } from '../../cluster/service.ts'
+import { placeOf } from '../../base/service.ts'
 import { rateSamples } from '../views/position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 

@@ -3,11 +3,11 @@ import type { Scenario } from '#core/emulator/scenario.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fork-inputs.ts'
-import type { ClusterSource } from '../../cluster/connection.ts'
+import type { ClusterSource } from '../../base/connection.ts'
 import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { policyOf } from '../../cluster/sample.ts'
-import { placeOf, SERVICES } from '../../cluster/service.ts'
+import { placeOf, SERVICES } from '../../base/service.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 
 /** Rate of the built-in rule when nobody changed it. */

@@ -3,8 +3,8 @@
  * the servers. Enforce is entered beside none of them; taking over is asked for, on record, and they are seen to have left.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { isLustreServer, type NodeConnection } from '../../cluster/connection.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { isLustreServer, type NodeConnection } from '../../base/connection.ts'
+import { SERVICES } from '../../base/service.ts'
 import { consoleName } from '../../enforce/console-name.ts'
 import { readTimers, type FoundTimer } from '../../enforce/expiry.ts'
 import type { Lease } from '../../enforce/lease.ts'

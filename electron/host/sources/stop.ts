@@ -1,8 +1,8 @@
 /** The global stop of the source on screen: every rule of ours goes, on every server that answers. */
 import type { ServiceName, StopResult } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { within } from '../../cluster/deadline.ts'
-import { servicesOf } from '../../cluster/service.ts'
+import { within } from '../../base/deadline.ts'
+import { servicesOf } from '../../base/service.ts'
 import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
 import { stopScriptText } from '../../enforce/stop-script.ts'

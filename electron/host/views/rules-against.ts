@@ -1,7 +1,7 @@
 /** Rules at A beside those at the cursor: how each stood, and those that are gone. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { placeOf } from '../../cluster/service.ts'
+import { placeOf } from '../../base/service.ts'
 import type { Against } from './against.ts'
 import { linesOf } from './rule-lookup.ts'
 import { mergeRules, ruleKey, type MergedRule } from './rule-rows.ts'

@@ -2,7 +2,7 @@
 import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
 import { policyWords } from '#core/control/policy-plan.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { SERVICES } from '../../base/service.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import type { RuleDesk } from '../rules/desk.ts'

@@ -2,7 +2,7 @@
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import { plural } from '#core/base/figure-text.ts'
 import type { Failure } from '#core/base/result.ts'
-import type { WaitingRecords } from '../../enforce/audit.ts'
+import type { WaitingRecords } from '../../base/audit.ts'
 import type { Console } from '../console.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RunningPeriod } from '../../cluster/sampling-period.ts'

@@ -1,7 +1,7 @@
 /** The audit of a bundle: JSON lines whose chain begins at the hash that the manifest names. */
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { chainHash, GENESIS, type AuditRecord } from '../../enforce/audit.ts'
+import { chainHash, GENESIS, type AuditRecord } from '../../base/audit.ts'
 import { auditLines, head, record } from '../../enforce/audit-lines.ts'
 import type { AuditSlice } from './bundle-source.ts'
 

@@ -1,7 +1,7 @@
 /** The audit of one cluster in a stretch: of the record of what was enforced, or of a history's own. */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
-import { GENESIS, type AuditRecord } from '../../enforce/audit.ts'
+import { GENESIS, type AuditRecord } from '../../base/audit.ts'
 import type { AuditChain } from '../../enforce/audit-chain.ts'
 import { AuditTable, type Chain } from '../../history/audit-table.ts'
 import { brokenAt, rehashed } from './audit-member.ts'

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
-import type { AuditRecord } from '../../enforce/audit.ts'
+import type { AuditRecord } from '../../base/audit.ts'
 
 /** A stretch of an audit. */
 export interface AuditSlice {

@@ -3,7 +3,7 @@
  * (`ref`) is not kept, so lines end before it.
  */
 import { byCodeUnit } from '#core/base/order.ts'
-import { SERVICES } from '../../cluster/service.ts'
+import { SERVICES } from '../../base/service.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { diffLines } from '#core/base/line-diff.ts'
 import { RecordedRules } from '../../recorded/recorded-rules.ts'

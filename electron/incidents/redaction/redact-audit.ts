@@ -3,7 +3,7 @@
  * made anew over what is here, and ids of plans, hashes of their commands, have stand-ins. Numbers, times and kinds stay.
  */
 import type { Redactor } from '#core/snapshot/redactor.ts'
-import type { AuditContext, AuditRecord } from '../../enforce/audit.ts'
+import type { AuditContext, AuditRecord } from '../../base/audit.ts'
 import { rehashed } from '../bundle/audit-member.ts'
 import type { AuditSlice } from '../bundle/bundle-source.ts'
 

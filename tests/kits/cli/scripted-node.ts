@@ -3,7 +3,7 @@
  * parameters, and no shell to keep open.
  */
 import type { ServerChannel } from 'ssh2'
-import type { ExecResult } from '#electron/cluster/connection.ts'
+import type { ExecResult } from '#electron/base/connection.ts'
 import { existingKey, newKey, type LoginKey } from '#electron/emulate/keys.ts'
 import { fingerprintOf } from '#electron/ssh/host-key.ts'
 import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'

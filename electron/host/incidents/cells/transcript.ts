@@ -1,6 +1,6 @@
 /** What was sent to servers in a stretch, from the audit; or lines that an operator pastes. */
 import type { TranscriptCell } from '#core/snapshot/notebook.ts'
-import type { AuditRecord } from '../../../enforce/audit.ts'
+import type { AuditRecord } from '../../../base/audit.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
 import type { StretchMs } from './stretch.ts'
 

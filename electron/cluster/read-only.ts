@@ -1,8 +1,8 @@
 /** A shell that only reads: what stands under every verb while a cluster is read-only, whatever a bug above it does. */
-import type { NodeConnection } from '../cluster/connection.ts'
-import { readFiltered } from '../cluster/probes/job-filter.ts'
-import { READ_SHELL_CPU } from '../cluster/probes/shell-cpu.ts'
-import { readTimerCommand } from './expiry-match.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import { readFiltered } from './probes/job-filter.ts'
+import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
+import { readTimerCommand } from '../enforce/expiry-match.ts'
 
 const READS = [
   /^lctl (?:get_param|list_param|dl|--version)(?: [^;&|<>`$()\n'"\\]*)?$/,

@@ -2,7 +2,6 @@
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
-import type { TargetInside } from './inside.ts'
 
 /**
  * A node is a shell. Nothing above this interface knows whether an SSH session or an emulated node answers.
@@ -45,6 +44,13 @@ export const literals = (node: NodeConnection | undefined, commands: readonly st
 
 /** How job ids are made, by server; undefined: the server does not tell. */
 export type JobIdSettings = ReadonlyMap<string, JobIdSetting | undefined>
+
+/** Counters of one target since the source's start. */
+export interface TargetInside {
+  readonly flow: ReadonlyMap<string, { readonly arrived: number; readonly dispatched: number }>
+  /** Time in which the device was at work, ns. */
+  readonly busyNs: number
+}
 
 /** Where samples come from, and whose clock they carry. */
 export interface ClusterSource {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filteredCommand } from '../cluster/probes/job-filter.ts'
+import { filteredCommand } from './probes/job-filter.ts'
 import { isReading } from './read-only.ts'
 
 describe('what counts as reading', () => {
