@@ -1,6 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
+import { useConnectionStore } from '../stores/connection.ts'
 import { resetForSource } from '../stores/source-switch.ts'
 import { useSourceStore, type Naming } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
@@ -8,6 +9,7 @@ import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import { FROM, MARKUP, openBundleHost, showStatus, TO } from '#tests/kits/renderer/views/bundle-host.ts'
 import { bundleWords, placeWords, titleWords } from './source-words.ts'
 import StatusBar from './StatusBar.vue'
+import TimeStrip from './TimeStrip.vue'
 
 const bundle = { title: 'x', env: 'PROD' as const, redacted: true, verified: true }
 const playback = { file: 'INC-0042', tier: 'raw' as const, fromMs: FROM, toMs: TO, bundle }
@@ -68,5 +70,21 @@ describe('the status bar', () => {
     await flushPromises()
     expect(find('bundle-name').exists()).toBe(false)
     expect(useSourceStore().frame?.source.env).toBe('DEMO')
+  })
+})
+
+describe('a tab that its console does not know', () => {
+  let wrapper: VueWrapper | undefined
+  freshPage(1440, () => wrapper?.unmount())
+
+  it('is disconnected and says what it needs, not connecting', async () => {
+    const routes = [{ path: '/', name: 'overview', component: { template: '<i />' } }]
+    const plugins = [createRouter({ history: createMemoryHistory(), routes })]
+    wrapper = mount(TimeStrip, { attachTo: document.body, global: { plugins } })
+    expect(wrapper.get('[data-testid="source-word"]').text()).toBe('CONNECTING')
+    useConnectionStore().refused()
+    await flushPromises()
+    expect(wrapper.get('[data-testid="source-word"]').text()).toBe('DISCONNECTED')
+    expect(wrapper.text()).toContain('needs a fresh address')
   })
 })
