@@ -1,8 +1,8 @@
 /** A data folder whose files are empty, cut or overwritten, as a disk that was full leaves them: the console starts and samples. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openHost } from '#electron/host/host.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -28,10 +28,29 @@ const CONTENTS = {
   noise: '\u0000\u0001\u0002 not what it was \uffff'.repeat(400),
 }
 
+const SCENARIO = `title: One server
+clients: { count: 2 }
+oss: [{ name: oss01, osts: [{ name: one-OST0000, disk: { bandwidth_mb_s: 100 } }] }]
+control: { max_rate: 300, period_ms: 500 }
+jobs: [{ id: 1.hog.u1, clients: [1], op: write, size_kib: 64, pattern: { kind: continuous } }]
+`
+const scenarioFile = join(tempFolder(), 'one.yaml')
+/** A data folder as a console leaves it. */
+const left = tempFolder()
+beforeAll(async () => {
+  writeFileSync(scenarioFile, SCENARIO)
+  await start(left)
+})
+function leftFolder(): string {
+  const dataDir = tempFolder()
+  cpSync(left, dataDir, { recursive: true })
+  return dataDir
+}
+
 let streams = 0
 async function start(dataDir: string) {
   const historyFile = join(dataDir, 'history.sqlite')
-  const opened = await openHost({ shell: 'browser', historyFile, paced: false })
+  const opened = await openHost({ shell: 'browser', historyFile, scenarioFile, paced: false })
   if (!opened.ok) throw new Error(`${opened.error.code}: ${opened.error.why}`)
   const host = opened.value
   const client = createRouterClient(host.router, { context: { peer: 'test' } })
@@ -48,8 +67,7 @@ describe('exploit: a console starts and samples', () => {
   it.each(FILES.flatMap((file) => (['empty', 'half', 'noise'] as const).map((how) => [file, how] as const)))(
     'with %s that is %s',
     async (file, how) => {
-      const dataDir = tempFolder()
-      await start(dataDir)
+      const dataDir = leftFolder()
       mkdirSync(join(dataDir, file, '..'), { recursive: true })
       const before = readdirSync(dataDir)
       writeFileSync(join(dataDir, file), CONTENTS[how])
@@ -61,8 +79,7 @@ describe('exploit: a console starts and samples', () => {
   )
 
   it('with all of them damaged at once, and says what it cannot use', async () => {
-    const dataDir = tempFolder()
-    await start(dataDir)
+    const dataDir = leftFolder()
     for (const file of FILES) {
       mkdirSync(join(dataDir, file, '..'), { recursive: true })
       writeFileSync(join(dataDir, file), CONTENTS.noise)
