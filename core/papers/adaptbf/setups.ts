@@ -2,7 +2,7 @@
  * The jobs of the paper's experiments. The paper gives patterns and priorities; burst sizes, pauses, capacities and T are
  * chosen here so that the patterns can be told apart (spec/adaptbf A25, A26).
  */
-import { ADAPTBF, type ControllerName } from '../../controllers/registry.ts'
+import { ADAPTBF } from '../../controllers/registry.ts'
 import type { AdapTbfSetup, ControlSetup } from './control.ts'
 import type { RunSetup } from './run.ts'
 import { bursts, continuous, type JobSetup, processes } from './workload.ts'
@@ -63,7 +63,7 @@ export const adaptbf = ({ capacity }: Scene, changes: Partial<AdapTbfSetup> = {}
 })
 
 /** The three controllers of the paper's figures. */
-export const controllersOf = (scene: Scene): Readonly<Record<ControllerName, ControlSetup>> => ({
+export const controllersOf = (scene: Scene): Readonly<Record<'none' | 'static' | typeof ADAPTBF, ControlSetup>> => ({
   none: { kind: 'none' },
   static: { kind: 'static', maxRatePerSec: scene.capacity },
   adaptbf: adaptbf(scene),
