@@ -136,8 +136,10 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         )
         if (isCovered) bareSince.delete(key)
         // A timer that fires stops its rules one after the other.
-        else if (!bareSince.has(key)) bareSince.set(key, now)
-        else if (now - (bareSince.get(key) ?? now) > GRACE_MS) fault(`${key} has no timer`)
+        else if (!bareSince.has(key)) {
+          bareSince.set(key, now)
+          if (IS_TOLD) say(`${key} is bare; timers: ${timers.map((t) => t.unit).join(' ')}`)
+        } else if (now - (bareSince.get(key) ?? now) > GRACE_MS) fault(`${key} has no timer`)
         if (wasStopped && stopped) fault(`${key} after a stop that was reported done`)
       }
       for (const key of bareSince.keys())
@@ -192,6 +194,8 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         lab.node(host).sshd.stall(true)
         // A look at the server waits as long, and gives up after 30 s.
         await pause(1_000 + 20_000 * Math.random())
+        // Nothing could stop a rule meanwhile: from now on it has its time.
+        for (const key of bareSince.keys()) if (key.startsWith(`${host}: `)) bareSince.delete(key)
         lab.node(host).sshd.stall(false)
         frozen.delete(host)
       },
