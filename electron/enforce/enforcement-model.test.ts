@@ -143,6 +143,33 @@ describe('two consoles on one cluster', () => {
     expect(modes.filter((m) => m === 'enforce').length).toBeLessThan(2)
   })
 
+  it('a rule that came while its console was displaced goes before the timer that covers it meanwhile', async () => {
+    const world = new World(['ada@desk', 'eve@far'])
+    const [ada, eve] = world.consoles as [SimulatedConsole, SimulatedConsole]
+    await world.run(6_000)
+    const entering = ada.enforce(false)
+    await world.run(8_000)
+    await entering
+    const [late = ''] = world.ours('oss01')
+    expect(late).not.toBe('')
+    ada.kill()
+    world.byOthers('oss01', `stop ${late}`)
+    const executed = world.executed.bind(world)
+    let isBack = false
+    world.executed = (host, command) => {
+      if (host === 'oss01' && !isBack && command.includes('sluice-take-') && command.includes('systemd-run')) {
+        isBack = true
+        world.byOthers('oss01', `start ${late} jobid={1.hog.u1} rate=50`)
+      }
+      executed(host, command)
+    }
+    const taking = eve.enforce(true)
+    await world.run(30_000)
+    await taking
+    expect(isBack).toBe(true)
+    mustHold(world)
+  })
+
   it('a start that is later than the life of its lease does nothing', async () => {
     const world = new World(['ada@desk'])
     const [ada] = world.consoles as [SimulatedConsole]

@@ -120,9 +120,11 @@ async function takeOverFrom(source: Source, others: readonly OtherLease[]): Prom
   while (leasesOfOthers(store, cluster, monitor.nowMs()).length > 0 && performance.now() < untilMs) await pause(100)
   await pause(settleMsOf(source))
   const left = await otherConsoles(source)
-  for (const guard of guards) {
+  for (const displaced of guards) {
+    // Beside a console that did not leave, its lease covers what stands there.
+    if (!displaced || (left.length === 0 && !(await isCleared(displaced, source)))) continue
     try {
-      await guard?.end(monitor.nowMs())
+      await displaced.guard.end(monitor.nowMs())
     } catch {
       // It fires within a minute and stops what is gone.
     }
@@ -131,16 +133,40 @@ async function takeOverFrom(source: Source, others: readonly OtherLease[]): Prom
   return failed('TAKE_OVER_FAILED', `it did not leave: ${othersText(left)}`, 'Ask whoever works there, or try again.')
 }
 
-/** Takes the leases of other consoles away, and the rules under them. @returns the timer that covers these meanwhile. */
-async function removeOthers(node: NodeConnection, source: Source): Promise<Lease | undefined> {
+/** A server of which other consoles were displaced. */
+interface Displaced {
+  readonly node: NodeConnection
+  /** Timer that covers their rules meanwhile. */
+  readonly guard: Lease
+  /** Rules that their leases named: `PARAMETER NAME`. */
+  readonly theirs: ReadonlySet<string>
+}
+
+const standingOf = async (node: NodeConnection, theirs: ReadonlySet<string>): Promise<StandingRule[] | undefined> =>
+  (await readStanding(node, ANSWER_MS))?.filter((r) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+
+/**
+ * Whether nothing of theirs stands on the server any more. What they started after it was read, and before their leases ended, stands
+ * under the covering timer alone: it is removed before that timer ends.
+ */
+async function isCleared({ node, theirs }: Displaced, { monitor }: Source): Promise<boolean> {
+  const late = await standingOf(node, theirs)
+  if (late === undefined || late.length === 0) return late !== undefined
+  const { audit } = monitor
+  await removeRules({ node, rules: late, units: [], audit, nowMs: () => monitor.nowMs(), answerMs: ANSWER_MS })
+  return (await standingOf(node, theirs))?.length === 0
+}
+
+/** Takes the leases of other consoles away, and the rules under them. */
+async function removeOthers(node: NodeConnection, source: Source): Promise<Displaced | undefined> {
   const { audit, session } = source.monitor
   const others = await foundOn(node, source)
   if (others.length === 0) return undefined
   const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
-  const standing = (await readStanding(node, ANSWER_MS)) ?? []
-  const rules = standing.filter((r: StandingRule) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+  const rules = (await standingOf(node, theirs)) ?? []
   const nowMs = (): number => source.monitor.nowMs()
   const guard = await displace(node, others, rules, { audit, session, nowMs, answerMs: ANSWER_MS, purpose: 'take' })
-  if (guard) await removeRules({ node, rules, units: [], audit, nowMs, answerMs: ANSWER_MS })
-  return guard
+  if (!guard) return undefined
+  await removeRules({ node, rules, units: [], audit, nowMs, answerMs: ANSWER_MS })
+  return { node, guard, theirs }
 }
