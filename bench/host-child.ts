@@ -168,7 +168,12 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
   }
   const audit = new Audit((r) => history.recordAudit(r), history.lastAudit())
   const monitor = new ClusterMonitor({
-    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: ADAPTBF },
+    source,
+    history,
+    audit,
+    session: 'bench',
+    mode: 'observe',
+    controller: ADAPTBF,
     probes: { budgetBytesPerSec: 1e12, off: ['ldlm'] },
     // A busy machine must not make a sample cheap by leaving servers out.
     patience: { waitMs: 60_000, silentMs: 120_000 },

@@ -7,11 +7,11 @@ export interface ControllerDefinition {
   /** In scenarios, in the contract and on the command line. */
   readonly name: string
   readonly title: string
-  /** After its title in a menu, and in a line about a variant. */
+  /** Short description for menus and for the summary of a variant. */
   readonly summary: string
-  /** A sentence for whoever chooses one for a what-if run. */
+  /** Description in the form of a variant, one sentence. */
   readonly about: string
-  /** What its rules' names begin with, two letters; null: it makes no rules. */
+  /** Prefix of its rules' names, two letters; null for a controller without rules. */
   readonly rulePrefix: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Names and ownership that follow from the controllers there are. Patterns are POSIX extended, so that grep takes them as well. */
+/** Names and ownership of rules, derived from the list of controllers. Patterns are POSIX extended regular expressions, valid for grep too. */
 import { CONTROLLERS, METADATA_CONTROLLER, type ControllerDefinition } from './definitions.ts'
 
 export type ControllerName = (typeof CONTROLLERS)[number]['name']
@@ -7,7 +7,7 @@ export type RulingController = Exclude<ControllerName, 'none'>
 
 export const ADAPTBF = CONTROLLERS[0].name
 
-/** At least one, as a schema's enumeration wants it. */
+/** Names in the order of menus; a non-empty tuple, which `z.enum` requires. */
 export const CONTROLLER_NAMES = CONTROLLERS.map((c) => c.name) as [ControllerName, ...ControllerName[]]
 
 export function definitionOf(name: ControllerName): ControllerDefinition {
@@ -16,13 +16,13 @@ export function definitionOf(name: ControllerName): ControllerDefinition {
   return found
 }
 
-/** What the rules of controllers begin with, `ab_`. */
+/** Prefixes of the names of controllers' rules, for example `ab_`. */
 export const RULE_PREFIXES: readonly string[] = [...CONTROLLERS, METADATA_CONTROLLER].flatMap((c) =>
   c.rulePrefix === null ? [] : [`${c.rulePrefix}_`],
 )
-/** Rules that operators made begin with it on servers with the helper, and where nobody named them. */
+/** Prefix of operators' rules on servers with the helper, and of rules without a given name. */
 export const OPERATOR_PREFIX = 'sl_'
-/** Rules that stand for a moment while others are replaced. */
+/** Prefix of temporary rules, used while another rule is replaced. */
 export const HELPER_PREFIX = 'sluice_'
 
 /** Names of rules that controllers make: a prefix and ten hexadecimal digits, 13 of the 15 characters that Lustre allows. */
@@ -37,7 +37,7 @@ const whole = (pattern: string): ((name: string) => boolean) => {
   return (name) => form.test(name)
 }
 
-/** Whether a controller made a rule of this name. */
+/** Ownership by name: rules of controllers, temporary rules, rules of operators. */
 export const isControllerRule = whole(CONTROLLER_RULE)
 export const isHelperRule = whole(HELPER_RULE)
 export const isOperatorRule = whole(OPERATOR_RULE)

@@ -7,7 +7,7 @@ import { killAll } from '#tests/kits/cli/process.ts'
 import { sluiceModules, type RecordedRun } from '#tests/kits/cli/recorded-modules.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-/** What of the host a source is made of, and the frames that commands print. */
+/** Modules of the host that a source consists of, and the frames that commands print. */
 const OF_SOURCES = ['sources', 'rules', 'views', 'job-filter.ts']
 
 /** The emulator and what is built on it; the application and what only it needs. */

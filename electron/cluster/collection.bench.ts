@@ -93,7 +93,13 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
   const audit = new Audit((r) => history.recordAudit(r), history.lastAudit())
   const budget = { budgetBytesPerSec: 1e9 }
   const monitor = new ClusterMonitor({
-    ...{ source, history, audit, session: 'bench', mode: 'observe', controller: ADAPTBF, probes: budget },
+    source,
+    history,
+    audit,
+    session: 'bench',
+    mode: 'observe',
+    controller: ADAPTBF,
+    probes: budget,
   })
   return {
     ...{ lab, monitor, source, answers: () => all },

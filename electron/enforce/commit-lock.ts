@@ -48,7 +48,7 @@ function isThisProcess({ machine, pid, born }: Holder): boolean {
   return machine === me.machine && pid === me.pid && born === me.born
 }
 
-/** Whether the lock has expired. A renewal time in the future comes from a wrong clock and does not count. */
+/** Expiry of the lock. A renewal time in the future comes from a wrong clock and does not count. */
 function isLeft(holder: Holder, nowMs: number): boolean {
   if (isOrphan({ ...holder, expiresMs: Infinity }, nowMs)) return true
   if (isProvenToRun(holder)) return false
@@ -78,7 +78,7 @@ export function lockCommits(
   }
 }
 
-/** Whether a process holds the commit lock of a cluster, according to the store. */
+/** Looks up in the store if a process holds the commit lock of a cluster. */
 export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
   const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
   return holder !== undefined && !isLeft(holder, nowMs)

@@ -144,7 +144,7 @@ describe('two consoles on one cluster', () => {
   })
 
   it('a rule that came while its console was displaced goes before the timer that covers it meanwhile', async () => {
-    const world = new World(['ada@desk', 'eve@far'])
+    const world = new World(['ada@login1', 'eve@login2'])
     const [ada, eve] = world.consoles as [SimulatedConsole, SimulatedConsole]
     await world.run(6_000)
     const entering = ada.enforce(false)

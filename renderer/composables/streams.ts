@@ -1,7 +1,7 @@
 /** Streams of the contract by their names: what each takes and what it sends. */
 import type { Client } from '../stores/client.ts'
 
-/** What every stream takes (contract.ts `stream`). */
+/** Input common to all streams (contract.ts `stream`). */
 export interface StreamHead {
   readonly stream: string
   readonly hz: number
@@ -15,9 +15,9 @@ type Frame<F> = F extends (...args: never[]) => Promise<AsyncIterable<infer T>> 
 export type StreamName = {
   [N in keyof Procedures]: [Frame<Procedures[N]>] extends [never] ? never : N
 }[keyof Procedures]
-/** What a window may ask of each stream. */
+/** Query of each stream. */
 export type Queries = { [N in StreamName]: Input<Procedures[N]> }
-/** What each stream sends. */
+/** Frame of each stream. */
 export type Frames = { [N in StreamName]: Frame<Procedures[N]> }
 
 type Open<N extends StreamName> = (

@@ -42,7 +42,9 @@ export function beginLive(
   const hosts = cluster.servers.map((s) => s.host).join(' ')
   history.beginSource('LIVE', source.cluster, hosts.slice(0, 500), sinceMs)
   const monitor = new ClusterMonitor({
-    ...{ source, history, session: newSession(thisUser()) },
+    source,
+    history,
+    session: newSession(thisUser()),
     audit: auditOf(cluster, store, reopen),
     mode: 'observe',
     controller: ADAPTBF,
@@ -95,9 +97,12 @@ export function beginLive(
     store: store.ok ? store.value : undefined,
     desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
     facts: {
-      ...{ env: cluster.input.env, sinceMs },
-      ...{ speed: () => 1, achieved: () => 1 },
-      ...{ safeMode: () => cluster.input.safeMode, unlockedUntilMs: () => guard.untilMs },
+      env: cluster.input.env,
+      sinceMs,
+      speed: () => 1,
+      achieved: () => 1,
+      safeMode: () => cluster.input.safeMode,
+      unlockedUntilMs: () => guard.untilMs,
       silent: () => cluster.servers.filter((s) => !s.isReady).map((s) => s.host),
       otherLeases: () => others,
       recordFault: store.ok ? undefined : store.error,

@@ -49,21 +49,26 @@ export async function otherConsoles(source: Source): Promise<OtherLease[]> {
   if (monitor.source.kind !== 'LIVE') return []
   const now = monitor.nowMs()
   const known = leasesOfOthers(store, monitor.source.cluster, now).map((l): OtherLease => ({
-    ...{ host: l.host, console: `${l.owner} (process ${l.pid})`, lease: l.unit },
+    host: l.host,
+    console: `${l.owner} (process ${l.pid})`,
+    lease: l.unit,
     leftS: Math.max(0, (l.expiresMs - now) / 1000),
   }))
   const found = await Promise.all(
     nodesOf(source).map(async (node) => {
       const timers = await foundOn(node, source)
       return timers.map((t): OtherLease => ({
-        ...{ host: node.host, console: consoleName(t.unit), lease: t.unit, leftS: t.leftS ?? null },
+        host: node.host,
+        console: consoleName(t.unit),
+        lease: t.unit,
+        leftS: t.leftS ?? null,
       }))
     }),
   )
   return [...known, ...found.flat()]
 }
 
-/** Who enforces there, for people. */
+/** Names the consoles that enforce, in a sentence. */
 export function othersText(others: readonly OtherLease[]): string {
   const [first] = others
   if (!first) return ''

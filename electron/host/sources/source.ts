@@ -8,7 +8,7 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import type { Unlock } from '../../enforce/unlock.ts'
 import type { RuleDesk } from '../rules/desk.ts'
 
-/** What is known of a source beyond its samples. */
+/** Facts of a source beyond its samples. */
 export interface SourceFacts {
   readonly env: Env
   readonly sinceMs: number
@@ -29,7 +29,7 @@ export interface SourceFacts {
   readonly otherLeases?: (() => readonly OtherLease[]) | undefined
 }
 
-/** What stands between an operator and a write. */
+/** Guard of writes: unlock and safe mode of a cluster. */
 export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | 'unlock' | 'lock' | 'look'>
 
 export interface Source {

@@ -19,7 +19,10 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
   const stopped = await stopEverything({
     cluster: monitor.source.cluster,
     nodes: monitor.source.nodes.filter((n) => !silent.has(n.host)),
-    ...{ silent: [...silent], store, audit: monitor.audit, session: monitor.session },
+    silent: [...silent],
+    store,
+    audit: monitor.audit,
+    session: monitor.session,
     nowMs: () => monitor.nowMs(),
     // In an emulated world time stands still while it is looked at.
     settleMs: monitor.source.kind === 'LIVE' ? settleMsOf(source) : 0,
