@@ -66,3 +66,20 @@ export function desiredRules(
   }
   return { rules, left }
 }
+
+/**
+ * Whether the rules of the last decision have lapsed: no job that a rule can hold has one any more. A single one that is missing may have
+ * been stopped by hand; without any, the server is another one, or the timer has stopped them.
+ *
+ * @param jobIds  those that the last decision gave tokens.
+ * @param names   rules in force on the server.
+ */
+export function haveLapsed(
+  controller: RulingController,
+  server: string,
+  jobIds: readonly string[],
+  { names, isSystem }: { readonly names: ReadonlySet<string>; readonly isSystem: (jobId: string) => boolean },
+): boolean {
+  const held = jobIds.filter((jobId) => isMatchable(jobId) && !isSystem(jobId))
+  return held.length > 0 && !held.some((jobId) => names.has(ruleName(controller, server, jobId)))
+}

@@ -6,6 +6,7 @@ import { rulesOf, type TimedRule } from './control-rules.ts'
 import { JobQueue } from './control-queue.ts'
 import { ServerControl } from './control-server.ts'
 import { ownWriter, planWriter } from './control-writer.ts'
+import type { Fences } from '../control/fences.ts'
 import type { Variant } from './variant.ts'
 
 export interface ModelOptions {
@@ -14,6 +15,8 @@ export interface ModelOptions {
   readonly remark: (text: string) => void
   /** Writes rules by the text of plans, as the console does, also where it could do without. @default false */
   readonly asText?: boolean | undefined
+  /** What a controller may do at most. @default  those of a model */
+  readonly fences?: Fences | undefined
 }
 
 export class ModelControl {
@@ -28,10 +31,10 @@ export class ModelControl {
   #servers: readonly ServerControl[] = []
   #periodNs = Infinity
 
-  constructor(cluster: EmulatedCluster, variant: Variant, { thinning, remark, asText = false }: ModelOptions) {
+  constructor(cluster: EmulatedCluster, variant: Variant, { thinning, remark, asText = false, fences }: ModelOptions) {
     this.#cluster = cluster
     this.#remark = remark
-    this.#regimes = regimesOf(cluster.scenario, variant)
+    this.#regimes = regimesOf(cluster.scenario, variant, fences)
     this.#jobs = new JobQueue(cluster, thinning)
     this.#rules = rulesOf(cluster, variant).sort((a, b) => a.atNs - b.atNs)
     this.#metadata = MetadataControl.of(cluster, this.#jobs, { thinning, remark })
@@ -84,7 +87,8 @@ export class ModelControl {
     this.#at++
     const { controller, periodNs } = this.#regime
     this.#servers = this.#cluster.oss.map(
-      (o) => new ServerControl(o, this.#regime, this.#jobs, this.#remark, this.#writer),
+      (o) =>
+        new ServerControl(o, { regime: this.#regime, nowNs, jobs: this.#jobs, remark: this.#remark }, this.#writer),
     )
     this.#periodNs = controller === 'none' ? Infinity : nowNs + periodNs
     if (this.#at > 0 && controller === 'none') for (const s of this.#servers) s.withdraw()

@@ -7,6 +7,7 @@
 import { loopOptionsOf, type Scenario } from '../emulator/scenario.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
 import { NS_PER_MS, sToNs } from '../base/units.ts'
+import { MODEL_FENCES, type Fences } from '../control/fences.ts'
 import type { ControllerName } from '../controllers/registry.ts'
 import type { Variant } from './variant.ts'
 
@@ -18,10 +19,12 @@ export interface Regime {
   readonly maxRate: number
   readonly periodNs: number
   readonly options: LoopOptions
+  /** What the controller may do at most. */
+  readonly fences: Fences
 }
 
 /** The controller of the scenario, as its file says; none where it only observes or advises. */
-function ownRegime(scenario: Scenario): Regime {
+function ownRegime(scenario: Scenario, fences: Fences): Regime {
   const { controller, mode, max_rate, period_ms } = scenario.control
   return {
     fromNs: 0,
@@ -29,18 +32,24 @@ function ownRegime(scenario: Scenario): Regime {
     maxRate: max_rate,
     periodNs: period_ms * NS_PER_MS,
     options: loopOptionsOf(scenario),
+    fences,
   }
 }
 
-/** The regimes of a run, the first from 0 on: one, or the scenario's own and then the variant's. */
-export function regimesOf(scenario: Scenario, variant: Variant): readonly Regime[] {
-  const own = ownRegime(scenario)
+/**
+ * The regimes of a run, the first from 0 on: one, or the scenario's own and then the variant's.
+ *
+ * @param fences  @default those of a model: what a controller does is seen, not what keeps it from harm
+ */
+export function regimesOf(scenario: Scenario, variant: Variant, fences: Fences = MODEL_FENCES): readonly Regime[] {
+  const own = ownRegime(scenario, fences)
   const changed: Regime = {
     fromNs: sToNs(variant.onS),
     controller: variant.controller,
     maxRate: variant.maxRate ?? own.maxRate,
     periodNs: variant.periodMs === null ? own.periodNs : variant.periodMs * NS_PER_MS,
     options: { ...own.options, ...variant.adaptbf },
+    fences,
   }
   if (changed.fromNs <= 0) return [{ ...changed, fromNs: 0 }]
   // The very same controller goes on with its records.

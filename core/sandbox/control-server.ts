@@ -8,11 +8,16 @@ import { AdapTbfController } from '../adaptbf/controller.ts'
 import { makeController } from '../adaptbf/make-controller.ts'
 import type { JobMeasure } from '../adaptbf/demand.ts'
 import { measuresOf } from '../adaptbf/loop-options.ts'
-import type { Controller, Decision } from '../control/controller.ts'
+import type { Controller, Decision, Observation } from '../control/controller.ts'
+import { ControlSteps, type Deciding, type ServerSeen } from '../control/control-step.ts'
+import { haveLapsed } from '../control/desired-rule.ts'
+import { ADAPTBF, isControllerRule } from '../controllers/registry.ts'
+import { NS_PER_S } from '../base/units.ts'
+import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { EmulatedOss, EmulatedOst, JobFlow } from '../emulator/oss.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
-import { ownWriter, type RuleWriter } from './control-writer.ts'
+import { isSystemJob, ownWriter, type Remark, type RuleWriter } from './control-writer.ts'
 
 /** Demand measures that job_stats alone can tell. */
 const FROM_JOB_STATS: ReadonlySet<string> = new Set(measuresOf({ backlog: false, deviceBusy: false }))
@@ -35,32 +40,49 @@ interface Watched {
   readonly controller: Controller
   /** In the order of the OST's books. */
   readonly seen: Seen[]
+  /** Jobs that the last decision gives tokens. */
+  ruled: readonly string[]
   busyNs: number
   atNs: number
 }
 
+/** What a server is controlled by. */
+export interface ServerControlParts {
+  readonly regime: Regime
+  /** When the regime begins. */
+  readonly nowNs: number
+  readonly jobs: JobQueue
+  /** Hears what the server refuses. */
+  readonly remark: Remark
+}
+
 export class ServerControl {
+  readonly #oss: EmulatedOss
   readonly #regime: Regime
   readonly #jobs: JobQueue
   readonly #targets: readonly Watched[]
   readonly #looksInside: boolean
+  readonly #steps: ControlSteps
   readonly #writer: RuleWriter
+  /** Rules of a controller may be in force. */
+  #isWritten: boolean
   #readings = 0
 
-  /**
-   * @param writer  what brings the rules of the server to those wanted. @default  the fastest that the server allows
-   */
+  /** @param writer  how rules are brought to those wanted. @default  the fastest that the server allows */
   constructor(
     oss: EmulatedOss,
-    regime: Regime,
-    jobs: JobQueue,
-    remark: (text: string) => void,
+    { regime, nowNs, jobs, remark }: ServerControlParts,
     writer: (...options: Parameters<typeof ownWriter>) => RuleWriter = ownWriter,
   ) {
+    this.#oss = oss
     this.#regime = regime
     this.#jobs = jobs
     this.#looksInside = regime.options.autoT || !FROM_JOB_STATS.has(regime.options.demand)
-    this.#targets = oss.osts.map((ost) => ({ ost, controller: this.#make(), seen: [], busyNs: 0, atNs: 0 }))
+    this.#targets = oss.osts.map((ost) => ({ ost, controller: this.#make(), seen: [], ruled: [], busyNs: 0, atNs: 0 }))
+    const { controller, fences, periodNs, options } = regime
+    const terms = { controller, fences, periodNs, deadbandPercent: options.deadbandPercent }
+    this.#steps = new ControlSteps(terms, 'enforce', nowNs)
+    this.#isWritten = oss.io.nrs.rules().some((r) => isControllerRule(r.name))
     this.#writer = writer(oss, regime, jobs, remark)
   }
 
@@ -84,24 +106,69 @@ export class ServerControl {
     return sums
   }
 
-  /** Evaluates the period that ended now. */
+  /** Takes the step of the period that ended now. */
   step(nowNs: number): void {
-    if (this.#regime.controller === 'none') return
-    const { periodNs } = this.#regime
-    const decisions: Decision[] = []
-    for (const t of this.#targets) {
+    const { controller, periodNs } = this.#regime
+    if (controller === 'none') return
+    const observations = this.#targets.map((t): Observation & { readonly deviceBusy: number | undefined } => {
       const jobs = this.#read(t)
-      const deviceBusy = this.#busyShare(t, nowNs)
-      if (this.#readings === 0) continue
-      const observation = { target: t.ost.name, atNs: nowNs, periodNs, jobs, deviceBusy }
-      decisions.push(t.controller.step(observation))
+      return { target: t.ost.name, atNs: nowNs, periodNs, jobs, deviceBusy: this.#busyShare(t, nowNs) }
+    })
+    // As on a server, the first reading is a base: nothing is measured by it.
+    if (this.#readings++ === 0) return
+    const seen = this.#seen(observations)
+    const deciding: Deciding = {
+      decide: () => this.#targets.map((t, i) => this.#decide(t, observations[i] as Observation, seen)),
+      hold: () =>
+        this.#targets.flatMap((t) =>
+          t.controller instanceof AdapTbfController ? [t.controller.hold(t.ost.name, nowNs)] : [],
+        ),
     }
-    if (this.#readings++ > 0) this.#writer.write(decisions)
+    const step = this.#steps.take(seen, deciding, nowNs)
+    const standing = { isWritten: this.#isWritten, isCovered: false }
+    const action = this.#steps.actionOf(step, standing, nowNs)
+    if (action === 'write') {
+      this.#isWritten = true
+      if (this.#writer.write(step)) this.#steps.cameTrue(step.server)
+      else this.#steps.refused(step.server, nowNs)
+    } else if (action === 'withdraw' || action === 'relax') this.withdraw()
+  }
+
+  #decide(t: Watched, observation: Observation, seen: ServerSeen): Decision {
+    const { controller } = t
+    // What nobody else writes to does not lapse.
+    if (controller instanceof AdapTbfController && !this.#writer.isAlone && this.#steps.isWriting(observation.atNs)) {
+      const names = new Set(seen.rules.map((r) => r.name))
+      if (haveLapsed(ADAPTBF, seen.server, t.ruled, { names, isSystem: seen.isSystem })) controller.forgetTokens()
+    }
+    const decision = controller.step(observation)
+    t.ruled = decision.allocations.map((a) => a.jobId)
+    return decision
   }
 
   /** Takes every rule of a controller off the server. */
   withdraw(): void {
-    this.#writer.write([])
+    this.#writer.withdraw()
+    this.#isWritten = false
+  }
+
+  /** The server as the step takes it. */
+  #seen(observations: readonly Observation[]): ServerSeen {
+    const { io, name } = this.#oss
+    let rules: readonly RuleLine[] | undefined
+    return {
+      server: name,
+      // The fast writer needs none of them.
+      get rules() {
+        return (rules ??= io.nrs.rules())
+      },
+      targets: observations.map(({ target, jobs }) => ({ target, deltas: jobs })),
+      servedPerSec: (jobId) => {
+        const served = observations.flatMap(({ jobs }) => jobs.filter((j) => j.jobId === jobId))
+        return served.reduce((sum, j) => sum + j.served, 0) / (this.#regime.periodNs / NS_PER_S)
+      },
+      isSystem: (jobId) => isSystemJob(this.#jobs, jobId),
+    }
   }
 
   get #hasInside(): boolean {

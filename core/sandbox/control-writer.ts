@@ -3,68 +3,77 @@
  * the server has no rules but the controller's, without any.
  */
 import { isControllerRule, type RulingController } from '../controllers/registry.ts'
-import { withDeadband } from '../adaptbf/rule-changes.ts'
+import type { ServerStep } from '../control/control-step.ts'
 import type { Decision } from '../control/controller.ts'
-import { desiredRules, isMatchable, RULES_MAX, ruleName, type DesiredRule } from '../control/desired-rule.ts'
-import { fenced, MODEL_FENCES } from '../control/fences.ts'
-import { planRules } from '../control/plan.ts'
+import { isMatchable, RULES_MAX, ruleName } from '../control/desired-rule.ts'
+import type { Fences } from '../control/fences.ts'
+import { planRemoval, type Plan } from '../control/plan.ts'
 import { DEFAULT_RULE } from '../control/server-rules.ts'
 import type { EmulatedOss } from '../emulator/oss.ts'
 import { MODEL_JOB_OWNERS } from '../lustre/job-owner.ts'
-import { RATE_MAX, type RuleLine } from '../lustre/nrs-tbf-rule.ts'
+import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
 import { parseRuleCommand, type RuleCommand } from '../tbf/rule-command.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
 
+/** How the rules of a server are written. */
 export interface RuleWriter {
-  /** Brings the rules of the server to what the decisions of all its targets come to, in the fewest commands. */
-  write(decisions: readonly Decision[]): void
+  /** Nobody else writes rules to the server. */
+  readonly isAlone: boolean
+  /** Brings the rules of the server to those of the step's plan. @returns  whether the server took all of it */
+  write(step: ServerStep): boolean
+  /** Takes every rule of a controller off the server. */
+  withdraw(): void
 }
 
-type Remark = (text: string) => void
+export type Remark = (text: string) => void
 
 /** The fastest writer for a server to which nobody else writes rules any more. */
 export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
-  const plain = planWriter(oss, regime, jobs, remark)
   const type = oss.io.nrs.runningType('reg')
   const { controller } = regime
   const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isControllerRule(r.name))
-  if (controller === 'none' || !type || !isFree) return plain
-  const direct = new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
-  return { write: (decisions) => direct.write(decisions) }
+  if (controller === 'none' || !type || !isFree || !takesJobs(oss, type) || !leavesRates(regime.fences)) {
+    return planWriter(oss, regime, jobs, remark)
+  }
+  return new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
 }
 
-const exempt = (jobs: JobQueue, jobId: string): boolean =>
+/** How a server reads rules. */
+const grammarOf = ({ io: { nrs } }: EmulatedOss, type: TbfType): Parameters<typeof parseRuleCommand>[1] => ({
+  rules: nrs.profile.rules,
+  type,
+  nodemaps: nrs.nodemaps,
+})
+
+/** Whether a server takes rules of job ids. */
+const takesJobs = (oss: EmulatedOss, type: TbfType): boolean =>
+  parseRuleCommand('reg start any jobid={any} rate=1', grammarOf(oss, type)).ok
+
+/** Whether fences let every rate through that a controller decides, which is 1 RPC/s at least. */
+const leavesRates = ({ floorRate, fall, rise, rulesMax }: Fences): boolean =>
+  floorRate <= 1 && fall === 0 && rise === Infinity && rulesMax >= RULES_MAX
+
+export const isSystemJob = (jobs: JobQueue, jobId: string): boolean =>
   MODEL_JOB_OWNERS.isSystem(jobId, jobs.find(jobId)?.user ?? '')
 
 /** By plans and their text, as the console writes: whatever rules there are. */
-export function planWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
-  const { io, name } = oss
-  const settled = (present: readonly RuleLine[], desired: readonly DesiredRule[]): readonly DesiredRule[] => {
-    const percent = regime.options.deadbandPercent
-    if (percent === 0) return desired
-    const inForce = new Map(present.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate]))
-    const rates = desired.map((r) => ({ jobId: r.name, ratePerSec: r.rate }))
-    const kept = withDeadband(inForce, rates, { percent, ratePerSec: 0 })
-    return desired.map((r, i) => ({ ...r, rate: kept[i]?.ratePerSec ?? r.rate }))
+export function planWriter({ io, name }: EmulatedOss, _regime: Regime, _jobs: JobQueue, remark: Remark): RuleWriter {
+  const send = ({ commands }: Plan): boolean => {
+    let isTaken = true
+    for (const { value, rule } of commands) {
+      const written = io.nrs.writeRule(value)
+      if (!written.ok && isControllerRule(rule)) remark(`${name} refused a rule of its controller: ${written.error}`)
+      isTaken &&= written.ok
+      io.kick()
+    }
+    return isTaken
   }
   return {
-    write: (decisions) => {
-      const present = io.nrs.rules()
-      if (present.length === 0) return
-      const { rules } = desiredRules(regime.controller, name, decisions)
-      const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
-      const within = fenced(rules, MODEL_FENCES, {
-        ...{ inForce: new Map(), servedBy: () => undefined },
-        isExempt: (r) => exempt(jobs, jobOf.get(r.conditions) ?? ''),
-      })
-      for (const { value, rule } of planRules(name, present, settled(present, within.rules)).commands) {
-        const written = io.nrs.writeRule(value)
-        if (!written.ok && isControllerRule(rule)) remark(`${name} refused a rule of its controller: ${written.error}`)
-        io.kick()
-      }
-    },
+    isAlone: false,
+    write: (step) => send(step.plan),
+    withdraw: () => void send(planRemoval(name, io.nrs.rules())),
   }
 }
 
@@ -85,6 +94,7 @@ interface OwnRule {
 
 /** Without text, for a server whose rules are all the controller's: where each stands decides nothing then. */
 class DirectWriter implements RuleWriter {
+  readonly isAlone = true
   readonly #oss: EmulatedOss
   readonly #regime: Regime & { readonly controller: RulingController }
   readonly #jobs: JobQueue
@@ -96,6 +106,8 @@ class DirectWriter implements RuleWriter {
   readonly #left: Map<string, number>
   #last: readonly Decision['allocations'][] = []
   #number = 0
+  /** The server refused something of the newest write. */
+  #isRefused = false
 
   constructor(
     oss: EmulatedOss,
@@ -112,9 +124,19 @@ class DirectWriter implements RuleWriter {
     this.#left = new Map(present.map((r) => [r.name, r.rate]))
   }
 
-  write(decisions: readonly Decision[]): void {
+  write({ decisions }: ServerStep): boolean {
+    this.#write(decisions)
+    return !this.#isRefused
+  }
+
+  withdraw(): void {
+    this.#write([])
+  }
+
+  #write(decisions: readonly Decision[]): void {
     const isSame = decisions.length === this.#last.length && decisions.every((d, i) => d.allocations === this.#last[i])
-    if (isSame && decisions.length > 0) return
+    if (isSame && decisions.length > 0 && !this.#isRefused) return
+    this.#isRefused = false
     this.#last = decisions.map((d) => d.allocations)
     const wanted = this.#wanted(decisions)
     this.#number++
@@ -181,13 +203,16 @@ class DirectWriter implements RuleWriter {
 
   /** Its start, read once; undefined for a job that no rule can name, and for one of the system. */
   #startOf(jobId: string, name: string): Rated<'start'> | undefined {
-    if (!isMatchable(jobId) || exempt(this.#jobs, jobId)) return undefined
-    const { nrs } = this.#oss.io
-    const grammar = { rules: nrs.profile.rules, type: this.#type, nodemaps: nrs.nodemaps }
-    const read = parseRuleCommand(`reg start ${name} jobid={${jobId}} rate=1`, grammar)
+    if (!isMatchable(jobId) || isSystemJob(this.#jobs, jobId)) return undefined
+    const read = parseRuleCommand(`reg start ${name} jobid={${jobId}} rate=1`, grammarOf(this.#oss, this.#type))
     if (read.ok) return read.value.verb === 'start' ? read.value : undefined
-    this.#remark(`${this.#oss.name} refused a rule of its controller: ${read.error.errno}`)
+    this.#refused(read.error.errno)
     return undefined
+  }
+
+  #refused(errno: string): void {
+    this.#isRefused = true
+    this.#remark(`${this.#oss.name} refused a rule of its controller: ${errno}`)
   }
 
   #start(rule: OwnRule): void {
@@ -195,14 +220,14 @@ class DirectWriter implements RuleWriter {
     rule.start.rate = rule.wanted
     const done = this.#oss.io.nrs.carryOut(rule.start, this.#type)
     if (done.ok) rule.rate = rule.wanted
-    else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
+    else this.#refused(done.error)
   }
 
   #change(rule: OwnRule): void {
     rule.change.rate = rule.wanted
     const done = this.#oss.io.nrs.carryOut(rule.change, this.#type)
     if (done.ok) rule.rate = rule.wanted
-    else this.#remark(`${this.#oss.name} refused a rule of its controller: ${done.error}`)
+    else this.#refused(done.error)
   }
 
   #stop(rule: OwnRule): void {

@@ -8,13 +8,18 @@ import { type ControllerName, isControllerRule } from '#core/controllers/registr
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { PeriodReport } from '#core/adaptbf/controller.ts'
 import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
-import { withDeadband } from '#core/adaptbf/rule-changes.ts'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { Decision, Mode } from '#core/control/controller.ts'
-import { desiredRules, type DesiredRule } from '#core/control/desired-rule.ts'
-import { fenced, LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
-import { planRemoval, planRules, type Plan } from '#core/control/plan.ts'
+import {
+  ControlSteps,
+  type Action,
+  type LeftOut,
+  type ServerSeen,
+  type ServerStep,
+} from '#core/control/control-step.ts'
+import { LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
+import { planRemoval, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../base/audit.ts'
 import { applyPlan, type Applied } from '../enforce/executor.ts'
@@ -27,7 +32,6 @@ import type { JobRegistry } from './job-registry.ts'
 import { TargetControllers } from './target-controllers.ts'
 import type { KeptRecords } from './kept-records.ts'
 import { UnderWay } from './under-way.ts'
-import { Watchdog } from './watchdog.ts'
 
 /** The newest plan of a server that had anything to do, and what came of it. */
 export interface PlanOutcome {
@@ -74,15 +78,6 @@ export interface BegunPeriod {
   readonly written: Promise<ServerPeriod> | undefined
 }
 
-/** Jobs without the rule that the controller wants for them, on one server. */
-export interface LeftOut {
-  readonly unmatchable: number
-  readonly overCap: number
-  /** The system's own, which are never limited. */
-  readonly exempt: number
-  /** With no place behind rules of somebody else. */
-  readonly shut: number
-}
 const NOTHING_LEFT: LeftOut = { unmatchable: 0, overCap: 0, exempt: 0, shut: 0 }
 
 const versionUnknown = (host: string): Failure => ({
@@ -109,8 +104,22 @@ const notOnRecord = (host: string, e: unknown): Failure => ({
   next: 'Free space for the history; writing starts again by itself.',
 })
 
-/** Pause before a failed plan is tried again. */
-const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
+/** One server in one period, as its rules are written. */
+interface WorkedOn {
+  readonly node: NodeConnection
+  readonly reading: NodeReading
+  readonly asRead: ServerPeriod
+  readonly nowNs: number
+}
+
+/** RPCs that each job was served in the period, all targets of a server. */
+function servedBy(reading: NodeReading): Map<string, number> {
+  const served = new Map<string, number>()
+  for (const t of reading.targets) {
+    for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs * t.scale)
+  }
+  return served
+}
 
 export class ControlLoop {
   readonly #source: ClusterSource
@@ -122,25 +131,17 @@ export class ControlLoop {
   readonly #written = new Set<string>()
   /** What keeps rules from being written, by server: one that works must not hide one that does not. */
   readonly #failures = new Map<string, Failure>()
-  /** When a server whose plan failed is tried again. */
-  readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
   readonly #left = new Map<string, LeftOut>()
-  readonly #fences: Fences
+  readonly #steps: ControlSteps
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
-  readonly #watchdog: Watchdog
   readonly #permit: WritePermit
   readonly #underWay = new UnderWay()
   /** Rates of our rules as they were left, by server and name. */
   readonly #leftAs = new Map<string, ReadonlyMap<string, number>>()
-  #mode: Mode
   /** Why it left enforce by itself; until somebody chooses a mode. */
   #leftWhy: Failure | undefined
   /** Told when it leaves enforce by itself. */
   onLeave: (why: Failure) => void = () => undefined
-  /** Until then plans are shown and not written: a controller is looked at before it acts. */
-  #shadowNs: number
-  /** Since when plans have been shown. */
-  #shownSinceNs: number | undefined
 
   /** @param session  part of the names of the servers' timers. */
   constructor(
@@ -165,13 +166,10 @@ export class ControlLoop {
     this.#source = source
     this.#jobIds = start.jobIds
     this.#permit = new WritePermit(source.cluster, start.stops ?? stopsInMemory())
-    this.#fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
-    this.#watchdog = new Watchdog(this.#fences.holdNs)
-    const nowNs = source.nowNs()
-    this.#shownSinceNs = start.mode === 'advise' ? nowNs : undefined
-    this.#shadowNs = nowNs + this.#fences.shadowNs
+    const fences = start.fences ?? (source.kind === 'LIVE' ? LIVE_FENCES : MODEL_FENCES)
+    const terms = { controller: start.controller, fences, periodNs: source.periodNs, deadbandPercent: 0 }
+    this.#steps = new ControlSteps(terms, start.mode, source.nowNs())
     this.#audit = audit
-    this.#mode = start.mode
     this.controllers = new TargetControllers(source, start.controller, start.options, kept)
     for (const n of source.nodes) {
       const options = { keeper: start.leases, may: this.may }
@@ -180,7 +178,7 @@ export class ControlLoop {
   }
 
   get mode(): Mode {
-    return this.#mode
+    return this.#steps.mode
   }
 
   get controller(): ControllerName {
@@ -214,18 +212,18 @@ export class ControlLoop {
 
   /** Why nothing may be made or tightened on a server now; undefined while it may. A stop by whichever process ends enforce. */
   readonly may = (): string | undefined => {
-    if (this.#mode === 'enforce') {
+    if (this.mode === 'enforce') {
       const refused = this.#permit.refusal()
       if (refused?.code === 'STOPPED') this.leave(refused)
       if (refused) return refused.why ?? refused.what
       return undefined
     }
-    return this.#leftWhy?.why ?? `the mode is ${this.#mode}`
+    return this.#leftWhy?.why ?? `the mode is ${this.mode}`
   }
 
   /** Leaves enforce by itself: its rules go. */
   leave(why: Failure): void {
-    if (this.#mode !== 'enforce') return
+    if (this.mode !== 'enforce') return
     this.setMode('observe')
     this.#leftWhy = why
     this.onLeave(why)
@@ -255,26 +253,20 @@ export class ControlLoop {
 
   /** What a controller may do at most. */
   get fences(): Fences {
-    return this.#fences
+    return this.#steps.fences
   }
 
   /** Time for which plans are still only shown although the mode is enforce, ns. */
   get shadowLeftNs(): number {
-    return this.#mode === 'enforce' ? Math.max(0, this.#shadowNs - this.#source.nowNs()) : 0
+    return this.#steps.shadowLeftNs(this.#source.nowNs())
   }
 
   setMode(mode: Mode): void {
-    const nowNs = this.#source.nowNs()
-    if (mode === 'advise') this.#shownSinceNs ??= nowNs
-    // Time in which its plans were shown already counts.
-    if (mode === 'enforce') this.#shadowNs = (this.#shownSinceNs ?? nowNs) + this.#fences.shadowNs
-    if (mode === 'observe') this.#shownSinceNs = undefined
+    this.#steps.setMode(mode, this.#source.nowNs())
     if (mode === 'enforce') this.#permit.renew()
-    this.#mode = mode
     this.#leftWhy = undefined
     this.#leftAs.clear()
     this.#failures.clear()
-    this.#retries.clear()
     this.#left.clear()
   }
 
@@ -282,9 +274,7 @@ export class ControlLoop {
   setController(name: ControllerName): void {
     if (name === this.controller) return
     this.controllers.setName(name)
-    const nowNs = this.#source.nowNs()
-    if (this.#mode === 'advise') this.#shownSinceNs = nowNs
-    this.#shadowNs = nowNs + this.#fences.shadowNs
+    this.#steps.setController(name, this.#source.nowNs())
   }
 
   /** Evaluates one period of one server, with what is written in it. */
@@ -303,56 +293,78 @@ export class ControlLoop {
     if (this.#underWay.has(host)) {
       return { period: this.#period(host, this.#hold(reading.targets, nowNs), reading), written: undefined }
     }
-    // After a gap the first reading is a base only; the rules are held until there is something to judge by. The rules of
-    // a server are sums over its targets, so one target without a measure holds all of them, and after a while removes them.
-    const seen = this.#watchdog.look(host, reading.targets, nowNs)
-    const decides = this.#mode !== 'observe' && seen === 'act'
-    const decisions = decides ? this.#decide(reading, jobs, nowNs) : this.#hold(reading.targets, nowNs)
-    const desired = decides ? this.#desired(reading, decisions, jobs) : []
-    const asRead = this.#period(host, decisions, reading)
+    // After a gap the first reading is a base only; the rules are held until there is something to judge by.
+    this.#steps.setTerms({
+      periodNs: this.#source.periodNs,
+      deadbandPercent: this.controllers.options.deadbandPercent,
+    })
+    const seen = this.#seen(reading, jobs)
+    const deciding = {
+      decide: () => this.#decide(reading, seen, jobs, nowNs),
+      hold: () => this.#hold(reading.targets, nowNs),
+    }
+    const step = this.#steps.take(seen, deciding, nowNs)
+    if (step.sight === 'act' && this.mode !== 'observe') this.#left.set(host, step.left)
+    const asRead = this.#period(host, step.decisions, reading)
     const decided = performance.now()
     const period = { ...asRead, allocateMs: decided - began }
-    const work = this.#workOn(node, reading, desired, { seen, asRead, nowNs })
-    if (!work) {
-      if (decides) this.#show(this.#planFor(host, reading, desired))
-      return { period, written: undefined }
-    }
+    const standing = { isWritten: this.#written.has(host), isCovered: this.#leases.get(host)?.isOpen === true }
+    const action = this.#steps.actionOf(step, standing, nowNs)
+    const work = this.#carryOut(action, step, { node, reading, asRead, nowNs })
+    if (!work) return { period, written: undefined }
     const written = work.then((after) => ({
-      ...{ ...after, allocateMs: period.allocateMs },
+      ...after,
+      allocateMs: period.allocateMs,
       applyMs: performance.now() - decided,
     }))
     this.#underWay.add(host, written)
     return { period, written }
   }
 
+  /** A server as the step takes it. */
+  #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
+    let served: Map<string, number> | undefined
+    const seconds = this.#source.periodNs / NS_PER_S
+    return {
+      server: reading.host,
+      rules: reading.rules,
+      targets: reading.targets,
+      servedPerSec: (jobId) => {
+        served ??= servedBy(reading)
+        return (served.get(jobId) ?? 0) / seconds
+      },
+      isSystem: (jobId) => this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? ''),
+    }
+  }
+
   /** What is written to a server in one period; undefined where nothing is. */
-  #workOn(
-    node: NodeConnection,
-    reading: NodeReading,
-    desired: readonly DesiredRule[],
-    { seen, asRead, nowNs }: { seen: 'act' | 'hold' | 'relax'; asRead: ServerPeriod; nowNs: number },
-  ): Promise<ServerPeriod> | undefined {
-    const { host } = node
-    const isEnforcing = this.#mode === 'enforce'
+  #carryOut(action: Action, step: ServerStep, at: WorkedOn): Promise<ServerPeriod> | undefined {
+    const { host } = at.node
     const guarded = async (act: () => Promise<ServerPeriod>): Promise<ServerPeriod> => {
       try {
         return await act()
       } catch (e) {
         if (e instanceof InvariantError) throw e
         this.#failures.set(host, notOnRecord(host, e))
-        return asRead
+        return at.asRead
       }
     }
-    if (isEnforcing && seen === 'relax') return guarded(() => this.#relax(node, reading, asRead))
-    if (isEnforcing && this.shadowLeftNs === 0) {
-      return seen === 'act' ? guarded(() => this.#keep(node, reading, desired, asRead, nowNs)) : undefined
+    switch (action) {
+      case 'none':
+        return undefined
+      case 'show':
+        this.#show(step.plan)
+        return undefined
+      case 'announce':
+        this.#show(step.plan)
+        return guarded(() => this.#announce(step, at))
+      case 'write':
+        return guarded(() => this.#keep(step, at))
+      case 'relax':
+        return guarded(() => this.#relax(at))
+      case 'withdraw':
+        return guarded(() => this.#withdraw(at))
     }
-    if (isEnforcing && seen === 'act' && desired.length > 0 && !this.#written.has(host)) {
-      this.#show(this.#planFor(host, reading, desired))
-      return guarded(() => this.#announce(node, reading, desired, asRead, nowNs))
-    }
-    const isLeft = this.#written.has(host) || (!isEnforcing && this.#leases.get(host)?.isOpen === true)
-    return isLeft ? guarded(() => this.#withdraw(node, reading, asRead)) : undefined
   }
 
   /** A period of a server that did not answer: its targets keep their records, its rules are left alone. */
@@ -373,78 +385,42 @@ export class ControlLoop {
     return { ...idlePeriod(host, read.rules, read.rulesText), decisions, reports }
   }
 
-  /** The rules that the decisions come to, within the fences. */
-  #desired(reading: NodeReading, decisions: readonly Decision[], jobs: JobRegistry): readonly DesiredRule[] {
-    const { host } = reading
-    const { rules, left } = desiredRules(this.controller, host, decisions)
-    const jobOf = new Map(decisions.flatMap((d) => d.allocations).map((a) => [`jobid={${a.jobId}}`, a.jobId]))
-    const served = new Map<string, number>()
-    for (const t of reading.targets) {
-      for (const d of t.deltas ?? []) served.set(d.jobId, (served.get(d.jobId) ?? 0) + d.rpcs * t.scale)
-    }
-    const seconds = this.#source.periodNs / NS_PER_S
-    const within = fenced(rules, this.#fences, {
-      inForce: new Map(reading.rules.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate])),
-      servedBy: (r) => (served.get(jobOf.get(r.conditions) ?? '') ?? 0) / seconds,
-      isExempt: (r) => {
-        const jobId = jobOf.get(r.conditions) ?? ''
-        return this.#jobIds.isSystem(jobId, jobs.find(jobId)?.user ?? '')
-      },
-    })
-    const overCap = left.overCap + within.left.overCap
-    this.#left.set(host, { unmatchable: left.unmatchable, overCap, exempt: within.left.exempt, shut: 0 })
-    return within.rules
-  }
-
   /** A server that is seen in part for long gets rid of our rules. */
-  async #relax(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
-    const isOn = this.#written.has(node.host) || reading.rules.some((r) => isControllerRule(r.name))
-    const after = isOn ? await this.#withdraw(node, reading, asRead) : asRead
-    this.#failures.set(node.host, partlySeen(node.host))
+  async #relax(at: WorkedOn): Promise<ServerPeriod> {
+    const { host } = at.node
+    const isOn = this.#written.has(host) || at.reading.rules.some((r) => isControllerRule(r.name))
+    const after = isOn ? await this.#withdraw(at) : at.asRead
+    this.#failures.set(host, partlySeen(host))
     return after
   }
 
-  #decide(reading: NodeReading, jobs: JobRegistry, nowNs: number): Decision[] {
-    const isWritten = this.#mode === 'enforce' && this.shadowLeftNs === 0
-    const names = isWritten ? new Set(reading.rules.map((r) => r.name)) : undefined
-    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, { host: reading.host, names }))
+  #decide(reading: NodeReading, { isSystem }: ServerSeen, jobs: JobRegistry, nowNs: number): Decision[] {
+    const names = this.#steps.isWriting(nowNs) ? new Set(reading.rules.map((r) => r.name)) : undefined
+    const last = { host: reading.host, names, isSystem }
+    return reading.targets.map((t) => this.controllers.decide(t, jobs, nowNs, last))
   }
 
   #hold(targets: readonly { readonly target: string }[], nowNs: number): Decision[] {
-    if (this.#mode === 'observe') return []
+    if (this.mode === 'observe') return []
     return targets.flatMap(({ target }) => this.controllers.hold(target, nowNs) ?? [])
   }
 
   /** Makes the lease while its plans are still only shown: other consoles know by it that this one enforces, and can end it. */
-  async #announce(
-    node: NodeConnection,
-    reading: NodeReading,
-    desired: readonly DesiredRule[],
-    asRead: ServerPeriod,
-    nowNs: number,
-  ): Promise<ServerPeriod> {
+  async #announce(step: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) return asRead
     const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
-    const names = [...ours, ...desired.map((r) => r.name)]
+    const names = [...ours, ...step.rules.map((r) => r.name)]
     const covered = await this.#leases.get(node.host)?.cover(names, nowNs, this.#nowMs())
     if (covered && !covered.ok) this.#notCovered(node.host, covered)
     return asRead
   }
 
-  /** Brings the rules of one server to what is desired, under a timer that covers them. */
-  async #keep(
-    node: NodeConnection,
-    reading: NodeReading,
-    desired: readonly DesiredRule[],
-    asRead: ServerPeriod,
-    nowNs: number,
-  ): Promise<ServerPeriod> {
+  /** Brings the rules of one server to what is wanted, under a timer that covers them. */
+  async #keep({ plan }: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) {
       this.#failures.set(node.host, versionUnknown(node.host))
       return asRead
     }
-    if (nowNs < (this.#retries.get(node.host)?.atNs ?? -Infinity)) return asRead
-    const plan = this.#planFor(node.host, reading, desired)
     const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
     const next = [...plan.expected.keys()]
     const isChanged = this.#isChanged(node.host, reading.rules)
@@ -458,7 +434,7 @@ export class ControlLoop {
     const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
     this.#leftAs.set(node.host, ratesOf(after.rules))
     // Left meanwhile: what was not sent is no fault.
-    if (this.#mode === 'enforce') this.#judge(node.host, plan, nowNs)
+    if (this.mode === 'enforce') this.#judge(node.host, plan, nowNs)
     return after
   }
 
@@ -473,25 +449,7 @@ export class ControlLoop {
     if (error.code === 'LEASE_TAKEN') {
       this.#written.delete(host)
       this.leave(error)
-    } else if (this.#mode === 'enforce') this.#failures.set(host, error)
-  }
-
-  /** A server without TBF gets no rules. */
-  #planFor(host: string, reading: NodeReading, desired: readonly DesiredRule[]): Plan {
-    const plan = planRules(host, reading.rules, reading.rules.length > 0 ? this.#settled(reading.rules, desired) : [])
-    const left = this.#left.get(host)
-    if (left) this.#left.set(host, { ...left, shut: plan.shut.length })
-    return plan
-  }
-
-  /** Rates within the deadband of the ones in force stay as they are: every change hands each class a fresh bucket. */
-  #settled(present: readonly RuleLine[], desired: readonly DesiredRule[]): readonly DesiredRule[] {
-    const percent = this.controllers.options.deadbandPercent
-    if (percent === 0) return desired
-    const inForce = new Map(present.filter((r) => r.queue === 'reg' && r.cpt === 0).map((r) => [r.name, r.rate]))
-    const rates = desired.map((r) => ({ jobId: r.name, ratePerSec: r.rate }))
-    const settled = withDeadband(inForce, rates, { percent, ratePerSec: 0 })
-    return desired.map((r, i) => ({ ...r, rate: settled[i]?.ratePerSec ?? r.rate }))
+    } else if (this.mode === 'enforce') this.#failures.set(host, error)
   }
 
   /** A plan that did not come true is not sent again every period: the pause doubles up to half a minute. */
@@ -499,17 +457,16 @@ export class ControlLoop {
     const outcome = plan.commands.length === 0 ? undefined : this.#outcomes.get(host)
     if (!outcome || outcome.state === 'applied') {
       this.#failures.delete(host)
-      if (outcome) this.#retries.delete(host)
+      this.#steps.cameTrue(host)
       return
     }
-    const waitNs = Math.min(RETRY_NS.most, (this.#retries.get(host)?.waitNs ?? RETRY_NS.least / 2) * 2)
-    this.#retries.set(host, { atNs: nowNs + waitNs, waitNs })
+    const pauseNs = this.#steps.refused(host, nowNs)
     this.#failures.set(host, {
       code: 'RULES_NOT_APPLIED',
       what: `The rules on ${host} are not what the controller wants`,
       why: outcome.detail,
       unaffected: 'Other servers are controlled; sampling goes on.',
-      next: `It is tried again every ${waitNs / NS_PER_S} s. If it stays, check the TBF type of the server: jobid is needed.`,
+      next: `It is tried again every ${pauseNs / NS_PER_S} s. If it stays, check the TBF type of the server: jobid is needed.`,
     })
   }
 
@@ -517,7 +474,7 @@ export class ControlLoop {
    * Removes our rules. Also those that an earlier start of Sluice left behind: in enforce they were taken over, because
    * their names are the same.
    */
-  async #withdraw(node: NodeConnection, reading: NodeReading, asRead: ServerPeriod): Promise<ServerPeriod> {
+  async #withdraw({ node, reading, asRead }: WorkedOn): Promise<ServerPeriod> {
     const lease = this.#leases.get(node.host)
     const isAny = planRemoval(node.host, reading.rules).commands.length > 0
     const others = new Set((isAny ? await lease?.takenOver() : undefined)?.map((s) => s.name))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { byOthers, standing } from '../../tests/node/rule-desk.ts'
-import { Watchdog } from './watchdog.ts'
+import { Watchdog } from '#core/control/watchdog.ts'
 
 const ours = (list: readonly string[]): string[] => list.filter((l) => /^(?:ab|st)_/.test(l))
 

@@ -11,6 +11,7 @@ import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { Mode } from '#core/control/controller.ts'
 import { LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { serverRules } from '#core/control/server-rules.ts'
+import { Watchdog, type Sight } from '#core/control/watchdog.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import { desiredOn } from '#core/padll/mds/compile.ts'
 import { MetadataController, type MetadataDecision } from '#core/padll/mds/controller.ts'
@@ -35,7 +36,6 @@ import { type LastServer, metadataState } from './metadata-view.ts'
 import { countsOf, MetadataWindow } from './metadata-window.ts'
 import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './metadata-writer.ts'
 import { SERVICES } from '../base/service.ts'
-import { Watchdog } from './watchdog.ts'
 
 /** What one sample brings. */
 export interface MetadataSample {
@@ -62,7 +62,7 @@ export class MetadataLoop {
   /** Servers seen in part are held, then relaxed. */
   readonly #watchdog: Watchdog
   /** What the watchdog says of each server that answered in the newest sample. */
-  readonly #seen = new Map<string, 'act' | 'hold' | 'relax'>()
+  readonly #seen = new Map<string, Sight>()
   readonly #fences: Fences
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   /** Since when plans have been shown; undefined while there are none. */

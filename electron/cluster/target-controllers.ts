@@ -12,7 +12,7 @@ import { makeController } from '#core/adaptbf/make-controller.ts'
 import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import { invariant, type Failure } from '#core/base/result.ts'
 import type { Controller, Decision } from '#core/control/controller.ts'
-import { isMatchable, ruleName } from '#core/control/desired-rule.ts'
+import { haveLapsed } from '#core/control/desired-rule.ts'
 import type { TargetReading } from './collector.ts'
 import type { ClusterSource } from '../base/connection.ts'
 import { InsideDeltas } from './inside.ts'
@@ -24,6 +24,8 @@ export interface LastRules {
   readonly host: string
   /** Names on the server; undefined where rules are not written: then nothing of them can lapse. */
   readonly names: ReadonlySet<string> | undefined
+  /** Whether a job is the system's own: it has no rule. */
+  readonly isSystem: (jobId: string) => boolean
 }
 
 /** Records that came out of the history when a target was first met. */
@@ -175,16 +177,11 @@ export class TargetControllers {
   }
 
   /** Tokens whose rules were not in force say nothing of how a job used them. */
-  #forgetLapsed({ controller, atNs, ruled }: OneTarget, nowNs: number, { host, names }: LastRules): void {
+  #forgetLapsed({ controller, atNs, ruled }: OneTarget, nowNs: number, { host, names, isSystem }: LastRules): void {
     if (!(controller instanceof AdapTbfController)) return
     const isGap = atNs === undefined || nowNs - atNs > 1.5 * this.#source.periodNs
-    if (!names) {
-      if (isGap) controller.forgetTokens()
-      return
-    }
-    const expected = ruled.filter(isMatchable).map((jobId) => ruleName(ADAPTBF, host, jobId))
-    // One that is missing may have been taken away by hand; without any, the server is another or the timer has rung.
-    if (expected.length > 0 && !expected.some((name) => names.has(name))) controller.forgetTokens()
+    const isOff = names ? haveLapsed(ADAPTBF, host, ruled, { names, isSystem }) : isGap
+    if (isOff) controller.forgetTokens()
   }
 
   /** Counts nothing while no setting needs it: the first period after that is judged by what was served. */

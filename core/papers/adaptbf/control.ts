@@ -1,7 +1,7 @@
 /** The controller of a run: it observes the OST every period, decides, and its rates come into force some time later. */
 import { AdapTbfController, type AdapTbfOptions } from '../../adaptbf/controller.ts'
 import type { JobMeasure, TargetObservation } from '../../adaptbf/demand.ts'
-import { type Deadband, NO_DEADBAND, ruleChanges } from '../../adaptbf/rule-changes.ts'
+import { type Deadband, NO_DEADBAND, ruleChanges } from '../../control/rule-changes.ts'
 import { NS_PER_S, sToNs } from '../../base/units.ts'
 import type { Decision } from '../../control/controller.ts'
 import { StaticController } from '../../control/static.ts'

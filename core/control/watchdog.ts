@@ -6,6 +6,9 @@
 /** After this a server is taken with the targets that it has: the others failed over, or were unmounted. */
 const FORGET_NS = 60e9
 
+/** Whether what is seen of a server is enough to decide by: all of it, a part for now, or a part for too long. */
+export type Sight = 'act' | 'hold' | 'relax'
+
 interface Seen {
   targets: ReadonlySet<string>
   /** Since when it has been partial, ns; undefined while it is whole. */
@@ -32,13 +35,9 @@ export class Watchdog {
   /**
    * What to do on one server.
    *
-   * @param targets  those in the reading; measured: whether each has counts of this interval.
+   * @param targets  those in the reading; `deltas` is undefined where one has no counts of this interval.
    */
-  look(
-    host: string,
-    targets: readonly { readonly target: string; readonly deltas: unknown }[],
-    nowNs: number,
-  ): 'act' | 'hold' | 'relax' {
+  look(host: string, targets: readonly { readonly target: string; readonly deltas: unknown }[], nowNs: number): Sight {
     const here = new Set(targets.filter((t) => t.deltas !== undefined).map((t) => t.target))
     let seen = this.#servers.get(host)
     if (!seen) this.#servers.set(host, (seen = { targets: new Set(), partialNs: undefined, atNs: nowNs }))
