@@ -48,7 +48,7 @@ const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
 /** They wait for servers and timers more than they compute. */
-const WAITING = { maxWorkers: 4, sequence: { groupOrder: 3 } }
+const WAITING = { maxWorkers: 6, sequence: { groupOrder: 3 } }
 
 /** A project of tests that run under Node. */
 const project = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
@@ -86,8 +86,8 @@ export default defineConfig({
         exclude: [...REAL, ...OWN_PROCESS],
         // Modules are loaded once for all files of a worker: they keep nothing that another file could find.
         isolate: false,
-        // Some of its files wait for leases, sessions and settle times: another one has the core meanwhile.
-        maxWorkers: Math.max(3, availableParallelism() - 1),
+        // Many of its files wait for leases, sessions and settle times: others have the core meanwhile.
+        maxWorkers: Math.max(5, availableParallelism()),
         sequence: { groupOrder: 1 },
       }),
       project('own-process', { include: OWN_PROCESS }),

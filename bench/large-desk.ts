@@ -5,7 +5,7 @@ import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { placeOf } from '#electron/base/service.ts'
 import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
-import { RuleDesk } from '#electron/host/rules/desk.ts'
+import { RuleService } from '#electron/host/rules/rule-service.ts'
 
 const EPOCH_MS = 1_767_225_600_000
 const HOUR_MS = 3_600_000
@@ -66,10 +66,10 @@ export async function largeMonitor(jobs: number): Promise<ClusterMonitor> {
 }
 
 /** Nine in ten rules name a job, the others those of a program or of a user. */
-export async function largeDesk(jobs: number, rules: number): Promise<RuleDesk> {
+export async function largeDesk(jobs: number, rules: number): Promise<RuleService> {
   const monitor = await largeMonitor(jobs)
   const text = textOf(rules)
   for (const host of monitor.serversOf('ost_io'))
     monitor.recent.keepRules(placeOf(host, 'ost_io'), monitor.sample, text, '')
-  return new RuleDesk(monitor)
+  return new RuleService(monitor)
 }

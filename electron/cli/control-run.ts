@@ -12,7 +12,7 @@ import { stopText } from '../enforce/store-stops.ts'
 import { enterEnforce } from '../host/sources/other-consoles.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
-import { exitOf } from './rules/command-desk.ts'
+import { exitOf } from './rules/command-rules.ts'
 import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
 import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
 

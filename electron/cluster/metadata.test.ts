@@ -9,7 +9,7 @@ import { parseJobStats } from '#core/lustre/job-stats.ts'
 import { countOfScope } from '#core/padll/mds/operations.ts'
 import type { Scope } from '#core/padll/vocabulary.ts'
 import { emulatedCluster, type Emulated, type Setup } from '../../tests/node/emulated-cluster.ts'
-import { RuleDesk } from '../host/rules/desk.ts'
+import { RuleService } from '../host/rules/rule-service.ts'
 import { QUICK } from '../../tests/node/rule-desk.ts'
 import { formOfValue } from '../host/rules/draft.ts'
 import { rulesFrame } from '../host/views/rules.ts'
@@ -552,7 +552,7 @@ describe('what an operator sets and sees', () => {
   it('the rules of both services are in the Rules view, with their plans', async () => {
     const c = run([{ id: '7.a', op: MIX }], { control: SHARED })
     await c.run(4)
-    const desk = new RuleDesk(c.monitor, QUICK)
+    const desk = new RuleService(c.monitor, QUICK)
     const frame = (service: 'mdt' | 'mdt_readpage') =>
       rulesFrame(desk, { at: null, service, node: '', queue: 'reg', offset: 0, limit: 100 }, 1)
     const readpage = frame('mdt_readpage')
@@ -568,7 +568,7 @@ describe('what an operator sets and sees', () => {
   it('a rule can be committed on mdt_readpage by hand', async () => {
     const c = run([{ id: '7.a', op: MIX }])
     await c.run(2)
-    const desk = new RuleDesk(c.monitor, QUICK)
+    const desk = new RuleService(c.monitor, QUICK)
     const form = formOfValue('reg start slow jobid={7.a}&opcode={mds_close} rate=7')
     expect(desk.stage('mdt_readpage', form, { expiresS: null, reason: '' })).toMatchObject({ ok: true })
     const review = stagedFrame(desk, { service: 'mdt_readpage' }, 1).review

@@ -18,7 +18,7 @@ import { overviewFrame } from '../host/views/overview.ts'
 import { isPresent } from '../host/views/position.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { debtsAt, pairsOf } from '../host/views/pairs.ts'
-import { RuleDesk } from '../host/rules/desk.ts'
+import { RuleService } from '../host/rules/rule-service.ts'
 import { QUICK } from '../../tests/node/rule-desk.ts'
 import { rulesFrame } from '../host/views/rules.ts'
 import { LongView } from '../recorded/long-view.ts'
@@ -564,7 +564,7 @@ describe('the rules view', () => {
     node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=77'")
     await c.run(3)
     const { rows } = rulesFrame(
-      new RuleDesk(c.monitor, QUICK),
+      new RuleService(c.monitor, QUICK),
       { at: null, service: 'ost_io', node: 'oss01', queue: 'reg', offset: 0, limit: 100 },
       1,
     )

@@ -5,7 +5,7 @@ import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { LockComparison } from './locks/compare.ts'
 import { PadllDesk } from './padll/desk.ts'
-import { RuleDesk } from './rules/desk.ts'
+import { RuleService } from './rules/rule-service.ts'
 import type { Source } from './sources/source.ts'
 import { TokensDesk } from './tokens/desk.ts'
 
@@ -20,14 +20,14 @@ export interface Console extends Source {
 export function consoleOf(
   monitor: ClusterMonitor,
   parts: Pick<Source, 'facts' | 'setSpeed' | 'guard' | 'store'> & {
-    readonly desk?: RuleDesk
+    readonly desk?: RuleService
     readonly scenario?: { readonly scenario: Scenario; readonly seed: number } | undefined
   },
 ): Console {
   const { scenario } = parts
   return {
     monitor,
-    desk: parts.desk ?? new RuleDesk(monitor),
+    desk: parts.desk ?? new RuleService(monitor),
     padll: new PadllDesk(monitor),
     tokens: new TokensDesk(monitor),
     comparison: new LockComparison(monitor.locks && scenario?.scenario, scenario?.seed ?? 0),

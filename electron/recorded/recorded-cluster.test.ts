@@ -6,7 +6,7 @@ import { demo, emulatedCluster, jobsQuery, type Emulated } from '../../tests/nod
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { FileReader } from '../history/file-reader.ts'
 import { History } from '../history/history.ts'
-import { RuleDesk } from '../host/rules/desk.ts'
+import { RuleService } from '../host/rules/rule-service.ts'
 import { jobsFrame } from '../host/views/jobs.ts'
 import { overviewFrame } from '../host/views/overview.ts'
 import { recordedRulesFrame } from '../host/views/rules-recorded.ts'
@@ -25,7 +25,7 @@ interface Shown {
 }
 
 /** Frames of a source at its newest sample, as a window had them. */
-function shownBy(c: Emulated, desk: RuleDesk): Shown {
+function shownBy(c: Emulated, desk: RuleService): Shown {
   const overview = overviewFrame(c.monitor, { at: null, windowMs: 10_000 }, 1)
   const jobs = jobsFrame(c.monitor, jobsQuery, 1)
   return { atMs: jobs.atMs ?? NaN, jobs, overview, rules: rulesFrame(desk, { ...RULES, at: null }, 1) }
@@ -36,7 +36,7 @@ async function play(scenario: Parameters<typeof emulatedCluster>[0], seconds: nu
   const opened = History.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
   const c = emulatedCluster(scenario, { history: opened.value })
-  const desk = new RuleDesk(c.monitor)
+  const desk = new RuleService(c.monitor)
   const shown: Shown[] = []
   await c.run(seconds, () => {
     if (c.monitor.sample > 0 && c.monitor.sample % every === 0) shown.push(shownBy(c, desk))

@@ -4,8 +4,8 @@ import type { Failure, Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { NodeConnection } from '#electron/base/connection.ts'
-import type { DeskOptions } from '#electron/host/rules/desk-core.ts'
-import { RuleDesk } from '#electron/host/rules/desk.ts'
+import type { RuleServiceOptions } from '#electron/host/rules/sending.ts'
+import { RuleService } from '#electron/host/rules/rule-service.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
 import { stagedFrame } from '#electron/host/views/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from './emulated-cluster.ts'
@@ -20,7 +20,7 @@ export type Around = (node: NodeConnection) => NodeConnection
 export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 4 }], { period_ms: 500 })
 
 /** A desk that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
-export const QUICK: DeskOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
+export const QUICK: RuleServiceOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
 
 /** Refusal of a cluster that was locked. */
 export const LOCKED: Failure = {
@@ -31,28 +31,28 @@ export const LOCKED: Failure = {
 }
 
 /** A desk three seconds into a run without a controller. */
-export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet(), options: DeskOptions = {}) {
+export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet(), options: RuleServiceOptions = {}) {
   const c = emulatedCluster(scenario, { controller: 'none', mode: 'enforce', ...setup })
   await c.run(3)
-  return { c, desk: new RuleDesk(c.monitor, { ...QUICK, ...options }) }
+  return { c, desk: new RuleService(c.monitor, { ...QUICK, ...options }) }
 }
 
 /** Stages a value of nrs_tbf_rule; returns its id. */
-export function stage(d: RuleDesk, value: string, expiresS: number | null = null): string {
+export function stage(d: RuleService, value: string, expiresS: number | null = null): string {
   const staged = d.stage(ON, formOfValue(value), { expiresS, reason: 'ticket 7' })
   if (!staged.ok) throw new Error(`${staged.error.code}: ${staged.error.why}`)
   return staged.value
 }
 
-export const review = (d: RuleDesk) => stagedFrame(d, { service: ON }, 1).review
+export const review = (d: RuleService) => stagedFrame(d, { service: ON }, 1).review
 
-export function commit(d: RuleDesk): ReturnType<RuleDesk['commit']> {
+export function commit(d: RuleService): ReturnType<RuleService['commit']> {
   const r = review(d)
   return d.commit(ON, r?.planId ?? '', r?.typed ?? '')
 }
 
 /** Stages values and commits them; they must come to be done everywhere. */
-export async function send(d: RuleDesk, ...values: readonly (string | readonly [string, number])[]): Promise<void> {
+export async function send(d: RuleService, ...values: readonly (string | readonly [string, number])[]): Promise<void> {
   for (const v of values) {
     if (typeof v === 'string') stage(d, v)
     else stage(d, ...v)

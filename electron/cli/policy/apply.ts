@@ -9,7 +9,7 @@ import { namedDifferences, serversDiffer } from '../../host/rules/kept-plans.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
-import { commandDesk, openStore, unlockFor } from '../rules/command-desk.ts'
+import { commandRules, openStore, unlockFor } from '../rules/command-rules.ts'
 import { serverThen } from '../rules/documents.ts'
 import { sendStaged, type Sent } from '../rules/send.ts'
 import { readPolicyDocument, stagePolicy, type PolicyDocument } from './plan.ts'
@@ -46,7 +46,7 @@ async function send(
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
   const { service } = document
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const staged = stagePolicy(desk, { ...document, reason: o.reason ?? document.reason })
   if (!staged.ok) return staged
   if (staged.value.planId !== id) {

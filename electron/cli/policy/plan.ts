@@ -12,14 +12,14 @@ import { parseTbfType } from '#core/tbf/tbf-type.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
-import { lostOn, titleOf, type PolicyDeskPlan } from '../../host/rules/policy-plans.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
+import { lostOn, titleOf, type PlannedPolicy } from '../../host/rules/policy-plans.ts'
 import { liveJobs } from '../../host/rules/servers.ts'
 import { stagedFrame } from '../../host/views/staged.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening, worstOfMissing } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson } from '../output.ts'
-import { commandDesk, openStore } from '../rules/command-desk.ts'
+import { commandRules, openStore } from '../rules/command-rules.ts'
 import { server, serverDocument } from '../rules/documents.ts'
 
 export interface PlanOptions {
@@ -49,9 +49,9 @@ export const readPolicyDocument = (value: unknown): PolicyDocument | undefined =
 
 /** Stages it alone. Failures: UNKNOWN_SERVER, and those of the service that stages. */
 export function stagePolicy(
-  desk: RuleDesk,
+  desk: RuleService,
   { service, to, queue, hosts, reason }: Pick<PolicyDocument, 'service' | 'to' | 'queue' | 'hosts' | 'reason'>,
-): Result<PolicyDeskPlan> {
+): Result<PlannedPolicy> {
   const known = desk.monitor.serversOf(service)
   const unknown = hosts?.filter((h) => !known.includes(h)) ?? []
   if (unknown.length > 0) {
@@ -71,7 +71,7 @@ const literal = (node: NodeConnection | undefined, lines: readonly string[]): st
   lines.map((l) => (l.startsWith('#') ? l : (node?.literal?.(l) ?? l)))
 
 /** What the built-in rule of TBF comes to: it limits every class that has no other rule. */
-function ceilingsOf(plan: PolicyDeskPlan): object[] {
+function ceilingsOf(plan: PlannedPolicy): object[] {
   const work = plan.servers.filter((s) => s.plan.wanted.some((w) => w.policy.name === 'tbf'))
   const [first] = work
   const to = first?.plan.wanted.find((w) => w.policy.name === 'tbf')?.policy
@@ -86,7 +86,7 @@ function ceilingsOf(plan: PolicyDeskPlan): object[] {
 }
 
 /** A plan as it is printed. */
-function planJson(desk: RuleDesk, cluster: string, plan: PolicyDeskPlan) {
+function planJson(desk: RuleService, cluster: string, plan: PlannedPolicy) {
   const { service } = plan.staged
   const frame = stagedFrame(desk, { service }, 0)
   const work = plan.servers.filter((s) => s.plan.steps.length > 0)
@@ -145,7 +145,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const asked = { service, to, queue, reason, ...(hosts && { hosts: [...new Set(hosts)] }) }
   const staged = stagePolicy(desk, asked)
   if (!staged.ok) {

@@ -7,13 +7,13 @@ import { policyWords } from '#core/control/policy-plan.ts'
 import { DEFAULT_RULE, QUEUES } from '#core/control/server-rules.ts'
 import { primaryPolicy, type PolicyStatus, type Queue } from '#core/lustre/nrs-policies.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
-import { pastOf } from '../../host/rules/desk-record.ts'
+import { pastOf } from '../../host/rules/change-record.ts'
 import { presentServers } from '../../host/rules/servers.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, must, plain } from '../output.ts'
-import { commandDesk, openStore } from '../rules/command-desk.ts'
+import { commandRules, openStore } from '../rules/command-rules.ts'
 
 export interface ShowOptions {
   readonly json?: true
@@ -53,7 +53,7 @@ interface ShownChange {
 /** Changes that are listed. */
 const CHANGES = 20
 
-function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleDesk, service: ServiceName): ShownNode[] {
+function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleService, service: ServiceName): ShownNode[] {
   return presentServers(monitor, service, desk.rules).map(({ server: host, rules }) => {
     const all = monitor.serviceReading(host, service)?.policies ?? []
     const queues = QUEUES.flatMap((queue): ShownQueue[] => {
@@ -150,7 +150,7 @@ export async function show(name: string, { json, service }: ShowOptions, command
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const services = service === undefined ? SERVICE_NAMES : [service]
   const nodes = services.flatMap((s) => nodesOf(cluster, desk, s))
   const changes = changesOf(store, cluster.name, services)

@@ -4,14 +4,14 @@
  */
 import type { Command } from 'commander'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 import { plansDiffer } from '../../host/rules/kept-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
-import { commandDesk, exitOf, openStore, unlockFor } from './command-desk.ts'
+import { commandRules, exitOf, openStore, unlockFor } from './command-rules.ts'
 import { readPlanDocument, stagedOf, toCompare, type PlanDocument } from './documents.ts'
 import { sendStaged, type Sent } from './send.ts'
 
@@ -77,7 +77,7 @@ function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure 
 
 /** The plan as it is on the servers now; refused with what is different. */
 function replanned(
-  desk: RuleDesk,
+  desk: RuleService,
   { document }: KeptPlan,
   id: string,
 ): Result<undefined, Failure & { changed: string[] }> {
@@ -97,7 +97,7 @@ async function send(
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
   const { service } = kept.document
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const same = replanned(desk, kept, id)
   if (!same.ok) return same
   for (const s of stagedOf(kept.document)) desk.staged.put(withTerms(s, o), s.id)

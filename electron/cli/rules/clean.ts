@@ -14,7 +14,7 @@ import { flagsOf, type ClustersFlags } from '../clusters-flags.ts'
 import { findCluster } from '../known-clusters.ts'
 import { openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson, writeOut, type ExitCode } from '../output.ts'
-import { openStore } from './command-desk.ts'
+import { openStore } from './command-rules.ts'
 import { codeOfEnds } from './send.ts'
 
 export interface CleanOptions {
@@ -22,12 +22,6 @@ export interface CleanOptions {
 }
 export interface StopOptions extends CleanOptions {
   readonly script?: true
-}
-
-/** A server that got nothing is left: that is partial, whatever the others are. */
-function codeOf(nodes: readonly NodeEnd[]): ExitCode {
-  const code = codeOfEnds(nodes)
-  return code === EXIT.failed && nodes.some((n) => n.state === 'done') ? EXIT.partial : code
 }
 
 /** Removals that could not be written to the audit; printed, because they are lost when the command exits. */
@@ -58,7 +52,7 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
     )
     line([...ends, ...elsewhere, `${removed} removed, ${state}`].map(plain).join('\n'))
   }
-  return codeOf(nodes)
+  return codeOfEnds(nodes)
 }
 
 export async function clean(name: string, { json }: CleanOptions, command: Command): Promise<void> {

@@ -4,7 +4,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 import { startOrder, type DesiredRule } from '../desired-file.ts'
 
 export interface DesiredTerms {
@@ -28,7 +28,7 @@ const refused = (code: string, why: string, next: string): Result<never> =>
   fail({ code, what: 'Nothing was planned', why, unaffected: 'Nothing was sent.', next })
 
 /** Whether a rule that stands somewhere was started by a person from here, on every server that has it. */
-function isOwn(desk: RuleDesk, service: ServiceName, servers: readonly ServerRules[], name: string): boolean {
+function isOwn(desk: RuleService, service: ServiceName, servers: readonly ServerRules[], name: string): boolean {
   return servers.every(({ server, rules }) =>
     rules.every(
       (r) => r.name !== name || desk.rules.find({ service, host: server, queue: r.queue, name }) !== undefined,
@@ -37,7 +37,7 @@ function isOwn(desk: RuleDesk, service: ServiceName, servers: readonly ServerRul
 }
 
 /** Rules of ours that stand and that nobody wants any more. */
-export function unwanted(desk: RuleDesk, service: ServiceName, desired: readonly DesiredRule[]): string[] {
+export function unwanted(desk: RuleService, service: ServiceName, desired: readonly DesiredRule[]): string[] {
   const servers = desk.servers(service)
   const wanted = new Set(desired.map((r) => r.name))
   const names = new Set(
@@ -57,7 +57,7 @@ export function unwanted(desk: RuleDesk, service: ServiceName, desired: readonly
  * Failures: FOREIGN_RULE (a name that is somebody else's), those of the file's order, and those of the desk with the line.
  */
 export function stageDesired(
-  desk: RuleDesk,
+  desk: RuleService,
   service: ServiceName,
   desired: readonly DesiredRule[],
   terms: DesiredTerms,

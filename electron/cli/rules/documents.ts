@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { ruleLine, service, stagedRecord } from '#core/api/rule-edits.ts'
 import { profile } from '#core/lustre/profile.ts'
 import { RELEASES } from '#core/lustre/release.ts'
-import type { DeskPlan } from '../../host/rules/desk-plan.ts'
+import type { RulePlan } from '../../host/rules/rule-plan.ts'
 import type { PlanToCompare, ServerThen } from '../../host/rules/kept-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 
@@ -23,7 +23,7 @@ export const server = z.object({
 const planDocument = z.object({ service, typed: z.string(), staged: z.array(stagedRecord), servers: z.array(server) })
 export type PlanDocument = z.infer<typeof planDocument>
 
-export const planDocumentOf = (service: PlanDocument['service'], typed: string, plan: DeskPlan): unknown => ({
+export const planDocumentOf = (service: PlanDocument['service'], typed: string, plan: RulePlan): unknown => ({
   ...{ service, typed, staged: plan.staged },
   servers: plan.changes.map(serverDocument),
 })

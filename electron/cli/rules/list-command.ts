@@ -5,7 +5,7 @@ import { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { openCluster, stopOpening } from '../live.ts'
 import { EXIT, jsonText, line, must, plain } from '../output.ts'
-import { commandDesk, openStore } from './command-desk.ts'
+import { commandRules, openStore } from './command-rules.ts'
 import { listedNodes, listTable, timersOf } from './list.ts'
 
 export interface ListOptions {
@@ -24,7 +24,7 @@ export async function list(name: string, { json, service }: ListOptions, command
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const timers = await timersOf(cluster, service)
-  const nodes = listedNodes(cluster, commandDesk(cluster, store), store, service, timers)
+  const nodes = listedNodes(cluster, commandRules(cluster, store), store, service, timers)
   const of = new Set(cluster.source.monitor.serversOf(service))
   const missing = cluster.missing().filter((m) => !of.has(m.host) || !nodes.some((n) => n.host === m.host))
   if (json) line(jsonText({ cluster: cluster.name, service, nodes, ...(missing.length > 0 ? { missing } : {}) }))

@@ -10,7 +10,7 @@ import type { OwnRule } from '../../enforce/store-rules.ts'
 import { presentServers } from '../../host/rules/servers.ts'
 import type { OpenCluster } from '../live.ts'
 import { plain } from '../output.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 
 const ANSWER_MS = 10_000
 
@@ -74,7 +74,7 @@ export async function timersOf(
 
 export function listedNodes(
   { name, source }: OpenCluster,
-  desk: RuleDesk,
+  desk: RuleService,
   store: EnforcementStore,
   service: ServiceName,
   timers: ReadonlyMap<string, readonly FoundTimer[]> = new Map(),

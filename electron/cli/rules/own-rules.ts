@@ -2,12 +2,12 @@
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import type { OwnRule } from '../../enforce/store-rules.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
-import type { DeskPlan } from '../../host/rules/desk-plan.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
+import type { RulePlan } from '../../host/rules/rule-plan.ts'
 import type { RulePlace } from '../../host/rules/operator-rules.ts'
 
 /** Tells a desk which rules are ours, until when they stand and under which timers. */
-export function takeOwn(desk: RuleDesk, store: EnforcementStore): void {
+export function takeOwn(desk: RuleService, store: EnforcementStore): void {
   for (const { service, host, queue, name, ...r } of store.rules.of(desk.monitor.source.cluster)) {
     const { reason, createdMs, realtime, unit, expiresMs } = r
     const timer = unit === '' || expiresMs === null ? undefined : { unit, expiresMs }
@@ -24,7 +24,7 @@ export class ChangeOnRecord {
   /** What was noted of them before. */
   readonly #before: ReadonlyMap<RulePlace, OwnRule | undefined>
 
-  constructor(store: EnforcementStore, cluster: string, owner: string, plan: DeskPlan) {
+  constructor(store: EnforcementStore, cluster: string, owner: string, plan: RulePlan) {
     this.#store = store
     this.#cluster = cluster
     this.#owner = owner
@@ -54,7 +54,7 @@ export class ChangeOnRecord {
   }
 
   /** @param nodes  how the servers ended; none: nothing was sent. */
-  settle(desk: RuleDesk, change: string, nodes: readonly NodeEnd[]): void {
+  settle(desk: RuleService, change: string, nodes: readonly NodeEnd[]): void {
     for (const place of this.#places) {
       const state = nodes.find((n) => n.host === place.host)?.state ?? 'not sent'
       const now = desk.rules.find(place)

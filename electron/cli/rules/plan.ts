@@ -7,15 +7,15 @@ import { literals } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
 import { commandsOf, inverseOf } from '../../enforce/server-change.ts'
 import { checkDraft } from '../../host/rules/check.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
-import { isWork, type DeskPlan } from '../../host/rules/desk-plan.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
+import { isWork, type RulePlan } from '../../host/rules/rule-plan.ts'
 import { planRefusal } from '../../host/rules/refusal.ts'
 import { stagedFrame } from '../../host/views/staged.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { readDesired } from '../desired-file.ts'
 import { openCluster, stopOpening, worstOfMissing } from '../live.ts'
 import { EXIT, jsonText, line, must, plain, stopJson } from '../output.ts'
-import { commandDesk, openStore } from './command-desk.ts'
+import { commandRules, openStore } from './command-rules.ts'
 import { stageDesired } from './desired.ts'
 import { planDocumentOf } from './documents.ts'
 
@@ -28,7 +28,7 @@ export interface PlanOptions {
 }
 
 /** What each started rule comes to at most, over CPTs, queues and servers. */
-function ceilingsOf(desk: RuleDesk, service: ServiceName, plan: DeskPlan): object[] {
+function ceilingsOf(desk: RuleService, service: ServiceName, plan: RulePlan): object[] {
   const servers = desk.servers(service)
   return plan.staged.flatMap(({ edit, form }) => {
     const [first] = servers
@@ -49,10 +49,10 @@ function ceilingsOf(desk: RuleDesk, service: ServiceName, plan: DeskPlan): objec
 
 /** A plan as it is printed. */
 export function planJson(
-  desk: RuleDesk,
+  desk: RuleService,
   service: ServiceName,
   cluster: string,
-  plan: DeskPlan,
+  plan: RulePlan,
 ): Record<string, unknown> {
   const of = SERVICES[service]
   const frame = stagedFrame(desk, { service }, 0)
@@ -118,7 +118,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const staged = stageDesired(desk, service, read.value, { expiresS: expire, reason })
   if (!staged.ok) {
     await cluster.close()

@@ -3,15 +3,15 @@ import type { Command } from 'commander'
 import { randomBytes } from 'node:crypto'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
-import { pastOf } from '../../host/rules/desk-record.ts'
+import { pastOf } from '../../host/rules/change-record.ts'
 import { formOfEdit } from '../../host/rules/draft.ts'
 import type { PastChange } from '../../host/rules/past-change.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 import { undoEdits } from '../../host/rules/undo.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
-import { commandDesk, exitOf, openStore, unlockFor } from './command-desk.ts'
+import { commandRules, exitOf, openStore, unlockFor } from './command-rules.ts'
 import { sendStaged, type Sent } from './send.ts'
 
 export interface RevertOptions {
@@ -44,7 +44,7 @@ async function takeBack(
   o: RevertOptions,
 ): Promise<Result<Sent>> {
   const { service } = past
-  const desk = commandDesk(cluster, store)
+  const desk = commandRules(cluster, store)
   const staged = past.policy ? desk.policies.undo(past, past.policy) : stageBack(desk, past, o)
   if (!staged.ok) return staged
   const unlocked = unlockFor(cluster)
@@ -54,7 +54,7 @@ async function takeBack(
 
 /** Stages the edits that bring rules back. */
 function stageBack(
-  desk: RuleDesk,
+  desk: RuleService,
   { id: undoes, service, title, done }: PastChange,
   o: RevertOptions,
 ): Result<undefined> {

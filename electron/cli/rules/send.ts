@@ -4,9 +4,9 @@ import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { otherConsoles, othersText } from '../../host/sources/other-consoles.ts'
-import { changeDocumentOf, SENDING } from '../../host/rules/desk-record.ts'
-import type { PastChange } from '../../host/rules/past-change.ts'
-import type { RuleDesk } from '../../host/rules/desk.ts'
+import { changeDocumentOf, SENDING } from '../../host/rules/change-record.ts'
+import { endOfChange, type ChangeEnd, type PastChange } from '../../host/rules/past-change.ts'
+import type { RuleService } from '../../host/rules/rule-service.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
 import { ChangeOnRecord } from './own-rules.ts'
@@ -19,20 +19,24 @@ export interface Sent {
   readonly end: (json: true | undefined) => Promise<void>
 }
 
-/** One code for all servers: what is not known comes first. */
-export function codeOfEnds(nodes: readonly NodeEnd[]): ExitCode {
-  const states = nodes.map((n) => n.state)
-  if (states.includes('unknown')) return EXIT.unknown
-  if (states.every((s) => s === 'done')) return EXIT.done
-  const isLeft = states.some((s) => s === 'done' || s === 'failed' || s === 'pending')
-  return isLeft ? EXIT.partial : EXIT.failed
+/** How a change ended: this process ends, so what waits for its server is not sent by itself. */
+const endOf = (nodes: readonly NodeEnd[]): ChangeEnd => {
+  const end = endOfChange(nodes)
+  return end === 'done' && nodes.some((n) => n.state === 'pending') ? 'partial' : end
 }
+
+const CODE: Readonly<Record<ChangeEnd, ExitCode>> = {
+  done: EXIT.done,
+  partial: EXIT.partial,
+  'not done': EXIT.failed,
+  unknown: EXIT.unknown,
+}
+
+/** One exit code for all servers. */
+export const codeOfEnds = (nodes: readonly NodeEnd[]): ExitCode => CODE[endOf(nodes)]
 
 /** This process ends, so nothing is sent later by itself. */
 const AGAIN = 'it does not answer; give the same command again when it does'
-
-/** States of a change as it is kept, by code. */
-const STATE: Readonly<Partial<Record<ExitCode, string>>> = { 0: 'done', 1: 'not done', 5: 'partial', 6: 'unknown' }
 
 /** How every server ended; and how to revert the change, where any server may have something of it. */
 export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
@@ -46,7 +50,7 @@ export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
 }
 
 /** Rules that only this process ends are ended by it, at their time or when it is told to end. */
-async function stay(desk: RuleDesk): Promise<void> {
+async function stay(desk: RuleService): Promise<void> {
   const isBound = (): boolean => desk.rules.due(Infinity).length > 0
   if (!isBound()) return
   process.stderr.write('sluice: a server keeps no timers; this command stays until its rules end. Ctrl-C ends them.\n')
@@ -71,7 +75,7 @@ export interface SendOptions {
 /** Failures: those of a commit; nothing was sent then. */
 export async function sendStaged(
   cluster: OpenCluster,
-  desk: RuleDesk,
+  desk: RuleService,
   store: EnforcementStore,
   { service, planId, canaryS }: SendOptions,
 ): Promise<Result<Sent>> {
@@ -108,15 +112,17 @@ export async function sendStaged(
   const nodes = committed.value.nodes.map((n) => (n.state === 'pending' ? { ...n, detail: AGAIN } : n))
   record.settle(desk, changeId, nodes)
   const [past] = desk.changes
-  const code = codeOfEnds(nodes)
-  if (past) keep(past, STATE[code] ?? 'done')
+  const state = endOf(nodes)
+  if (past) keep(past, state)
   locked.value.release()
   const json = {
-    ...{ change: changeId, plan: planId, cluster: cluster.name, service, state: STATE[code], nodes },
+    ...{ change: changeId, plan: planId, cluster: cluster.name, service, state, nodes },
     expires: past?.expiresMs == null ? null : new Date(past.expiresMs).toISOString(),
   }
   return ok({
-    ...{ code, nodes, changeId },
+    code: CODE[state],
+    nodes,
+    changeId,
     end: async (asJson) => {
       line(asJson ? jsonText(json) : sentText(changeId, nodes))
       await stay(desk)

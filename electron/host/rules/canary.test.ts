@@ -3,7 +3,7 @@ import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../te
 import { ends, QUICK, review, RULES, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
 import { judgeReading, watchCanary, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
 import { stagedFrame } from '../views/staged.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 
 const busy = () =>
   smallScenario([{ id: '1.hog.u1' }, { id: '2.calm.u2', clients: [2, 3], processes: 2 }], { period_ms: 500 })
@@ -20,7 +20,7 @@ async function whileRunning<T>(c: Emulated, work: Promise<T>, each: () => void =
   }
   return work
 }
-const send = (d: RuleDesk) => d.commit('ost_io', review(d)?.planId ?? '', review(d)?.typed ?? '')
+const send = (d: RuleService) => d.commit('ost_io', review(d)?.planId ?? '', review(d)?.typed ?? '')
 
 describe('the watch over the first server', () => {
   it('is shown while it lasts, and the rest follow when it is over', async () => {
@@ -69,7 +69,7 @@ describe('the watch over the first server', () => {
   it('works on the demo cluster as it is', async () => {
     const c = emulatedCluster(demo(), { mode: 'enforce', controller: 'none' })
     await c.run(6)
-    const d = new RuleDesk(c.monitor, { ...QUICK, canaryS: 10 })
+    const d = new RuleService(c.monitor, { ...QUICK, canaryS: 10 })
     stage(d, 'start cap jobid={4690.*} rate=400', 600)
     expect(ends(await whileRunning(c, send(d)))).toEqual(['oss01 done', 'oss02 done'])
   })

@@ -6,7 +6,7 @@ import { planEdits } from '#core/control/edit-plan.ts'
 import { editOfCommand } from './draft.ts'
 import { groupServers } from '#core/control/trial-groups.ts'
 import { parseRuleCommand } from '#core/tbf/rule-command.ts'
-import type { RuleDesk } from './desk.ts'
+import type { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
 import { jobIdOf, largeDesk } from '../../../bench/large-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
@@ -22,8 +22,8 @@ const TYPED = [
   'start cap jobid={4*} rate=10',
 ]
 
-const desks = new Map<string, Promise<RuleDesk>>()
-function deskOf(jobs: number, rules: number): Promise<RuleDesk> {
+const desks = new Map<string, Promise<RuleService>>()
+function deskOf(jobs: number, rules: number): Promise<RuleService> {
   const name = `${jobs} ${rules}`
   const desk = desks.get(name) ?? largeDesk(jobs, rules)
   desks.set(name, desk)
@@ -37,7 +37,7 @@ const spentMs = (): number => {
 }
 
 /** @returns  the whole check of a text, and its longest step, ms of processor time. */
-function checked(desk: RuleDesk, text: string): { whole: number; longest: number } {
+function checked(desk: RuleService, text: string): { whole: number; longest: number } {
   const steps = checkDraftInSteps(desk, ON, { form: formOfValue(text) })
   let [whole, longest] = [0, 0]
   for (let isOver = false; !isOver;) {
@@ -52,7 +52,7 @@ function checked(desk: RuleDesk, text: string): { whole: number; longest: number
   return { whole, longest }
 }
 
-const sum = (desk: RuleDesk): number => TYPED.reduce((ms, text) => ms + checked(desk, text).whole, 0)
+const sum = (desk: RuleService): number => TYPED.reduce((ms, text) => ms + checked(desk, text).whole, 0)
 
 /** Every job bound by the rules before and after on both queues of every server by itself, as a trial without any order would. */
 async function plain(): Promise<number> {

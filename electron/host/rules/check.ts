@@ -13,7 +13,7 @@ import { splitConditions } from '#core/tbf/conditions.ts'
 import { readPastedLine } from '#core/tbf/pasted-line.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
 import { SERVICES } from '../../base/service.ts'
-import type { RuleDesk } from './desk.ts'
+import type { RuleService } from './rule-service.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfValue, valueOfForm } from './draft.ts'
 import { liveJobsInSteps, rateOf } from './servers.ts'
@@ -56,7 +56,7 @@ export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
  * Mean size of a job's RPCs: of those of late where bytes are counted; of all since its entries began before that, exact sums where they
  * are printed, else the bins.
  */
-export function rpcSizeOf(desk: RuleDesk, jobId: string): RpcSize | undefined {
+export function rpcSizeOf(desk: RuleService, jobId: string): RpcSize | undefined {
   const recent = desk.monitor.jobs.find(jobId)?.recentData
   const now = recent && sizeOfMean(recent.bytes, recent.rpcs)
   if (now) return now
@@ -86,7 +86,7 @@ function rateOfEdit(edit: RuleEdit, servers: readonly ServerRules[]): number | u
 }
 
 function ceilingOf(
-  desk: RuleDesk,
+  desk: RuleService,
   service: ServiceName,
   edit: RuleEdit,
   servers: readonly ServerRules[],
@@ -134,11 +134,11 @@ function otherService(service: ServiceName, named: string | undefined): string[]
 type Draft = { readonly text: string } | { readonly form: RuleForm }
 
 /** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
-export const checkDraft = (desk: RuleDesk, service: ServiceName, draft: Draft): RuleCheck =>
+export const checkDraft = (desk: RuleService, service: ServiceName, draft: Draft): RuleCheck =>
   ended(checkDraftInSteps(desk, service, draft))
 
 /** The same in steps of some milliseconds, so that a cluster is sampled while an operator types. */
-export function* checkDraftInSteps(desk: RuleDesk, service: ServiceName, draft: Draft): Steps<RuleCheck> {
+export function* checkDraftInSteps(desk: RuleService, service: ServiceName, draft: Draft): Steps<RuleCheck> {
   const { sample } = desk.monitor
   const atMs = sample === 0 ? null : desk.monitor.nowMs()
   const servers = desk.servers(service)

@@ -15,7 +15,7 @@ import {
   standing,
   type Around,
 } from '../../../tests/node/rule-desk.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
@@ -86,7 +86,7 @@ describe('the end of a commit', () => {
     c.monitor.setMode('observe')
     await c.run(3)
     c.monitor.setMode('enforce')
-    const d = new RuleDesk(c.monitor, QUICK)
+    const d = new RuleService(c.monitor, QUICK)
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
   })
@@ -165,7 +165,7 @@ describe('a commit', () => {
   it('goes through at every review while a controller writes its rules ten times a second', async () => {
     const c = emulatedCluster(demo(), { mode: 'enforce', controller: 'adaptbf' })
     await c.run(8)
-    const d = new RuleDesk(c.monitor, QUICK)
+    const d = new RuleService(c.monitor, QUICK)
     for (let i = 0; i < 5; i++) {
       for (const k of ['a', 'b', 'c']) stage(d, `start op${i}${k} jobid={9${k}.*} rate=${50 - 9 * i}`)
       // A sample later what was sent last is among what a plan stands on.

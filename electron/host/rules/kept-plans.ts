@@ -1,7 +1,7 @@
 /** Plans that were shown, so that what is different when one is committed can be said. */
 import { standingDiff } from '#core/control/standing.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
-import type { DeskPlan } from './desk-plan.ts'
+import type { RulePlan } from './rule-plan.ts'
 
 /** A review stays open while plans come and go. */
 const KEPT = 24
@@ -9,7 +9,7 @@ const KEPT = 24
 const NAMED = 12
 
 /** As much of a plan as it takes to say what is different now. */
-export interface PlanToCompare extends Pick<DeskPlan, 'staged'> {
+export interface PlanToCompare extends Pick<RulePlan, 'staged'> {
   readonly changes: readonly ServerThen[]
 }
 
@@ -48,7 +48,7 @@ export const namedDifferences = (all: readonly string[]): string[] =>
   all.length <= NAMED ? [...all] : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`]
 
 /** What is different between two plans, in words: the servers, then what is staged, then the commands that follow. */
-export function plansDiffer(then: PlanToCompare, now: DeskPlan, silentText: SilentText): string[] {
+export function plansDiffer(then: PlanToCompare, now: RulePlan, silentText: SilentText): string[] {
   const out: string[] = []
   const ids = (p: PlanToCompare): string => p.staged.map((s) => s.id).join(' ')
   if (ids(then) !== ids(now)) out.push('other changes are staged')
@@ -58,10 +58,10 @@ export function plansDiffer(then: PlanToCompare, now: DeskPlan, silentText: Sile
 }
 
 export class KeptPlans {
-  readonly #plans = new Map<string, DeskPlan>()
+  readonly #plans = new Map<string, RulePlan>()
 
   /** Keeps a plan that is shown. */
-  keep(plan: DeskPlan): void {
+  keep(plan: RulePlan): void {
     this.#plans.delete(plan.planId)
     this.#plans.set(plan.planId, plan)
     const [oldest] = this.#plans.keys()
@@ -69,7 +69,7 @@ export class KeptPlans {
   }
 
   /** What is different since a plan was shown; undefined for a plan that is not known. */
-  since(planId: string, now: DeskPlan, silentText: SilentText): string[] | undefined {
+  since(planId: string, now: RulePlan, silentText: SilentText): string[] | undefined {
     const then = this.#plans.get(planId)
     return then && plansDiffer(then, now, silentText)
   }

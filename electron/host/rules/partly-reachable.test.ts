@@ -14,7 +14,7 @@ import {
   type Around,
 } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
@@ -35,11 +35,11 @@ function memoryStore(): EnforcementStore {
   if (!opened.ok) throw new Error(opened.error.what)
   return opened.value
 }
-const undo = (d: RuleDesk): void => {
+const undo = (d: RuleService): void => {
   const staged = d.undo(d.changesOf('ost_io')[0]?.id ?? '')
   if (!staged.ok) throw new Error(staged.error.why)
 }
-const changes = (d: RuleDesk) => stagedFrame(d, { service: 'ost_io' }, 1).changes
+const changes = (d: RuleService) => stagedFrame(d, { service: 'ost_io' }, 1).changes
 
 describe('a plan that was shown before a server fell silent', () => {
   it('says that it does not answer and how old its last reading is, and still hits the jobs that it is about', async () => {
@@ -167,12 +167,12 @@ describe('the undo list', () => {
     expect(store.rules.of('small').map((r) => `${r.host} ${r.queue} ${r.name}`)).toHaveLength(4)
     line.isCut = true
     await c.run(5)
-    const second = new RuleDesk(c.monitor, { ...QUICK, store })
+    const second = new RuleService(c.monitor, { ...QUICK, store })
     const place = { service: 'ost_io', host: 'oss01', queue: 'reg', name: 'cap' } as const
     expect(second.rules.find(place)).toMatchObject({ reason: 'ticket 7', timer: { unit: /^sluice-/ } })
     undo(second)
     expect(ends(await commit(second))).toEqual(['oss01 done', 'oss02 pending'])
-    const third = new RuleDesk(c.monitor, { ...QUICK, store })
+    const third = new RuleService(c.monitor, { ...QUICK, store })
     expect(changes(third).map((x) => [x.title, x.pending.length])).toEqual([
       ['stop cap', 1],
       ['start cap', 1],
@@ -186,7 +186,7 @@ describe('the undo list', () => {
   it('has what a command committed meanwhile', async () => {
     const store = memoryStore()
     const { c, desk: d } = await ruleDesk({}, undefined, { store })
-    const command = new RuleDesk(c.monitor, { ...QUICK, store })
+    const command = new RuleService(c.monitor, { ...QUICK, store })
     await send(command, [CAP, 600])
     await c.run(12)
     expect(d.changesOf('ost_io').map((x) => x.title)).toEqual(['start cap'])
@@ -215,7 +215,7 @@ describe('the undo list', () => {
 
 describe('a server that keeps no timers', () => {
   const noTimers: Around = (node) => ({ ...node, timers: 'none' })
-  const bound = (d: RuleDesk, laptopBound: boolean): void => {
+  const bound = (d: RuleService, laptopBound: boolean): void => {
     const id = stage(d, CAP, 30)
     const item = d.staged.of('ost_io').find((s) => s.id === id)
     if (item) d.stage('ost_io', item.form, { expiresS: 30, reason: '', laptopBound }, id)

@@ -5,13 +5,13 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import { SERVICES } from '../../base/service.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
 import { inverseOf } from '../../enforce/server-change.ts'
-import type { DeskChange, DeskPlan } from './desk-plan.ts'
+import type { PlannedChange, RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace } from './operator-rules.ts'
-import { policyBefore, type PolicyBefore, type PolicyDeskPlan } from './policy-plans.ts'
+import { policyBefore, type PolicyBefore, type PlannedPolicy } from './policy-plans.ts'
 import { wayBack, type WayBack } from './undo.ts'
 
 /** What was sent to a server whose end is not known: enough to tell by its rules how it ended, and to keep on record. */
-export interface UnknownEnd extends Pick<DeskChange, 'terms' | 'timers' | 'endTimers' | 'keeps'> {
+export interface UnknownEnd extends Pick<PlannedChange, 'terms' | 'timers' | 'endTimers' | 'keeps'> {
   readonly plan: Pick<EditPlan, 'server' | 'before' | 'expected' | 'touched'>
   readonly found: Pick<ServerRules, 'realtime'>
   /** Terms of rules that it replaces. */
@@ -43,8 +43,19 @@ export interface PastChange {
   undone: boolean
 }
 
+/** How a change ended, over all of its servers: `partial`: on some of them, or on none for certain; `not done`: nothing of it stands. */
+export type ChangeEnd = 'done' | 'partial' | 'not done' | 'unknown'
+
+/** One end for all servers: what is not known comes first. What waits for its server is done as far as people are concerned. */
+export function endOfChange(nodes: readonly NodeEnd[]): ChangeEnd {
+  const states = nodes.map((n) => n.state)
+  if (states.includes('unknown')) return 'unknown'
+  if (states.every((s) => s === 'done' || s === 'pending')) return 'done'
+  return states.some((s) => s === 'done' || s === 'failed' || s === 'pending') ? 'partial' : 'not done'
+}
+
 /** What a plan does, in short, and why. */
-export const whyOf = ({ staged }: DeskPlan): Pick<PastChange, 'title' | 'reason'> => ({
+export const whyOf = ({ staged }: RulePlan): Pick<PastChange, 'title' | 'reason'> => ({
   title: [...new Set(staged.map(({ edit }) => `${edit.verb} ${edit.name}`))].join(', '),
   reason: [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; '),
 })
@@ -63,7 +74,7 @@ export function wayBackOf(
   return { edits, expiries }
 }
 
-function unknownEnd({ plan, found, terms, timers, endTimers, keeps }: DeskChange, rules: OperatorRules): UnknownEnd {
+function unknownEnd({ plan, found, terms, timers, endTimers, keeps }: PlannedChange, rules: OperatorRules): UnknownEnd {
   const was = terms.flatMap(({ place }) => {
     const rule = rules.find(place)
     return rule ? [{ place, rule }] : []
@@ -73,7 +84,7 @@ function unknownEnd({ plan, found, terms, timers, endTimers, keeps }: DeskChange
 
 export function pastChange(
   service: ServiceName,
-  plan: DeskPlan,
+  plan: RulePlan,
   rules: OperatorRules,
   head: Pick<PastChange, 'id' | 'atMs' | 'title' | 'reason' | 'nodes'>,
 ): PastChange {
@@ -98,7 +109,7 @@ export function pastChange(
 /** A change of policy that was sent. */
 export function policyPast(
   service: ServiceName,
-  { servers }: PolicyDeskPlan,
+  { servers }: PlannedPolicy,
   rules: OperatorRules,
   head: Pick<PastChange, 'id' | 'atMs' | 'title' | 'reason' | 'nodes'>,
 ): PastChange {

@@ -20,7 +20,7 @@ import type { PolicyStatus, Queue } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { SERVICES } from '../../base/service.ts'
 import { policyLines, type PolicyServer } from '../../enforce/policy-commit.ts'
-import type { DeskServer } from './desk-plan.ts'
+import type { ServerFacts } from './rule-plan.ts'
 import type { OperatorRules } from './operator-rules.ts'
 import { failure } from './refusal.ts'
 
@@ -51,7 +51,7 @@ export interface StagedPolicy {
   readonly undoes?: string | undefined
 }
 
-export interface PolicyDeskPlan {
+export interface PlannedPolicy {
   readonly staged: StagedPolicy
   readonly servers: readonly (PolicyServer & { readonly version: string })[]
   readonly planId: string
@@ -77,7 +77,7 @@ export const newPolicy = (staged: Omit<StagedPolicy, 'id'>): StagedPolicy => ({
 
 /** What a plan takes besides the servers. */
 export interface PolicyFacts {
-  readonly factsOf: (host: string) => DeskServer
+  readonly factsOf: (host: string) => ServerFacts
   readonly own: OperatorRules
   readonly nowMs: number
 }
@@ -123,7 +123,7 @@ const waitOf = ({ drain }: PolicyPlan): number => Math.min(WAIT_MS.most, Math.ma
 export const isMeantFor = ({ hosts, back }: StagedPolicy, host: string): boolean =>
   hosts?.includes(host) ?? back?.has(host) ?? true
 
-export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[], facts: PolicyFacts): PolicyDeskPlan {
+export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[], facts: PolicyFacts): PlannedPolicy {
   const plans = servers
     .filter((s) => isMeantFor(staged, s.server))
     .map((found) => {
@@ -175,7 +175,7 @@ export function lostOn(service: ServiceName, { plan, found }: PolicyServer, own:
 }
 
 /** Rules that go with a policy and were started by somebody else: in words, undefined where there are none. */
-export function foreignLoss(plan: PolicyDeskPlan, own: OperatorRules): string | undefined {
+export function foreignLoss(plan: PlannedPolicy, own: OperatorRules): string | undefined {
   const on = new Map<string, string[]>()
   for (const s of plan.servers) {
     for (const name of lostOn(plan.staged.service, s, own).other)
@@ -187,7 +187,7 @@ export function foreignLoss(plan: PolicyDeskPlan, own: OperatorRules): string | 
 }
 
 /** Why a change of policy cannot be committed; undefined when it can. */
-export function policyRefusal({ servers }: PolicyDeskPlan, missing: readonly string[]): Failure | undefined {
+export function policyRefusal({ servers }: PlannedPolicy, missing: readonly string[]): Failure | undefined {
   const what = 'The policy cannot be changed'
   if (missing.length > 0) {
     return failure('SERVER_MISSING', what, `${missing.join(', ')} does not answer`, 'Wait until every server answers.')

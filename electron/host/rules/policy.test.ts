@@ -3,7 +3,7 @@ import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
 import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'
 
@@ -30,7 +30,7 @@ async function whileRunning<T>(c: Emulated, work: Promise<T>): Promise<T> {
   }
   return work
 }
-async function change(c: Emulated, d: RuleDesk, name: string, arg: string) {
+async function change(c: Emulated, d: RuleService, name: string, arg: string) {
   const staged = d.policies.stage('ost_io', { name, arg }, 'ticket 9')
   if (!staged.ok) throw new Error(staged.error.why)
   const frame = stagedFrame(d, { service: 'ost_io' }, 1)
@@ -42,7 +42,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
   it('starts TBF where fifo runs', async () => {
     const c = emulatedCluster(loaded(version, 'fifo'), { controller: 'none', mode: 'enforce' })
     await c.run(3)
-    const { frame, done } = await change(c, new RuleDesk(c.monitor, QUICK), 'tbf', 'jobid')
+    const { frame, done } = await change(c, new RuleService(c.monitor, QUICK), 'tbf', 'jobid')
     expect(frame.policy).toMatchObject({ from: 'fifo', to: 'tbf jobid', lost: [] })
     expect(frame.review?.typed).toBe('small')
     expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
@@ -55,7 +55,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
     await c.run(4)
     const served = (): number => c.source.emulator.jobs[0]?.servedRpcs ?? 0
     expect(c.monitor.reading('oss01')?.policies.reduce((n, p) => n + p.queued, 0)).toBeGreaterThan(0)
-    const d = new RuleDesk(c.monitor, QUICK)
+    const d = new RuleService(c.monitor, QUICK)
     const { frame, done } = await change(c, d, 'tbf', 'nid')
     expect(frame.policy?.lost).toEqual(['slow jobid={1.*} 2'])
     expect(frame.review?.nodes[0]?.commands.some((l) => l.startsWith('# wait'))).toBe(version === '2.15.8')
@@ -91,7 +91,7 @@ it('a change of policy that the second server refuses leaves the first done and 
   const around = failing('oss02', /nrs_policies=/, 'refuse')
   const c = emulatedCluster(loaded('2.17.57', 'fifo'), { controller: 'none', mode: 'enforce', around })
   await c.run(3)
-  const { done } = await change(c, new RuleDesk(c.monitor, QUICK), 'tbf', 'jobid')
+  const { done } = await change(c, new RuleService(c.monitor, QUICK), 'tbf', 'jobid')
   expect(ends(done)).toEqual(['oss01 done', 'oss02 rolled back'])
   expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['tbf jobid', 'fifo'])
 })
@@ -107,7 +107,7 @@ it('nothing is written on a server whose release cannot be read', async () => {
     }),
   })
   await c.run(3)
-  const d = new RuleDesk(c.monitor, QUICK)
+  const d = new RuleService(c.monitor, QUICK)
   const { frame, done } = await change(c, d, 'tbf', 'jobid')
   expect(frame.review?.refused?.code).toBe('VERSION_UNKNOWN')
   expect(ends(done)).toEqual(['VERSION_UNKNOWN'])
@@ -115,7 +115,7 @@ it('nothing is written on a server whose release cannot be read', async () => {
 })
 
 /** Commits what undoes the newest change. */
-async function undoNewest(c: Emulated, d: RuleDesk) {
+async function undoNewest(c: Emulated, d: RuleService) {
   // The review is of the newest sample.
   await c.run(c.source.emulator.seconds + 2)
   const [newest] = d.changesOf('ost_io')
@@ -128,7 +128,7 @@ it('undoing a change of policy returns each server to the policy that it had, an
   const c = emulatedCluster(loaded('2.17.57', 'fifo'), { controller: 'none', mode: 'enforce' })
   c.source.emulator.node('oss02')?.exec(`lctl set_param ${POLICIES}='tbf jobid'`)
   await c.run(3)
-  const d = new RuleDesk(c.monitor, QUICK)
+  const d = new RuleService(c.monitor, QUICK)
   const { done } = await change(c, d, 'tbf', 'nid')
   expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
   expect(ends(await undoNewest(c, d))).toEqual(['oss01 done', 'oss02 done'])
@@ -139,7 +139,7 @@ it('undoing a change of policy returns each server to the policy that it had, an
 it('undoing a change of policy starts no rule again whose timer would not end it any more, nor one of a controller', async () => {
   const c = emulatedCluster(loaded('2.17.57', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
   await c.run(3)
-  const d = new RuleDesk(c.monitor, QUICK)
+  const d = new RuleService(c.monitor, QUICK)
   await send(d, ['start sl_short jobid={1.hog.u1} rate=50', 40], ['start sl_long jobid={2.*} rate=60', 3_600])
   for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start ab_0123456789 jobid={3.*} rate=9')
   await c.run(c.source.emulator.seconds + 2)
@@ -151,7 +151,7 @@ it('undoing a change of policy starts no rule again whose timer would not end it
 it('a review says which rules of others go with TBF', async () => {
   const c = emulatedCluster(loaded('2.17.57', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
   await c.run(3)
-  const d = new RuleDesk(c.monitor, QUICK)
+  const d = new RuleService(c.monitor, QUICK)
   await send(d, ['start sl_mine jobid={1.hog.u1} rate=50', 600])
   byOthers(c, 'oss02', 'start theirs jobid={3.*} rate=9')
   await c.run(c.source.emulator.seconds + 2)

@@ -4,13 +4,13 @@ import type { ServerRules } from '#core/control/server-rules.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { SERVICES } from '../../base/service.ts'
 import { readServer, readVersion } from '../../enforce/read-server.ts'
-import type { DeskServer } from './desk-plan.ts'
+import type { ServerFacts } from './rule-plan.ts'
 import type { PolicyRead } from './policy-plans.ts'
 
 export interface ServersNow {
   /** Those that answered. */
   readonly now: readonly PolicyRead[]
-  readonly factsOf: (host: string) => DeskServer
+  readonly factsOf: (host: string) => ServerFacts
 }
 
 /** @param servers  as they stood at the newest sample. */
@@ -21,7 +21,7 @@ export async function readNow(
   answerMs?: number,
   rulesAre?: Parameters<typeof readServer>[4],
 ): Promise<ServersNow> {
-  const facts = new Map<string, DeskServer>()
+  const facts = new Map<string, ServerFacts>()
   const read = await Promise.all(
     servers.map(async (s) => {
       const node = monitor.node(s.server)
@@ -30,6 +30,6 @@ export async function readNow(
       return readServer(node, SERVICES[service], s, answerMs, rulesAre)
     }),
   )
-  const factsOf = (host: string): DeskServer => facts.get(host) ?? { version: undefined, keeps: 'none' }
+  const factsOf = (host: string): ServerFacts => facts.get(host) ?? { version: undefined, keeps: 'none' }
   return { now: read.filter((s) => s !== undefined), factsOf }
 }

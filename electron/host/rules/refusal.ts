@@ -3,7 +3,7 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
 import { QUEUES } from '#core/control/server-rules.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { isWork, type DeskPlan } from './desk-plan.ts'
+import { isWork, type RulePlan } from './rule-plan.ts'
 import { isFor } from './staged-changes.ts'
 import { silentText } from './servers.ts'
 
@@ -21,7 +21,7 @@ const NOT_SENT = 'The change cannot be sent'
 export function missingFor(
   monitor: ClusterMonitor,
   service: ServiceName,
-  { staged }: Pick<DeskPlan, 'staged'>,
+  { staged }: Pick<RulePlan, 'staged'>,
 ): string[] {
   return monitor
     .serversOf(service)
@@ -30,11 +30,11 @@ export function missingFor(
 }
 
 /** Whether everything that is staged takes changes back: that goes to the servers that answer, and to the others later. */
-export const isUndo = ({ staged }: Pick<DeskPlan, 'staged'>): boolean =>
+export const isUndo = ({ staged }: Pick<RulePlan, 'staged'>): boolean =>
   staged.length > 0 && staged.every((s) => s.undoes !== undefined)
 
 /** What stands against a plan on its servers; undefined when nothing does. */
-function planFault(plan: DeskPlan): Failure | undefined {
+function planFault(plan: RulePlan): Failure | undefined {
   const blind = plan.changes.filter(({ found }) => {
     return found.rules.length === 0 && QUEUES.some((q) => found.tbf[q] !== undefined)
   })
@@ -77,7 +77,7 @@ function planFault(plan: DeskPlan): Failure | undefined {
 export function planRefusal(
   monitor: ClusterMonitor,
   service: ServiceName,
-  plan: DeskPlan,
+  plan: RulePlan,
   guard: Failure | undefined,
 ): Failure | undefined {
   if (guard) return guard

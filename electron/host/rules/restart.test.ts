@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { commit, QUICK, ruleDesk, stage } from '../../../tests/node/rule-desk.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 
 it('exploit: a change on record that is damaged is set aside and said; the others are there, and the console starts', async () => {
   const file = storeFile(tempFolder())
@@ -23,7 +23,7 @@ it('exploit: a change on record that is damaged is set aside and said; the other
   db.prepare('UPDATE change SET document = ? WHERE id = ?').run('{"half": ', ids[0])
   db.prepare('UPDATE change SET document = ? WHERE id = ?').run('{"service":"ost_io","unknown":7}', ids[1])
   const events = () => c.monitor.events.between(-Infinity, Infinity, 100)
-  const again = new RuleDesk(c.monitor, { ...QUICK, store })
+  const again = new RuleService(c.monitor, { ...QUICK, store })
   expect(again.changes.map((p) => p.id)).toEqual([ids[2]])
   const said = events()
     .map((e) => e.text)
@@ -36,7 +36,7 @@ it('exploit: a change on record that is damaged is set aside and said; the other
   )
   // What is in them stays, and is said once.
   expect(db.prepare('SELECT state FROM change WHERE id = ?').pluck().get(ids[0])).toBe('damaged')
-  const third = new RuleDesk(c.monitor, { ...QUICK, store })
+  const third = new RuleService(c.monitor, { ...QUICK, store })
   expect(third.changes).toHaveLength(1)
   expect(events().filter((e) => e.text.includes('could not be read'))).toHaveLength(2)
   db.close()

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { commit, ruleDesk, stage } from '../../../tests/node/rule-desk.ts'
-import type { RuleDesk } from './desk.ts'
+import type { RuleService } from './rule-service.ts'
 
-const names = (d: RuleDesk): string[] => d.staged.of('ost_io').map((s) => `${s.edit.name} ${s.form.rate}`.trim())
-const ids = (d: RuleDesk): string[] => d.staged.of('ost_io').map((s) => s.id)
-const code = (r: ReturnType<RuleDesk['restore']>): string => (r.ok ? 'ok' : r.error.code)
+const names = (d: RuleService): string[] => d.staged.of('ost_io').map((s) => `${s.edit.name} ${s.form.rate}`.trim())
+const ids = (d: RuleService): string[] => d.staged.of('ost_io').map((s) => s.id)
+const code = (r: ReturnType<RuleService['restore']>): string => (r.ok ? 'ok' : r.error.code)
 
 describe('what was taken back', () => {
   it('is staged again where it was, as it was, under its own id', async () => {

@@ -7,7 +7,7 @@ import type { RuleEdit } from '#core/control/rule-edit.ts'
 import { wholeText, writtenRules, type ServerRules } from '#core/control/server-rules.ts'
 import { groupServers, type Group, type TriedServer } from '#core/control/trial-groups.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
-import type { DeskPlan } from './desk-plan.ts'
+import type { RulePlan } from './rule-plan.ts'
 
 /** Conditions taken apart, by service: most of a draft's list is that of the draft before. */
 const shapes: Readonly<Record<ServiceName, ShapeCache>> = {
@@ -38,10 +38,10 @@ export function* groupsInSteps(
   return groupServers(tried, shapes[service])
 }
 
-const planned = new WeakMap<DeskPlan, readonly Group[]>()
+const planned = new WeakMap<RulePlan, readonly Group[]>()
 
 /** The same of a plan; made once for it. */
-export function triedGroups(service: ServiceName, plan: DeskPlan): readonly Group[] {
+export function triedGroups(service: ServiceName, plan: RulePlan): readonly Group[] {
   let groups = planned.get(plan)
   if (!groups) {
     const servers = plan.changes.map((c) => ({ before: c.found, after: c.plan.expected }))

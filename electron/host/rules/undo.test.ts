@@ -4,11 +4,11 @@ import { planEdits } from '#core/control/edit-plan.ts'
 import type { QueueChoice, RuleEdit } from '#core/control/rule-edit.ts'
 import { byOthers, commit, ends, ruleDesk, send, stage, standing } from '../../../tests/node/rule-desk.ts'
 import { readServer, rulesText, serviceWith, write } from '../../../tests/rule-oracle.ts'
-import type { RuleDesk } from './desk.ts'
+import type { RuleService } from './rule-service.ts'
 import { wayBack } from './undo.ts'
 
-const last = (d: RuleDesk) => d.changesOf('ost_io')[0]
-const undo = async (d: RuleDesk): Promise<string[]> => {
+const last = (d: RuleService) => d.changesOf('ost_io')[0]
+const undo = async (d: RuleService): Promise<string[]> => {
   const staged = d.undo(last(d)?.id ?? '')
   return staged.ok ? ends(await commit(d)) : [staged.error.code]
 }

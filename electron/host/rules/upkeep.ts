@@ -1,5 +1,5 @@
 /**
- * Work of a desk between commits, once a second: forgets the terms of rules that are gone; stops rules that are bound to this console
+ * Upkeep of rules between commits, once a second: forgets the terms of rules that are gone; stops rules that are bound to this console
  * when their time has come, and gives them a timer on the server where one can be made; finds out how servers ended that were not sure,
  * also after a restart; ends timers that such a change left; sends what undoes a change to servers that answer again.
  */
@@ -15,11 +15,12 @@ import { stopOf, type TimerSpec, type TimerStop } from '../../enforce/expiry-spe
 import { endUnits, readStanding, spotsOf } from '../../enforce/remove-rules.ts'
 import { commitChange } from '../../enforce/change.ts'
 import { ANSWER_MS, readServer, readVersion } from '../../enforce/read-server.ts'
-import type { DeskCore } from './desk-core.ts'
-import { isWork, planStaged, settleTerms } from './desk-plan.ts'
+import type { ChangeLog } from './change-log.ts'
 import type { OperatorRule, RulePlace } from './operator-rules.ts'
 import { wayBackOf, type PastChange, type UnknownEnd } from './past-change.ts'
 import type { PendingUndo } from './pending-undo.ts'
+import { isWork, planStaged, settleTerms } from './rule-plan.ts'
+import type { Sending } from './sending.ts'
 
 /** How often it looks, on the source's clock. */
 const LOOK_MS = 1_000
@@ -35,60 +36,49 @@ const AGAIN_MS = 10_000
 const LEAST_S = 5
 
 export class Upkeep {
-  readonly #desk: DeskCore
+  readonly #sending: Sending
+  readonly #log: ChangeLog
+  readonly #doneLate: (past: PastChange, host: string) => void
   #lookedMs = 0
   #refreshedMs = 0
-  #isSending = false
-  #sending: Promise<void> = Promise.resolve()
   /** When something is tried again that failed, by what it is. */
   readonly #againMs = new Map<string, number>()
 
-  constructor(desk: DeskCore) {
-    this.#desk = desk
-  }
-
-  /** Whether something is being sent to a server. */
-  get isSending(): boolean {
-    return this.#isSending
-  }
-
-  /** Resolves when nothing is being sent. */
-  over(): Promise<void> {
-    return this.#sending
+  /** @param doneLate  told when a server of a change turned out to be done after all. */
+  constructor(sending: Sending, log: ChangeLog, doneLate: (past: PastChange, host: string) => void) {
+    this.#sending = sending
+    this.#log = log
+    this.#doneLate = doneLate
   }
 
   look(): void {
-    const nowMs = this.#desk.monitor.nowMs()
+    const nowMs = this.#sending.monitor.nowMs()
     // A clock that was set back begins anew.
     if (nowMs >= this.#lookedMs && nowMs - this.#lookedMs < LOOK_MS) return
     this.#lookedMs = nowMs
     if (nowMs - this.#refreshedMs >= REFRESH_MS || nowMs < this.#refreshedMs) {
       this.#refreshedMs = nowMs
-      this.#desk.refresh()
+      this.#log.refresh()
     }
     this.#forgetGone(nowMs)
-    for (const past of this.#desk.changes) this.#resolve(past, nowMs)
-    if (this.#isSending || this.#desk.isCommitting) return
-    const isBound = this.#desk.rules.bound.some((b) => this.#isDue(b.place, b.expiresMs, nowMs))
-    const isSpare = this.#desk.changes.some((c) => c.spareTimers.size > 0)
-    if (!isBound && !isSpare && this.#desk.pending.all.length === 0) return
-    this.#isSending = true
-    this.#sending = this.#send(nowMs).finally(() => {
-      this.#isSending = false
-      this.#desk.monitor.changed()
-    })
+    for (const past of this.#log.all) this.#resolve(past, nowMs)
+    if (this.#sending.isKeepingUp || this.#sending.isCommitting) return
+    const isBound = this.#sending.rules.bound.some((b) => this.#isDue(b.place, b.expiresMs, nowMs))
+    const isSpare = this.#log.all.some((c) => c.spareTimers.size > 0)
+    if (!isBound && !isSpare && this.#log.pending.all.length === 0) return
+    this.#sending.keepUp(() => this.#send(nowMs))
   }
 
   async #send(nowMs: number): Promise<void> {
     await this.stopBound(nowMs)
-    for (const { place, rule, expiresMs } of this.#desk.rules.bound) await this.#moveBound(place, rule, expiresMs)
-    for (const past of this.#desk.changes) await this.#endSpareTimers(past)
-    for (const pending of this.#desk.pending.all) await this.#sendPending(pending)
+    for (const { place, rule, expiresMs } of this.#sending.rules.bound) await this.#moveBound(place, rule, expiresMs)
+    for (const past of this.#log.all) await this.#endSpareTimers(past)
+    for (const pending of this.#log.pending.all) await this.#sendPending(pending)
   }
 
   /** Forgets the terms of rules that are no longer there. */
   #forgetGone(nowMs: number): void {
-    const { monitor, rules } = this.#desk
+    const { monitor, rules } = this.#sending
     const names = new Map<string, Set<string>>()
     rules.forgetGone(nowMs, ({ service, host, queue, name }) => {
       const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
@@ -102,7 +92,7 @@ export class Upkeep {
 
   /** Stops rules that only this console stops, those due at an instant. They were accepted as such: no mode holds that up. */
   async stopBound(nowMs: number): Promise<void> {
-    const { monitor, rules } = this.#desk
+    const { monitor, rules } = this.#sending
     for (const { place, stop } of rules.due(nowMs)) {
       const node = monitor.node(place.host)
       // When the console ends, there is no later.
@@ -125,22 +115,22 @@ export class Upkeep {
   }
 
   #canMove({ host }: RulePlace): boolean {
-    const { monitor } = this.#desk
+    const { monitor } = this.#sending
     const timers = monitor.missing.has(host) ? undefined : (monitor.node(host)?.timers ?? 'systemd')
-    return timers !== undefined && timers !== 'none' && monitor.node(host) !== undefined && !this.#desk.guard()
+    return timers !== undefined && timers !== 'none' && monitor.node(host) !== undefined && !this.#sending.guard()
   }
 
   #isTime(key: string): boolean {
-    return this.#desk.monitor.nowMs() >= (this.#againMs.get(key) ?? -Infinity)
+    return this.#sending.monitor.nowMs() >= (this.#againMs.get(key) ?? -Infinity)
   }
 
   #later(key: string): void {
-    this.#againMs.set(key, this.#desk.monitor.nowMs() + AGAIN_MS)
+    this.#againMs.set(key, this.#sending.monitor.nowMs() + AGAIN_MS)
   }
 
   /** Gives a rule that this console would stop a timer on its server, where the server can keep one now. */
   async #moveBound(place: RulePlace, rule: OperatorRule, expiresMs: number): Promise<void> {
-    const { monitor, rules } = this.#desk
+    const { monitor, rules } = this.#sending
     const node = monitor.node(place.host)
     const seconds = Math.ceil((expiresMs - monitor.nowMs()) / 1000)
     const stop = rule.timer?.stop === undefined ? undefined : stopOf(SERVICES[place.service].rules, rule.timer.stop)
@@ -167,7 +157,7 @@ export class Upkeep {
    * it fires in its time.
    */
   async #endSpareTimers({ spareTimers, ...past }: PastChange): Promise<void> {
-    const { monitor } = this.#desk
+    const { monitor } = this.#sending
     for (const [host, units] of spareTimers) {
       const key = `timers ${past.id} ${host}`
       const node = monitor.missing.has(host) ? undefined : monitor.node(host)
@@ -187,19 +177,19 @@ export class Upkeep {
       const pending = found.map((t) => t.unit).filter((u) => left.includes(u) || !spare.includes(u))
       if (pending.length === 0) spareTimers.delete(host)
       else spareTimers.set(host, pending)
-      const whole = this.#desk.changes.find((c) => c.id === past.id)
-      if (whole) this.#desk.noteChange(whole)
+      const whole = this.#log.find(past.id)
+      if (whole) this.#log.note(whole)
     }
   }
 
   /** Ends timers, on record first. @returns those that may still be there. */
   #endUnits(node: NodeConnection, units: readonly string[]): Promise<string[]> {
-    const { audit } = this.#desk.monitor
+    const { audit } = this.#sending.monitor
     return endUnits({
       node,
       units,
       audit,
-      nowMs: () => this.#desk.monitor.nowMs(),
+      nowMs: () => this.#sending.monitor.nowMs(),
       answerMs: ANSWER_MS,
       evenNeeded: true,
     })
@@ -207,35 +197,35 @@ export class Upkeep {
 
   /** Whether a rule stands by terms of its own: under another timer, or without one on purpose. */
   #hasOtherTerms(place: RulePlace, units: readonly string[]): boolean {
-    const known = this.#desk.rules.find(place)
+    const known = this.#sending.rules.find(place)
     return known !== undefined && (known.timer === undefined || !units.includes(known.timer.unit))
   }
 
   /** A server whose end was not known shows it in a reading that came after. */
   #resolve(past: PastChange, nowMs: number): void {
-    if (past.unsure.size === 0 || nowMs < past.atMs + SETTLES_MS || this.#desk.isCommitting) return
-    const { monitor, rules } = this.#desk
-    const present = this.#desk.servers(past.service)
+    if (past.unsure.size === 0 || nowMs < past.atMs + SETTLES_MS || this.#sending.isCommitting) return
+    const { monitor, rules } = this.#sending
+    const present = this.#sending.servers(past.service)
     for (const [host, change] of past.unsure) {
       const now = present.find((s) => s.server === host)
       if (!now || monitor.missing.has(host)) continue
       past.unsure.delete(host)
       const end = endOf(change, now)
       this.#settle(past, end, change)
-      if (end.state === 'done') this.#desk.doneLate(past, host)
+      if (end.state === 'done') this.#doneLate(past, host)
       settleTerms({ changes: [change] }, end, rules, past.atMs)
       if (end.state === 'rolled back') this.#restoreTerms(change)
       // Some other state: what stands of it is stopped by its timers.
       const ended = change.timers.map((t) => t.unit)
       const spare = end.state === 'rolled back' ? ended : end.state === 'done' ? change.endTimers : []
       if (spare.length > 0 && change.keeps !== 'none') past.spareTimers.set(host, spare)
-      this.#desk.noteChange(past)
+      this.#log.note(past)
     }
   }
 
   /** Rules that a change did not come to replace stand as before. */
   #restoreTerms({ terms, was }: UnknownEnd): void {
-    const { rules } = this.#desk
+    const { rules } = this.#sending
     for (const { place, start } of terms) {
       if (!start) continue
       const before = was.find((w) => isSamePlace(w.place, place) && w.place.host === place.host)
@@ -245,10 +235,10 @@ export class Upkeep {
   }
 
   #settle(past: PastChange, end: NodeEnd, change: Parameters<typeof wayBackOf>[0] | undefined): void {
-    const { monitor, rules } = this.#desk
+    const { monitor, rules } = this.#sending
     past.nodes = past.nodes.map((n) => (n.host === end.host ? end : n))
     if (end.state === 'done' && change) past.done.set(end.host, wayBackOf(change, rules))
-    this.#desk.noteChange(past)
+    this.#log.note(past)
     try {
       monitor.audit.write(monitor.nowMs(), end.host, 'outcome', `${end.state}: ${end.detail}`)
     } catch {
@@ -257,7 +247,7 @@ export class Upkeep {
   }
 
   async #sendPending(pending: PendingUndo): Promise<void> {
-    const { monitor, rules } = this.#desk
+    const { monitor, rules } = this.#sending
     const { service, host, edits } = pending
     const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
     const node = monitor.node(host)
@@ -265,12 +255,12 @@ export class Upkeep {
       pending.why = 'the server does not answer'
       return
     }
-    const guard = this.#desk.guard() ?? this.#desk.stopped()
+    const guard = this.#sending.guard() ?? this.#sending.stopped()
     if (guard) {
       pending.why = `it answers again; ${guard.why ?? guard.what}`
       return
     }
-    const like = this.#desk.servers(service).find((s) => s.server === host)
+    const like = this.#sending.servers(service).find((s) => s.server === host)
     const now = like && (await readServer(node, SERVICES[service], like))
     const version = await readVersion(node)
     if (!now || !version) {
@@ -287,19 +277,19 @@ export class Upkeep {
         ? { host, state: 'failed', detail: gate?.text ?? 'nothing could be planned' }
         : !isWork(change)
           ? { host, state: 'done', detail: 'it stood as before already' }
-          : ((await commitChange(SERVICES[service], [change], this.#desk.sendingParts(0)))[0] as NodeEnd)
+          : ((await commitChange(SERVICES[service], [change], this.#sending.parts(0)))[0] as NodeEnd)
     if (end.state === 'not sent') {
       pending.why = end.detail
       return
     }
-    this.#desk.pending.remove(pending)
+    this.#log.pending.remove(pending)
     settleTerms(plan, end, rules, monitor.nowMs())
-    const past = this.#desk.changes.find((c) => c.id === pending.changeId)
+    const past = this.#log.find(pending.changeId)
     if (past) this.#settle(past, end, change)
-    const undone = this.#desk.changes.find((c) => c.id === pending.undoes)
-    if (undone && this.#desk.pending.of(pending.undoes).length === 0) {
+    const undone = this.#log.find(pending.undoes)
+    if (undone && this.#log.pending.of(pending.undoes).length === 0) {
       undone.undone = past?.nodes.every((n) => n.state === 'done') ?? end.state === 'done'
-      this.#desk.noteChange(undone)
+      this.#log.note(undone)
     }
   }
 }

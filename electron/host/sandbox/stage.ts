@@ -9,7 +9,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { typeOn } from '#core/control/server-rules.ts'
 import { readPastedLine } from '#core/tbf/pasted-line.ts'
 import type { OnScreen } from '../on-screen.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { formOfValue } from '../rules/draft.ts'
 import type { ChangeTerms } from '../rules/staged-changes.ts'
 import { changeOf } from '../views/adaptbf.ts'
@@ -42,13 +42,13 @@ function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: 
   ]
 }
 
-function fieldsOf(desk: RuleDesk, service: Variant['rules'][number]['service']): Parameters<typeof readPastedLine>[1] {
+function fieldsOf(desk: RuleService, service: Variant['rules'][number]['service']): Parameters<typeof readPastedLine>[1] {
   const [server] = desk.servers(service)
   return (server && (typeOn(server, 'reg') ?? typeOn(server, 'hp'))?.fields) ?? []
 }
 
 /** The form of a line. Failures: LINE_FAULTY, naming the line. */
-function formOf(desk: RuleDesk, rule: Variant['rules'][number], number: number): Result<RuleForm> {
+function formOf(desk: RuleService, rule: Variant['rules'][number], number: number): Result<RuleForm> {
   const faulty = (why: string): Result<never> =>
     fail(refuse('LINE_FAULTY', `line ${number}, ${rule.line}: ${why}`, 'Correct the line in the variant.'))
   const read = readPastedLine(rule.line, fieldsOf(desk, rule.service))
@@ -60,7 +60,7 @@ function formOf(desk: RuleDesk, rule: Variant['rules'][number], number: number):
 }
 
 /** Stages every rule, or takes back what it staged and says which line was refused. */
-function stageRules(desk: RuleDesk, { variant, verdict, expireMinutes }: StageRequest): Result<number> {
+function stageRules(desk: RuleService, { variant, verdict, expireMinutes }: StageRequest): Result<number> {
   const back = desk.staged.mark()
   const terms: ChangeTerms = { expiresS: Math.max(30, Math.round(expireMinutes * 60)), reason: verdict }
   for (const [i, rule] of variant.rules.entries()) {
@@ -88,7 +88,7 @@ function optionChanges(variant: Variant, options: LoopOptions): Partial<LoopOpti
  * Stages a variant.
  *
  * Failures: RECORDED (what is on screen is played back); OTHER_CLUSTER; NOTHING_TO_STAGE; ENFORCING (its controller would begin
- * to write without a review); LINE_FAULTY and those of `RuleDesk.stage`, with the line; those of the controller's settings.
+ * to write without a review); LINE_FAULTY and those of `RuleService.stage`, with the line; those of the controller's settings.
  */
 export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<{ staged: number; text: string }> {
   const { variant, cluster } = request

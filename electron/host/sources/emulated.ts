@@ -8,7 +8,7 @@ import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit } from '../../base/audit.ts'
 import { demoScenario } from '../../files/resources.ts'
 import { History } from '../../history/history.ts'
-import { RuleDesk } from '../rules/desk.ts'
+import { RuleService } from '../rules/rule-service.ts'
 import { readScenario } from '../scenario-file.ts'
 import type { OpenSource, Source } from './source.ts'
 
@@ -57,7 +57,7 @@ export function beginEmulated(scenario: Scenario, options: EmulatedOptions): Beg
   })
   const source: Source = {
     monitor,
-    desk: new RuleDesk(monitor),
+    desk: new RuleService(monitor),
     facts: {
       env: 'DEMO',
       sinceMs,

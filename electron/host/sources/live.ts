@@ -12,7 +12,7 @@ import { stopsUntold } from '../../enforce/store-stops.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
-import { RuleDesk } from '../rules/desk.ts'
+import { RuleService } from '../rules/rule-service.ts'
 import { otherConsoles } from './other-consoles.ts'
 import type { BegunSource } from './sampled-cluster.ts'
 import type { Source } from './source.ts'
@@ -95,7 +95,7 @@ export function beginLive(
     monitor,
     guard,
     store: store.ok ? store.value : undefined,
-    desk: new RuleDesk(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
+    desk: new RuleService(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
     facts: {
       env: cluster.input.env,
       sinceMs,

@@ -6,7 +6,7 @@ import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import type { Unlock } from '../../enforce/unlock.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 
 /** Facts of a source beyond its samples. */
 export interface SourceFacts {
@@ -34,7 +34,7 @@ export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | '
 
 export interface Source {
   readonly monitor: ClusterMonitor
-  readonly desk: RuleDesk
+  readonly desk: RuleService
   readonly facts: SourceFacts
   /** undefined where the source has no speed of its own. */
   readonly setSpeed: ((speed: number) => void) | undefined

@@ -10,7 +10,7 @@ import type { Viewed } from '../../cluster/viewed.ts'
 import { placeOf } from '../../base/service.ts'
 import { SlotWatch } from '../../cluster/slots.ts'
 import type { LeaseState } from '../../enforce/lease.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { isPresent, orNull, rateSamples } from './position.ts'
 
 const SPARK_POINTS = 40
@@ -136,7 +136,7 @@ export function missingOn(rule: MergedRule, hosts: readonly string[]): string[] 
 }
 
 /** A merged rule as the view shows it at a sample. */
-export function ruleRow(desk: RuleDesk, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
+export function ruleRow(desk: RuleService, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
   const { monitor } = desk
   const { sample, service, hosts: shown, mark } = place
   const expressions = (splitConditions(rule.conditions) ?? []).map((e) => ({ ...e, items: [...e.items] }))

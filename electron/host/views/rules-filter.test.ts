@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { rulesFrame as schema } from '#core/api/rules-frame.ts'
 import { ruleName } from '#core/control/desired-rule.ts'
 import { byOthers, commit, ends, review, ruleDesk, stage } from '../../../tests/node/rule-desk.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { mergeRules } from './rule-rows.ts'
 import { filteredRules } from './rules-filter.ts'
 import { rulesFrame, type RulesQuery } from './rules.ts'
 
 const QUERY: RulesQuery = { at: null, service: 'ost_io', node: '', queue: 'reg', offset: 0, limit: 100 }
-const frame = (d: RuleDesk, filter: string, more: Partial<RulesQuery> = {}) =>
+const frame = (d: RuleService, filter: string, more: Partial<RulesQuery> = {}) =>
   rulesFrame(d, { ...QUERY, filter, ...more }, 1)
-const ranked = (d: RuleDesk, filter: string, more: Partial<RulesQuery> = {}): string[] =>
+const ranked = (d: RuleService, filter: string, more: Partial<RulesQuery> = {}): string[] =>
   frame(d, filter, more).rows.map((r) => `${r.rank} ${r.name}`)
 
 /** Rules of others, first to last: one of several jobs, and one that is on one server only. */

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { byOthers, commit, ends, review, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
 import { checkDraft } from '../rules/check.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { rulesFrame } from './rules.ts'
 
-const rows = (d: RuleDesk, at: number | null = null) =>
+const rows = (d: RuleService, at: number | null = null) =>
   rulesFrame(d, { at, service: 'ost_io', node: '', queue: 'reg', offset: 0, limit: 100 }, 1).rows
 
 /** Two servers of different releases and CPT counts. */

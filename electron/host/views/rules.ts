@@ -11,7 +11,7 @@ import { writtenLines } from '../../cluster/rule-matcher.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
 import { SlotWatch } from '../../cluster/slots.ts'
 import { toLint } from '../rules/check.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { Paced } from '../rules/paced.ts'
 import { liveJobs, rulesIn, unreadIn } from '../rules/servers.ts'
 import { againstOf, type FindAgainst } from './against.ts'
@@ -67,7 +67,7 @@ export function serverText(host: string, parameter: string, text: string | undef
 }
 
 /** Remarks and differences of the present; an old sample has none, because what they need is not kept. */
-function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
+function remarks(desk: RuleService, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
   const { monitor } = desk
   const servers = desk.servers(service)
   const drift = driftOf(servers, isControllerRule)
@@ -96,9 +96,9 @@ function remarks(desk: RuleDesk, service: ServiceName): Pick<RulesFrame, 'lints'
 
 /** Remarks are read, not watched: they follow at their own pace. */
 const REMARKS_MS = 500
-const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
+const kept = new WeakMap<RuleService, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
 
-function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof remarks> {
+function remarksNow(desk: RuleService, service: ServiceName): ReturnType<typeof remarks> {
   const of = kept.get(desk) ?? {
     ost_io: new Paced(REMARKS_MS),
     mdt: new Paced(REMARKS_MS),
@@ -108,7 +108,7 @@ function remarksNow(desk: RuleDesk, service: ServiceName): ReturnType<typeof rem
   return of[service].get('', () => remarks(desk, service))
 }
 
-export function rulesFrame(desk: RuleDesk, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
+export function rulesFrame(desk: RuleService, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
   const { monitor } = desk
   const { sample, atMs } = stand(monitor, query.at)
   const { a, head } = againstOf(query.againstMs, find)

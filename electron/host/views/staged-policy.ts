@@ -5,14 +5,14 @@ import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { SERVICES } from '../../base/service.ts'
 import { CANARY_S } from '../../enforce/change.ts'
 import { policyLines } from '../../enforce/policy-commit.ts'
-import type { RuleDesk } from '../rules/desk.ts'
-import { foreignLoss, titleOf, type PolicyDeskPlan } from '../rules/policy-plans.ts'
+import type { RuleService } from '../rules/rule-service.ts'
+import { foreignLoss, titleOf, type PlannedPolicy } from '../rules/policy-plans.ts'
 import { toNotice } from './status.ts'
 
 /** Rules that go with a policy, as lines of the review. */
 const LOST_LINES = 120
 
-function nodesOf(service: ServiceName, { servers }: PolicyDeskPlan): Review['nodes'] {
+function nodesOf(service: ServiceName, { servers }: PlannedPolicy): Review['nodes'] {
   const groups = new Map<string, Review['nodes'][number]>()
   for (const { plan } of servers) {
     if (plan.steps.length === 0) continue
@@ -27,7 +27,7 @@ function nodesOf(service: ServiceName, { servers }: PolicyDeskPlan): Review['nod
 
 type PolicyPart = Pick<StagedFrame, 'policy' | 'inverse' | 'lints' | 'review'>
 
-export function policyPart(desk: RuleDesk, service: ServiceName, plan: PolicyDeskPlan): PolicyPart {
+export function policyPart(desk: RuleService, service: ServiceName, plan: PlannedPolicy): PolicyPart {
   const { staged, servers } = plan
   const work = servers.filter((s) => s.plan.steps.length > 0)
   const [first] = work

@@ -1,9 +1,9 @@
 /** Staged changes in the list of rules: marks on those that are there, and rows for those that are not there yet. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { classesOfEach } from '#core/control/trial.ts'
-import type { DeskPlan } from '../rules/desk-plan.ts'
+import type { RulePlan } from '../rules/rule-plan.ts'
 import { DEFAULT_RULE } from '#core/control/server-rules.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import { triedGroups } from '../rules/tried.ts'
 import { liveJobs } from '../rules/servers.ts'
 import type { MergedRule, StagedMark } from './rule-rows.ts'
@@ -14,9 +14,9 @@ export interface StagedRows {
 }
 
 /** The classes that the new rules of a plan would have, by name; counted once a plan. */
-const kept = new WeakMap<DeskPlan, ReadonlyMap<string, number>>()
+const kept = new WeakMap<RulePlan, ReadonlyMap<string, number>>()
 
-function wouldBind(desk: RuleDesk, service: ServiceName, plan: DeskPlan, rule: string): number {
+function wouldBind(desk: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
   let classes = kept.get(plan)
   if (!classes) {
     const rules = new Set(plan.staged.map((s) => s.edit.name).filter((name) => name !== DEFAULT_RULE))
@@ -28,7 +28,7 @@ function wouldBind(desk: RuleDesk, service: ServiceName, plan: DeskPlan, rule: s
 
 /** The rows of one queue with what is staged for them. */
 export function stagedRows(
-  desk: RuleDesk,
+  desk: RuleService,
   service: ServiceName,
   queue: 'reg' | 'hp',
   merged: readonly MergedRule[],

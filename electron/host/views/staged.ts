@@ -9,8 +9,8 @@ import { commandsOf, inverseOf, type ServerChange } from '../../enforce/server-c
 import { SERVICES, type Service } from '../../base/service.ts'
 import { literals } from '../../base/connection.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { isWork, type DeskPlan } from '../rules/desk-plan.ts'
-import type { RuleDesk } from '../rules/desk.ts'
+import { isWork, type RulePlan } from '../rules/rule-plan.ts'
+import type { RuleService } from '../rules/rule-service.ts'
 import type { PastChange } from '../rules/past-change.ts'
 import { isUndo, missingFor } from '../rules/refusal.ts'
 import { toLint, toTrial } from '../rules/check.ts'
@@ -44,7 +44,7 @@ function commandsFor(service: Service, change: ServerChange | undefined, rule: s
 const diffFor = (change: ServerChange | undefined, rule: string): DiffLine[] =>
   (change?.plan.diff ?? []).filter((d) => d.text.startsWith(`${rule} `)).map(({ kind, text }) => ({ kind, text }))
 
-function itemOf(service: Service, { changes }: DeskPlan, s: StagedChange): StagedFrame['items'][number] {
+function itemOf(service: Service, { changes }: RulePlan, s: StagedChange): StagedFrame['items'][number] {
   const { edit } = s
   const isAbout = (c: ServerChange): boolean =>
     c.plan.commands.some((x) => x.rule === edit.name) || c.timers.some((t) => t.rule === edit.name)
@@ -91,7 +91,7 @@ function listOf(change: ServerChange | undefined): { list: Review['list']; more:
   return { list, more: all.length - list.length }
 }
 
-function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
+function reviewOf(desk: RuleService, query: StagedQuery, plan: RulePlan): Review {
   const { monitor } = desk
   const service = SERVICES[query.service]
   const changes = plan.changes.filter(isWork)
@@ -117,7 +117,7 @@ function reviewOf(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Review {
 }
 
 /** Remarks on the lists as they would be, on the rules that are staged; and what the plans have to say. */
-function lintsOf(desk: RuleDesk, query: StagedQuery, { changes, staged }: DeskPlan): Lint[] {
+function lintsOf(desk: RuleService, query: StagedQuery, { changes, staged }: RulePlan): Lint[] {
   const names = new Set(staged.map((s) => s.edit.name))
   const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
   const jobs = liveJobs(desk.monitor, query.service)
@@ -136,7 +136,7 @@ function lintsOf(desk: RuleDesk, query: StagedQuery, { changes, staged }: DeskPl
 }
 
 const pastOf = (
-  { pending }: RuleDesk,
+  { pending }: RuleService,
   { id, atMs, title, reason, nodes, inverse, expiresMs, undone }: PastChange,
 ): StagedFrame['changes'][number] => ({
   ...{ id, atMs, title, reason, expiresMs, undone },
@@ -150,9 +150,9 @@ interface Judged {
   readonly lints: Lint[]
   readonly review: Review
 }
-const kept = new WeakMap<RuleDesk, Record<ServiceName, Paced<Judged>>>()
+const kept = new WeakMap<RuleService, Record<ServiceName, Paced<Judged>>>()
 
-function judged(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Judged {
+function judged(desk: RuleService, query: StagedQuery, plan: RulePlan): Judged {
   const of = kept.get(desk) ?? {
     ost_io: new Paced<Judged>(400),
     mdt: new Paced<Judged>(400),
@@ -167,7 +167,7 @@ function judged(desk: RuleDesk, query: StagedQuery, plan: DeskPlan): Judged {
   }))
 }
 
-export function stagedFrame(desk: RuleDesk, query: StagedQuery, seq: number): StagedFrame {
+export function stagedFrame(desk: RuleService, query: StagedQuery, seq: number): StagedFrame {
   const { sample, atMs } = stand(desk.monitor, null)
   const service = SERVICES[query.service]
   const plan = desk.plan(query.service)

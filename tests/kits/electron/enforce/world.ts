@@ -20,7 +20,7 @@ import { leaseKeeper } from '#electron/enforce/store-leases.ts'
 import { enterEnforce } from '#electron/host/sources/other-consoles.ts'
 import { stopAll } from '#electron/host/sources/stop.ts'
 import { consoleOf, type Console } from '#electron/host/console.ts'
-import { RuleDesk } from '#electron/host/rules/desk.ts'
+import { RuleService } from '#electron/host/rules/rule-service.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
 import { stagedFrame } from '#electron/host/views/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../node/emulated-cluster.ts'
@@ -157,7 +157,7 @@ export class SimulatedConsole {
       },
       setSpeed: undefined,
       store,
-      desk: new RuleDesk(c.monitor, { canaryS: 2, store }),
+      desk: new RuleService(c.monitor, { canaryS: 2, store }),
     })
     c.monitor.onChange(() => this.#noteCommit(console))
     this.#lines = lines

@@ -7,25 +7,25 @@ import { QUICK } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { rulesFrame } from '../views/rules.ts'
 import { checkDraft } from './check.ts'
-import { RuleDesk } from './desk.ts'
+import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
 import { rateOf } from './servers.ts'
 
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const terms = { expiresS: null, reason: 'ticket 7' }
 
-async function desk(setup: Setup = {}): Promise<{ c: Emulated; desk: RuleDesk }> {
+async function desk(setup: Setup = {}): Promise<{ c: Emulated; desk: RuleService }> {
   const c = emulatedCluster(twoJobs(), { controller: 'none', ...setup })
   await c.run(3)
-  return { c, desk: new RuleDesk(c.monitor, QUICK) }
+  return { c, desk: new RuleService(c.monitor, QUICK) }
 }
-const stage = (d: RuleDesk, value: string, more: Partial<typeof terms> | { expiresS: number } = {}): string => {
+const stage = (d: RuleService, value: string, more: Partial<typeof terms> | { expiresS: number } = {}): string => {
   const staged = d.stage('ost_io', formOfValue(value), { ...terms, ...more })
   if (!staged.ok) throw new Error(`${staged.error.code}: ${staged.error.why}`)
   return staged.value
 }
-const review = (d: RuleDesk) => stagedFrame(d, { service: 'ost_io' }, 1).review
-const commit = (d: RuleDesk) => {
+const review = (d: RuleService) => stagedFrame(d, { service: 'ost_io' }, 1).review
+const commit = (d: RuleService) => {
   const r = review(d)
   return d.commit('ost_io', r?.planId ?? '', r?.typed ?? '')
 }
@@ -125,7 +125,7 @@ describe('what is not sent', () => {
   it('a change while the cluster is locked', async () => {
     const { c } = await desk({ mode: 'observe' })
     const locked = { code: 'LOCKED', what: 'small is locked', why: 'its safe mode asks for an unlock' }
-    const d = new RuleDesk(c.monitor, { ...QUICK, mayWrite: () => locked })
+    const d = new RuleService(c.monitor, { ...QUICK, mayWrite: () => locked })
     stage(d, 'start a jobid={1.hog.u1} rate=5')
     expect(review(d)?.refused?.code).toBe('LOCKED')
     expect(await commit(d)).toMatchObject({ ok: false, error: { code: 'LOCKED' } })
@@ -297,7 +297,7 @@ describe('the check of a draft', () => {
 })
 
 describe('the rules view', () => {
-  const rows = (d: RuleDesk) =>
+  const rows = (d: RuleService) =>
     rulesFrame(d, { at: null, service: 'ost_io', node: '', queue: 'reg', offset: 0, limit: 100 }, 1).rows
 
   it('marks what is staged where it will stand', async () => {
@@ -333,7 +333,7 @@ describe('metadata', () => {
   it('is limited on the MDS, where the rule counts opens and not closes', async () => {
     const c = emulatedCluster(demo(), { controller: 'none' })
     await c.run(8)
-    const d = new RuleDesk(c.monitor, QUICK)
+    const d = new RuleService(c.monitor, QUICK)
     const tar = '4733.tar.u512'
     const before = rateOf(c.monitor, 'mdt', tar)
     expect(before).toBeGreaterThan(100)

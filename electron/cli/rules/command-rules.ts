@@ -1,8 +1,8 @@
 /** A desk for one command: rules of ours are known from the store, and the controllers have no part in it. */
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import type { DeskOptions } from '../../host/rules/desk-core.ts'
-import { RuleDesk } from '../../host/rules/desk.ts'
+import type { RuleServiceOptions } from '../../host/rules/sending.ts'
+import { RuleService } from '../../host/rules/rule-service.ts'
 import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, type ExitCode } from '../output.ts'
@@ -13,9 +13,9 @@ export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
 /** A desk over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
-export function commandDesk({ source }: OpenCluster, store: EnforcementStore, options: DeskOptions = {}): RuleDesk {
+export function commandRules({ source }: OpenCluster, store: EnforcementStore, options: RuleServiceOptions = {}): RuleService {
   const { guard, monitor } = source
-  const desk = new RuleDesk(monitor, {
+  const desk = new RuleService(monitor, {
     ...options,
     mayWrite: () => {
       const may = guard?.mayEnter('enforce')

@@ -10,10 +10,12 @@ import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import { SERVICES } from '../../base/service.ts'
 import { commitTasks } from '../../enforce/change.ts'
 import { policyTask } from '../../enforce/policy-commit.ts'
-import type { CommitRun } from './commit-run.ts'
-import { CUT_SHORT } from './desk-record.ts'
-import type { DeskCore } from './desk-core.ts'
-import type { DeskServer } from './desk-plan.ts'
+import type { ChangeLog } from './change-log.ts'
+import { CUT_SHORT } from './change-record.ts'
+import type { Commit } from './commit.ts'
+import type { ServerFacts } from './rule-plan.ts'
+import type { Sending } from './sending.ts'
+import type { StagedChanges } from './staged-changes.ts'
 import { SampleGuard } from './guard-watch.ts'
 import { policyPast, type PastChange } from './past-change.ts'
 import {
@@ -22,7 +24,7 @@ import {
   planPolicies,
   policyRefusal,
   titleOf,
-  type PolicyDeskPlan,
+  type PlannedPolicy,
   type PolicyRead,
   type StagedPolicy,
 } from './policy-plans.ts'
@@ -31,12 +33,22 @@ import { failure } from './refusal.ts'
 /** Where a policy goes, and what it takes back. */
 export type PolicyScope = Partial<Pick<StagedPolicy, 'queue' | 'hosts' | 'back' | 'undoes'>>
 
-export class PolicyDesk {
-  readonly #desk: DeskCore
+export class PolicyChanges {
+  readonly #sending: Sending
+  /** Staged changes of rules. */
+  readonly #rules: StagedChanges
+  readonly #log: ChangeLog
   readonly #staged = new Map<ServiceName, StagedPolicy>()
 
-  constructor(desk: DeskCore) {
-    this.#desk = desk
+  constructor(sending: Sending, rules: StagedChanges, log: ChangeLog) {
+    this.#sending = sending
+    this.#rules = rules
+    this.#log = log
+  }
+
+  /** The staged change; undefined where none is. */
+  idOf(service: ServiceName): string | undefined {
+    return this.#staged.get(service)?.id
   }
 
   has(service: ServiceName): boolean {
@@ -45,8 +57,8 @@ export class PolicyDesk {
 
   /** Stages another policy; on both queues of all servers unless `more` says otherwise. Failures: OTHERS_STAGED. */
   stage(service: ServiceName, to: PolicyChoice, reason: string, more: PolicyScope = {}): Result<string> {
-    const { staged: rules, monitor } = this.#desk
-    if (rules.of(service).length > 0) {
+    const { monitor } = this.#sending
+    if (this.#rules.of(service).length > 0) {
       const next = 'Commit them, or take them back.'
       return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
     }
@@ -61,25 +73,25 @@ export class PolicyDesk {
   }
 
   /** The staged change as it would be sent now; undefined where none is staged. */
-  plan(service: ServiceName): PolicyDeskPlan | undefined {
+  plan(service: ServiceName): PlannedPolicy | undefined {
     const staged = this.#staged.get(service)
     if (!staged) return undefined
-    const { monitor } = this.#desk
-    const servers = this.#desk.servers(service).map((s): PolicyRead => {
+    const { monitor } = this.#sending
+    const servers = this.#sending.servers(service).map((s): PolicyRead => {
       return { ...s, policies: monitor.serviceReading(s.server, service)?.policies ?? [] }
     })
-    const factsOf = (host: string): DeskServer => this.#desk.serverFacts(host)
-    return planPolicies(staged, servers, { factsOf, own: this.#desk.rules, nowMs: monitor.nowMs() })
+    const factsOf = (host: string): ServerFacts => this.#sending.facts(host)
+    return planPolicies(staged, servers, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
   }
 
   /** Why it cannot be committed now. */
-  refusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
-    return this.#desk.guard() ?? this.#desk.busy() ?? this.planRefusal(service, plan)
+  refusal(service: ServiceName, plan: PlannedPolicy): Failure | undefined {
+    return this.#sending.guard() ?? this.#sending.busy() ?? this.planRefusal(service, plan)
   }
 
   /** Why the plan itself cannot be carried out, whoever may write. */
-  planRefusal(service: ServiceName, plan: PolicyDeskPlan): Failure | undefined {
-    const { monitor } = this.#desk
+  planRefusal(service: ServiceName, plan: PlannedPolicy): Failure | undefined {
+    const { monitor } = this.#sending
     const missing = monitor
       .serversOf(service)
       .filter((h) => isMeantFor(plan.staged, h) && (monitor.missing.has(h) || !monitor.reading(h)))
@@ -88,19 +100,19 @@ export class PolicyDesk {
 
   /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws when it cannot be put on record. */
   async commit(
-    run: CommitRun,
+    commit: Commit,
     staged: StagedPolicy,
-    canaryS: number,
+    { canaryS, begin }: { readonly canaryS: number; readonly begin: (past: PastChange) => void },
   ): Promise<Result<{ changeId: string; nodes: NodeEnd[] }>> {
-    const { monitor } = this.#desk
-    const { service, planId } = run
-    const { now, factsOf } = await this.#desk.readNow(service, 'may be hidden')
-    const plan = planPolicies(staged, now, { factsOf, own: this.#desk.rules, nowMs: monitor.nowMs() })
+    const { monitor } = this.#sending
+    const { service, planId } = commit
+    const { now, factsOf } = await this.#sending.readNow(service, 'may be hidden')
+    const plan = planPolicies(staged, now, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
     if (plan.planId !== planId) {
       const why = 'the servers, their policies or their rules changed since the review'
       return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
     }
-    const late = policyRefusal(plan, []) ?? this.#desk.guard()
+    const late = policyRefusal(plan, []) ?? this.#sending.guard()
     if (late) return fail(late)
     const atMs = monitor.nowMs()
     const id = randomBytes(4).toString('hex')
@@ -110,17 +122,17 @@ export class PolicyDesk {
     const work = plan.servers.filter((s) => s.plan.steps.length > 0)
     const head = { id, atMs, title, reason: staged.reason }
     const cutShort = work.map((s): NodeEnd => ({ host: s.plan.server, state: 'unknown', detail: CUT_SHORT }))
-    this.#desk.begin(policyPast(service, plan, this.#desk.rules, { ...head, nodes: cutShort }))
+    begin(policyPast(service, plan, this.#sending.rules, { ...head, nodes: cutShort }))
     const tasks = work.map((s) => policyTask(SERVICES[service], s))
     const guard = (host: string): SampleGuard => new SampleGuard(monitor, service, everyJob(host))
-    const nodes = await commitTasks(tasks, { ...this.#desk.sendingParts(canaryS, run), guard })
-    this.#desk.remember(policyPast(service, plan, this.#desk.rules, { ...head, nodes }))
+    const nodes = await commitTasks(tasks, { ...this.#sending.commitParts(commit, canaryS), guard })
+    this.#log.add(policyPast(service, plan, this.#sending.rules, { ...head, nodes }))
     const isDone = nodes.every((n) => n.state === 'done')
     if (isDone && this.#staged.get(service) === staged) this.#staged.delete(service)
-    const undone = this.#desk.changes.find((c) => isDone && c.id === staged.undoes)
+    const undone = isDone ? this.#log.find(staged.undoes) : undefined
     if (undone) {
       undone.undone = true
-      this.#desk.noteChange(undone)
+      this.#log.note(undone)
     }
     const where = `${nodes.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
     monitor.events.add({ atMs, kind: 'change', level: isDone ? 'ok' : 'bad', subject: 'Rule', text: title, where })

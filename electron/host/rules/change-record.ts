@@ -9,9 +9,9 @@ import { isCommitting } from '../../enforce/commit-lock.ts'
 import { stopValue } from '../../enforce/expiry-spec.ts'
 import { isOrphan } from '../../enforce/store-leases.ts'
 import type { KeptRule } from '../../enforce/store-rules.ts'
-import type { DeskPlan } from './desk-plan.ts'
+import type { RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace, RuleSink, RuleTimer } from './operator-rules.ts'
-import type { PastChange, UnknownEnd } from './past-change.ts'
+import { endOfChange, type PastChange, type UnknownEnd } from './past-change.ts'
 import type { PendingUndo, PendingUndos } from './pending-undo.ts'
 import type { StagedChange } from './staged-changes.ts'
 
@@ -143,13 +143,7 @@ export function changeDocumentOf(past: PastChange, planId: string, waiting: read
   }
 }
 
-const stateOf = ({ undone, nodes }: PastChange): string => {
-  if (undone) return 'undone'
-  const states = nodes.map((n) => n.state)
-  if (states.includes('unknown')) return 'unknown'
-  if (states.every((s) => s === 'done' || s === 'pending')) return 'done'
-  return states.includes('done') ? 'partial' : 'not done'
-}
+const stateOf = ({ undone, nodes }: PastChange): string => (undone ? 'undone' : endOfChange(nodes))
 
 /** State of a change whose document could not be read. */
 const DAMAGED = 'damaged'
@@ -169,7 +163,7 @@ function timerOf(
   return { unit: `${on}/${host}/${q}/${name}`, expiresMs, stop: stopValue({ queue: q, name }) }
 }
 
-export class DeskRecord implements RuleSink {
+export class ChangeRecord implements RuleSink {
   readonly #store: EnforcementStore
   readonly #cluster: string
   readonly #damaged: string[] = []
@@ -262,7 +256,7 @@ export class DeskRecord implements RuleSink {
   }
 
   /** Notes rules before they are started: one that is noted and not there does no harm. @throws when that is not possible. */
-  before({ changes }: DeskPlan, atMs: number): void {
+  before({ changes }: RulePlan, atMs: number): void {
     for (const { terms: all, timers, keeps } of changes) {
       for (const { place, start } of all) {
         if (start?.edit.verb !== 'start') continue
@@ -282,7 +276,7 @@ export class DeskRecord implements RuleSink {
   }
 
   /** Takes back what was noted of rules that were not started after all. */
-  after({ changes }: DeskPlan, nodes: readonly NodeEnd[], rules: OperatorRules): void {
+  after({ changes }: RulePlan, nodes: readonly NodeEnd[], rules: OperatorRules): void {
     for (const { plan, terms: all } of changes) {
       const state = nodes.find((n) => n.host === plan.server)?.state ?? 'not sent'
       if (state !== 'not sent' && state !== 'rolled back') continue

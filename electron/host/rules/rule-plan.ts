@@ -20,7 +20,7 @@ export interface NewTerms {
   readonly start: StagedChange | undefined
 }
 
-export interface DeskChange extends ServerChange {
+export interface PlannedChange extends ServerChange {
   readonly terms: readonly NewTerms[]
   /** Release as the server names it; empty where it could not be read. */
   readonly version: string
@@ -28,15 +28,15 @@ export interface DeskChange extends ServerChange {
 }
 
 /** What is known of a server besides its rules. */
-export interface DeskServer {
+export interface ServerFacts {
   readonly version: LustreVersion | undefined
   readonly keeps: TimerKind
 }
 
 /** The staged changes of a service as they would be sent now. */
-export interface DeskPlan {
+export interface RulePlan {
   readonly staged: readonly StagedChange[]
-  readonly changes: readonly DeskChange[]
+  readonly changes: readonly PlannedChange[]
   /** Names exactly these commands on these servers as they stand: their releases, policies and rules. */
   readonly planId: string
 }
@@ -103,8 +103,8 @@ function changeOf(
   staged: readonly StagedChange[],
   found: ServerRules,
   rules: OperatorRules,
-  { version, keeps }: DeskServer,
-): DeskChange {
+  { version, keeps }: ServerFacts,
+): PlannedChange {
   const mine = staged.filter((s) => isFor(s, found.server))
   const plan = planEdits(
     found,
@@ -134,8 +134,8 @@ export function planStaged(
   staged: readonly StagedChange[],
   servers: readonly ServerRules[],
   rules: OperatorRules,
-  factsOf: (host: string) => DeskServer,
-): DeskPlan {
+  factsOf: (host: string) => ServerFacts,
+): RulePlan {
   const changes = servers.map((found) => changeOf(service, staged, found, rules, factsOf(found.server)))
   const commands = changes.map((c) => [
     c.plan.server,
@@ -150,7 +150,7 @@ export function planStaged(
   return { staged, changes, planId }
 }
 
-type SettledChange = Pick<DeskChange, 'terms' | 'timers' | 'keeps'> & { readonly plan: Pick<EditPlan, 'server'> }
+type SettledChange = Pick<PlannedChange, 'terms' | 'timers' | 'keeps'> & { readonly plan: Pick<EditPlan, 'server'> }
 
 /** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
 export function settleTerms(

@@ -1,8 +1,8 @@
-/** A commit while it is sent, server by server, for whoever looks; kept until the next one. */
-import type { CommitProgress, ServiceName } from '#core/api/rule-edits.ts'
+/** One commit, server by server as it is sent; kept until the next one, so that its end can be looked at. */
+import type { CommitProgress, NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { ServerProgress, WatchProgress } from '../../enforce/change.ts'
 
-export class CommitRun {
+export class Commit {
   readonly service: ServiceName
   readonly planId: string
   readonly #nodes = new Map<string, ServerProgress>()
@@ -10,6 +10,7 @@ export class CommitRun {
   readonly #changed: () => void
   #watch: WatchProgress | undefined
   #isOver = false
+  #ends: readonly NodeEnd[] = []
   #ended: () => void = () => undefined
   /** Resolves at its end. */
   readonly over = new Promise<void>((resolve) => (this.#ended = resolve))
@@ -28,6 +29,11 @@ export class CommitRun {
     return this.#isOver
   }
 
+  /** How every server ended; empty while it is sent, and where nothing was. */
+  get ends(): readonly NodeEnd[] {
+    return this.#ends
+  }
+
   /** The first server is brought back while it is watched; servers that nothing was sent to get nothing. */
   cancel(): void {
     this.#abort.abort()
@@ -44,8 +50,10 @@ export class CommitRun {
     this.#changed()
   }
 
-  end(): void {
+  /** @param ends  of the servers; none where the commit was refused. */
+  end(ends: readonly NodeEnd[]): void {
     this.#isOver = true
+    this.#ends = ends
     this.#watch = undefined
     this.#ended()
   }

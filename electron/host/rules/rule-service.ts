@@ -1,0 +1,441 @@
+/**
+ * Rules of a cluster as people change them: drafts are checked, changes staged, planned for every server and reviewed, then committed as
+ * they were reviewed, and undone. One service a cluster, shared by all of its windows.
+ */
+import { randomBytes } from 'node:crypto'
+import type { CommitProgress, NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
+import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
+import type { RuleEdit } from '#core/control/rule-edit.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
+import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
+import { SERVICES } from '../../base/service.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { CANARY_S, commitChange } from '../../enforce/change.ts'
+import { lockCommits, type CommitLock } from '../../enforce/commit-lock.ts'
+import { ChangeLog } from './change-log.ts'
+import { ChangeRecord, CUT_SHORT } from './change-record.ts'
+import { Commit } from './commit.ts'
+import { diagnoseDraft } from './diagnosis.ts'
+import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
+import { KeptPlans } from './kept-plans.ts'
+import { OperatorRules } from './operator-rules.ts'
+import { Paced } from './paced.ts'
+import { endOfChange, pastChange, whyOf, type ChangeEnd, type PastChange } from './past-change.ts'
+import { PendingUndos } from './pending-undo.ts'
+import { PolicyChanges } from './policy-changes.ts'
+import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
+import { isWork, planStaged, settleTerms, type RulePlan, type ServerFacts } from './rule-plan.ts'
+import { Sending, type RuleServiceOptions } from './sending.ts'
+import { silentText } from './servers.ts'
+import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from './staged-changes.ts'
+import { undoEdits } from './undo.ts'
+import { Upkeep } from './upkeep.ts'
+
+/** Longest time that a rule may stand without a second confirmation, s. */
+const LONG_S = 86_400
+
+/** How one commit is sent. */
+export interface CommitOptions {
+  /** Seconds that the first server is watched; that of the service where it is not given. */
+  readonly canaryS?: number | undefined
+  /** The lock of commits, where the caller holds it and gives it back. */
+  readonly lock?: CommitLock | undefined
+  /** Puts the change on record before it is sent, beside the record of the service. @throws when that is not possible. */
+  readonly begin?: ((past: PastChange) => void) | undefined
+}
+
+export type Committed = Result<{ changeId: string; nodes: NodeEnd[] }>
+
+/**
+ * Where the changes of a service stand: edited; reviewed, as the plan of that id; being committed on servers; and how the newest commit ended
+ * while nothing was staged after it.
+ */
+export type RuleState =
+  | { readonly phase: 'editing' }
+  | { readonly phase: 'reviewed'; readonly planId: string }
+  | { readonly phase: 'committing'; readonly planId: string; readonly servers: readonly string[] }
+  | { readonly phase: ChangeEnd; readonly planId: string; readonly servers: readonly string[] }
+
+const tooMany = (what: string): Failure =>
+  failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
+
+export class RuleService {
+  readonly monitor: ClusterMonitor
+  readonly options: RuleServiceOptions
+  readonly staged = new StagedChanges()
+  readonly rules: OperatorRules
+  readonly pending = new PendingUndos()
+  /** Staged changes of policy. */
+  readonly policies: PolicyChanges
+  readonly #sending: Sending
+  readonly #log: ChangeLog
+  readonly #record: ChangeRecord | undefined
+  readonly #upkeep: Upkeep
+  /** Plans that were shown. */
+  readonly #kept = new KeptPlans()
+  readonly #plans: Readonly<Record<ServiceName, Paced<RulePlan>>> = {
+    ost_io: new Paced(100),
+    mdt: new Paced(100),
+    mdt_readpage: new Paced(100),
+  }
+  /** Plan that was shown last of each service, and what was staged then. */
+  readonly #shown = new Map<ServiceName, { readonly planId: string; readonly version: string }>()
+  /** What was staged when the newest commit ended. */
+  #endVersion = ''
+  /** Commits so far: after one, plans are made anew. */
+  #sent = 0
+
+  constructor(monitor: ClusterMonitor, options: RuleServiceOptions = {}) {
+    this.monitor = monitor
+    this.options = options
+    this.#record = options.store && new ChangeRecord(options.store, monitor.source.cluster)
+    this.rules = new OperatorRules(this.#record)
+    this.#record?.refresh(this.rules)
+    this.#sending = new Sending(monitor, this.rules, options)
+    this.#log = new ChangeLog(monitor, this.rules, this.pending, this.#record)
+    this.policies = new PolicyChanges(this.#sending, this.staged, this.#log)
+    this.#upkeep = new Upkeep(this.#sending, this.#log, (past, host) => this.#doneLate(past, host))
+    monitor.onChange(() => this.#upkeep.look())
+  }
+
+  /** What is being sent is cancelled and waited for. Rules that only this console would stop are stopped; others have their timers. */
+  async close(): Promise<void> {
+    this.cancel()
+    await this.#sending.commit?.over
+    await this.#upkeep.stopBound(Infinity)
+  }
+
+  /** Resolves when nothing is being sent. */
+  over(): Promise<void> {
+    return this.#sending.over()
+  }
+
+  /** Whether something is being sent. */
+  get isSending(): boolean {
+    return this.isCommitting || this.#sending.isKeepingUp
+  }
+
+  get isCommitting(): boolean {
+    return this.#sending.isCommitting
+  }
+
+  /** Where the changes of a service stand. */
+  state(service: ServiceName): RuleState {
+    const { commit } = this.#sending
+    const isLast = commit?.service === service
+    if (isLast && !commit.isOver) {
+      const { planId, nodes } = commit.progress
+      return { phase: 'committing', planId, servers: nodes.map((n) => n.host) }
+    }
+    const version = this.#versionOf(service)
+    if (isLast && commit.ends.length > 0 && version === this.#endVersion) {
+      return { phase: endOfChange(commit.ends), planId: commit.planId, servers: commit.ends.map((n) => n.host) }
+    }
+    const shown = this.#shown.get(service)
+    return shown?.version === version ? { phase: 'reviewed', planId: shown.planId } : { phase: 'editing' }
+  }
+
+  /** Changes that were committed, newest first. */
+  get changes(): readonly PastChange[] {
+    return this.#log.all
+  }
+
+  changesOf(service: ServiceName): readonly PastChange[] {
+    return this.changes.filter((c) => c.service === service)
+  }
+
+  /** The commit of a service that is sent now, or was the last one sent. */
+  progressOf(service: ServiceName): CommitProgress | null {
+    const { commit } = this.#sending
+    return commit?.service === service ? commit.progress : null
+  }
+
+  /** Cancels what is being sent: the first server is brought back while it is watched, the rest get nothing. */
+  cancel(): void {
+    if (this.isCommitting) this.#sending.commit?.cancel()
+  }
+
+  /** Servers of a service as they stand at the newest sample. */
+  servers(service: ServiceName): ServerRules[] {
+    return this.#sending.servers(service)
+  }
+
+  /** What the newest reading tells of a server. */
+  serverFacts(host: string): ServerFacts {
+    return this.#sending.facts(host)
+  }
+
+  /** The servers of a service as they are read right now; those that do not answer are not among them. */
+  readNow(...query: Parameters<Sending['readNow']>): ReturnType<Sending['readNow']> {
+    return this.#sending.readNow(...query)
+  }
+
+  /** That a server of the cluster does not answer; undefined where it does, or is no server of it. */
+  silentText(host: string): string | undefined {
+    return silentText(this.monitor, host)
+  }
+
+  /** What stands against any write now: a lock or read-only. */
+  guard(): Failure | undefined {
+    return this.#sending.guard()
+  }
+
+  /** What is staged of a service, as long as it stays the same. */
+  #versionOf(service: ServiceName): string {
+    return [...this.staged.of(service).map((s) => `${s.id}/${s.tries}`), this.policies.idOf(service) ?? ''].join(' ')
+  }
+
+  /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
+  plan(service: ServiceName): RulePlan {
+    return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
+      const facts = (host: string): ServerFacts => this.serverFacts(host)
+      const plan = planStaged(service, this.staged.of(service), this.servers(service), this.rules, facts)
+      if (plan.staged.length > 0) {
+        this.#kept.keep(plan)
+        this.#shown.set(service, { planId: plan.planId, version: this.#versionOf(service) })
+      }
+      return plan
+    })
+  }
+
+  /** What is different since a plan was shown; empty while it is the plan. */
+  since(service: ServiceName, planId: string): string[] {
+    const now = this.plan(service)
+    return now.planId === planId
+      ? []
+      : (this.#kept.since(planId, now, (host) => this.silentText(host)) ?? [
+          'the plan that was shown is not known any more',
+        ])
+  }
+
+  /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
+  stage(service: ServiceName, form: RuleForm, terms: ChangeTerms, replaces?: string): Result<string> {
+    if (this.policies.has(service)) {
+      const next = 'Commit it first, or take it back.'
+      return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a change of policy is staged', next))
+    }
+    const { command, faults } = diagnoseDraft(
+      this.servers(service),
+      this.othersThan(service, form, replaces),
+      valueOfForm(form),
+    )
+    if (!command || faults[0]) {
+      const what = `${form.name === '' ? 'The rule' : form.name} was not staged`
+      const why = faults[0]?.message ?? 'it cannot be read'
+      return fail(failure('DRAFT_FAULTY', what, why, 'Correct it and stage it again.'))
+    }
+    const edit = editOfCommand(command, LUSTRE_DEFAULTS.rate)
+    // A timer comes with a start; a change leaves the one that is there.
+    return this.#put(service, edit, edit.verb === 'start' ? terms : { ...terms, expiresS: null }, { replaces })
+  }
+
+  /** Staged changes that a draft stands beside: not the one that it replaces. */
+  othersThan(service: ServiceName, form: RuleForm, replaces?: string): readonly StagedChange[] {
+    return this.staged
+      .of(service)
+      .filter(({ id, edit }) => id !== replaces && !(edit.name === form.name && edit.verb === form.verb))
+  }
+
+  #put(
+    service: ServiceName,
+    edit: RuleEdit,
+    terms: ChangeTerms,
+    more: { replaces?: string | undefined; hosts?: readonly string[]; undoes?: string } = {},
+  ): Result<string> {
+    const id = randomBytes(3).toString('hex')
+    const { replaces, hosts, undoes } = more
+    const stagedMs = this.monitor.nowMs()
+    const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs }
+    const isIn = this.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] }, replaces)
+    if (!isIn) return fail(tooMany(`${edit.name} was not staged`))
+    this.monitor.changed()
+    return ok(id)
+  }
+
+  unstage(service: ServiceName, id: string | null): void {
+    this.policies.remove(service, id)
+    this.staged.takeBack(service, id)
+    this.monitor.changed()
+  }
+
+  /** Stages again what was taken back or replaced, as it was. Failures: OTHERS_STAGED, NOT_STAGED_ANY_MORE. */
+  restore(service: ServiceName, ids: readonly string[], replaces?: string): Result<void> {
+    const what = 'The change was not staged again'
+    if (this.policies.has(service))
+      return fail(failure('OTHERS_STAGED', what, 'a change of policy is staged', 'Commit it first, or take it back.'))
+    if (!this.staged.restore(service, ids, replaces)) {
+      const why = 'it is staged, was sent, or is not remembered any more'
+      return fail(failure('NOT_STAGED_ANY_MORE', what, why, 'Stage it anew.'))
+    }
+    this.monitor.changed()
+    return ok(undefined)
+  }
+
+  /** What the operator types to commit: the one rule that is staged, else the cluster; a rule of days asks for its time, too. */
+  typedTarget(service: ServiceName): string {
+    const staged = this.staged.of(service)
+    const names = new Set(staged.map((s) => s.edit.name))
+    const [only] = names
+    const target = names.size === 1 && only !== undefined ? only : this.monitor.source.cluster
+    const longest = Math.max(0, ...staged.map((s) => s.terms.expiresS ?? 0))
+    return longest > LONG_S ? `${target} for ${Math.ceil(longest / 3600)} h` : target
+  }
+
+  /** Why a plan cannot be committed now; undefined when it can. */
+  refusal(service: ServiceName, plan: RulePlan): Failure | undefined {
+    return planRefusal(this.monitor, service, plan, this.guard() ?? this.#sending.busy())
+  }
+
+  /** Sends the reviewed plan. Failures: those of `refusal`, NOT_TYPED, PLAN_CHANGED, NOT_ON_RECORD. */
+  async commit(service: ServiceName, planId: string, typed: string, options: CommitOptions = {}): Promise<Committed> {
+    const { monitor, policies } = this
+    const { canaryS = this.options.canaryS ?? CANARY_S, lock } = options
+    this.#sending.renew()
+    const policy = policies.plan(service)
+    const refused = policy ? policies.refusal(service, policy) : this.refusal(service, this.plan(service))
+    if (refused) return fail(refused)
+    if (typed !== this.typedTarget(service)) {
+      const why = 'what was typed is not the target'
+      return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
+    }
+    // Another console, or a command, may be at work on the same cluster.
+    const locked = lock ? ok(lock) : lockCommits(this.options.store, monitor.source.cluster)
+    if (!locked.ok) return locked
+    const commit = new Commit(service, planId, () => monitor.changed())
+    const begin = (past: PastChange): void => {
+      options.begin?.(past)
+      this.#log.begin(past)
+    }
+    this.#sending.begin(commit, locked.value)
+    let ends: readonly NodeEnd[] = []
+    try {
+      const done = policy
+        ? await policies.commit(commit, policy.staged, { canaryS, begin })
+        : await this.#send(commit, { canaryS, begin })
+      if (done.ok) ends = done.value.nodes
+      return done
+    } catch (e) {
+      const why = e instanceof Error ? e.message : String(e)
+      return fail({
+        code: 'NOT_ON_RECORD',
+        what: 'The change was not sent everywhere',
+        why,
+        next: 'Free space for the history; look at the rules before trying again.',
+      })
+    } finally {
+      if (!lock) locked.value.release()
+      this.#sending.end(ends)
+      this.#endVersion = this.#versionOf(service)
+      this.#sent++
+      monitor.changed()
+    }
+  }
+
+  /** Plans once more on servers that are read right before, and sends what is still as it was reviewed. */
+  async #send(
+    commit: Commit,
+    { canaryS, begin }: { readonly canaryS: number; readonly begin: (past: PastChange) => void },
+  ): Promise<Committed> {
+    const { monitor, staged, rules } = this
+    const { service, planId } = commit
+    const { now, factsOf } = await this.readNow(service)
+    const plan = planStaged(service, staged.of(service), now, rules, factsOf)
+    if (plan.planId !== planId) {
+      const silent = (host: string): string | undefined => silentText(monitor, host)
+      const differs = this.#kept.since(planId, plan, silent) ?? [
+        'the servers, or what is staged, changed since the review',
+      ]
+      const next = 'Look at the review again; it shows the new commands.'
+      return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
+    }
+    const late = planRefusal(monitor, service, plan, this.guard())
+    if (late) return fail(late)
+    const changes = plan.changes.filter(isWork)
+    const waiting = isUndo(plan) ? missingFor(monitor, service, plan) : []
+    const atMs = monitor.nowMs()
+    const changeId = randomBytes(4).toString('hex')
+    const why = whyOf(plan)
+    // Why is on record, too, before anything is sent.
+    const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
+    monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
+    begin(
+      pastChange(service, plan, rules, {
+        id: changeId,
+        atMs,
+        ...why,
+        nodes: changes.map((c) => ({ host: c.plan.server, state: 'unknown', detail: CUT_SHORT })),
+      }),
+    )
+    this.#record?.before(plan, atMs)
+    const ends = await commitChange(SERVICES[service], changes, this.#sending.commitParts(commit, canaryS, changes))
+    const nodes: NodeEnd[] = [
+      ...ends,
+      ...waiting.map((host) => ({ host, state: 'pending' as const, detail: 'sent when the server answers again' })),
+    ]
+    const past = pastChange(service, plan, rules, { id: changeId, atMs, ...why, nodes })
+    for (const end of nodes) settleTerms(plan, end, rules, atMs)
+    this.#record?.after(plan, nodes, rules)
+    for (const host of waiting) this.#wait(plan, host, changeId)
+    const done = nodes.filter((n) => n.state === 'done' || n.state === 'pending').map((n) => n.host)
+    const isDone = done.length === nodes.length
+    this.#log.add(past)
+    if (isDone) this.#end(service, plan, waiting.length > 0)
+    else staged.sent(new Set(plan.staged.map((s) => s.id)), done)
+    const where = `${ends.filter((n) => n.state === 'done').length} of ${nodes.length} servers`
+    const level = isDone ? 'ok' : 'bad'
+    monitor.events.add({ atMs, kind: 'change', level, subject: 'Rule', text: why.title, where })
+    return ok({ changeId, nodes })
+  }
+
+  /** What undoes on a server that does not answer waits for it. */
+  #wait({ staged }: RulePlan, host: string, changeId: string): void {
+    const edits = staged.filter((s) => s.hosts?.includes(host) ?? true)
+    const [first] = edits
+    if (!first) return
+    const { service, undoes = '' } = first
+    this.pending.put({ service, host, changeId, undoes, edits, why: 'the server does not answer' })
+  }
+
+  /** What is through leaves the staged changes; what was staged meanwhile stays. */
+  #end(service: ServiceName, { staged }: RulePlan, isWaiting: boolean): void {
+    for (const { id, undoes } of staged) {
+      this.staged.remove(service, id)
+      const past = this.#log.find(undoes)
+      if (past && !isWaiting) past.undone = true
+      if (past) this.#log.note(past)
+    }
+  }
+
+  /** A server of a commit turned out to be done after all: what is done everywhere is staged no longer. */
+  #doneLate({ service, stagedIds }: PastChange, host: string): void {
+    const ids = new Set(stagedIds)
+    this.staged.sent(ids, [host])
+    const hosts = this.monitor.serversOf(service)
+    for (const s of this.staged.of(service)) {
+      if (ids.has(s.id) && (s.hosts ?? hosts).every((h) => s.doneOn.includes(h))) this.staged.remove(service, s.id)
+    }
+  }
+
+  /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
+  undo(changeId: string): Result<undefined> {
+    const past = this.#log.find(changeId)
+    if (past?.policy) return this.policies.undo(past, past.policy)
+    const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
+    const refuse = (code: string, why: string): Result<undefined> =>
+      fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
+    if (!past) return refuse('NO_SUCH_CHANGE', 'it is not among those remembered')
+    if (past.done.size === 0) return refuse('NOTHING_DONE', 'it was not done on any server')
+    if (edits.length === 0) return refuse('NOTHING_LEFT', 'it wrote no rule that would still stand')
+    const { service, title } = past
+    if (this.staged.of(service).length + edits.length > STAGED_MAX) return fail(tooMany('The change cannot be undone'))
+    // What was staged for it before is staged anew; what it left over for servers that are not done must not follow its undoing.
+    for (const s of this.staged.of(service)) {
+      if (s.undoes === changeId || past.stagedIds.includes(s.id)) this.staged.remove(service, s.id)
+    }
+    for (const { edit, hosts, expiresS } of edits) {
+      const put = this.#put(service, edit, { expiresS, reason: `undo of ${title}` }, { hosts, undoes: changeId })
+      if (!put.ok) return put
+    }
+    return ok(undefined)
+  }
+}

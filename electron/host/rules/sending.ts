@@ -1,0 +1,150 @@
+/** What it takes to send changes of rules to the servers of a cluster: what stands against it, servers as they are now, and one sender at a time. */
+import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
+import type { Failure } from '#core/base/result.ts'
+import type { ServerRules } from '#core/control/server-rules.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import type { CommitParts } from '../../enforce/change.ts'
+import type { CommitLock } from '../../enforce/commit-lock.ts'
+import type { EnforcementStore } from '../../enforce/store.ts'
+import { WritePermit } from '../../enforce/store-stops.ts'
+import type { Commit } from './commit.ts'
+import { SampleGuard } from './guard-watch.ts'
+import type { OperatorRules } from './operator-rules.ts'
+import { readNow, type ServersNow } from './read-now.ts'
+import { failure } from './refusal.ts'
+import type { PlannedChange, ServerFacts } from './rule-plan.ts'
+import { presentServers } from './servers.ts'
+
+/** How rules are guarded and sent; what is not given is as in operation. */
+export interface RuleServiceOptions {
+  /** Why nothing may be written now: a cluster that is locked, or read-only. */
+  readonly mayWrite?: (() => Failure | undefined) | undefined
+  /** Seconds that the first server of a commit is watched; 0: not at all. @default 10 */
+  readonly canaryS?: number | undefined
+  readonly sending?: Pick<CommitParts, 'answerMs' | 'pausesMs'> | undefined
+  /** Where rules of ours and the undo list are kept over a restart, and shared with commands; memory only without. */
+  readonly store?: EnforcementStore | undefined
+}
+
+export class Sending {
+  readonly monitor: ClusterMonitor
+  readonly rules: OperatorRules
+  readonly options: RuleServiceOptions
+  readonly #permit: WritePermit
+  /** The commit that is sent now, or was sent last. */
+  #commit: Commit | undefined
+  /** While a commit is sent. */
+  #lock: CommitLock | undefined
+  #upkeep: Promise<void> | undefined
+
+  constructor(monitor: ClusterMonitor, rules: OperatorRules, options: RuleServiceOptions) {
+    this.monitor = monitor
+    this.rules = rules
+    this.options = options
+    this.#permit = new WritePermit(monitor.source.cluster, monitor.stops)
+  }
+
+  /** The commit that is sent now, or was sent last. */
+  get commit(): Commit | undefined {
+    return this.#commit
+  }
+
+  get isCommitting(): boolean {
+    return this.#commit !== undefined && !this.#commit.isOver
+  }
+
+  /** Work between commits is sending. */
+  get isKeepingUp(): boolean {
+    return this.#upkeep !== undefined
+  }
+
+  /** A commit begins. */
+  begin(commit: Commit, lock: CommitLock): void {
+    this.#commit = commit
+    this.#lock = lock
+  }
+
+  /** The commit is through. @param ends  of its servers; none where it was refused */
+  end(ends: readonly NodeEnd[]): void {
+    this.#lock = undefined
+    this.#commit?.end(ends)
+  }
+
+  /** Forgets a stop from before what an operator asks for now. */
+  renew(): void {
+    if (!this.isCommitting) this.#permit.renew()
+  }
+
+  /** Sends beside no commit. */
+  keepUp(send: () => Promise<void>): void {
+    this.#upkeep = send().finally(() => {
+      this.#upkeep = undefined
+      this.monitor.changed()
+    })
+  }
+
+  /** Resolves when nothing is being sent. */
+  async over(): Promise<void> {
+    await Promise.all([this.#commit?.over, this.#upkeep])
+  }
+
+  /** What stands against any write now: a lock or read-only. The mode of the controllers has no part in what is committed by hand. */
+  guard(): Failure | undefined {
+    return this.options.mayWrite?.()
+  }
+
+  /** Why nothing more of what was committed may be sent: everything was stopped after it. */
+  stopped(): Failure | undefined {
+    return this.#permit.refusal()
+  }
+
+  /** Another change that is being sent. */
+  busy(): Failure | undefined {
+    if (!this.isCommitting && !this.isKeepingUp) return undefined
+    return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
+  }
+
+  /** Servers of a service as they stand at the newest sample. */
+  servers(service: ServiceName): ServerRules[] {
+    return presentServers(this.monitor, service, this.rules)
+  }
+
+  /** What the newest reading tells of a server. */
+  facts(host: string): ServerFacts {
+    const { monitor } = this
+    return { version: monitor.reading(host)?.version, keeps: monitor.node(host)?.timers ?? 'systemd' }
+  }
+
+  /** The servers of a service as they are read right now; those that do not answer are not among them. */
+  readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): Promise<ServersNow> {
+    return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs, rulesAre)
+  }
+
+  /** How changes are sent. */
+  parts(canaryS: number): CommitParts {
+    const { monitor, options } = this
+    return {
+      nodeOf: (h) => monitor.node(h),
+      audit: monitor.audit,
+      nowMs: () => monitor.nowMs(),
+      stop: () => this.guard()?.why ?? this.stopped()?.why ?? this.#lock?.lost()?.why,
+      removesOnly: () => this.stopped() !== undefined,
+      canaryS,
+      ...options.sending,
+    }
+  }
+
+  /** The same for a commit, which is watched and can be cancelled. */
+  commitParts(commit: Commit, canaryS: number, changes: readonly PlannedChange[] = []): CommitParts {
+    return {
+      ...this.parts(canaryS),
+      guard: (host) => {
+        const change = changes.find((c) => c.plan.server === host)
+        return change && new SampleGuard(this.monitor, commit.service, change)
+      },
+      signal: commit.signal,
+      onServer: commit.onServer,
+      onWatch: commit.onWatch,
+    }
+  }
+}
