@@ -294,9 +294,21 @@ const pastChange = z.object({
 })
 export type PastChange = z.infer<typeof pastChange>
 
+/**
+ * Where the changes of a service stand: edited, reviewed as they are staged, being committed, and how the newest commit ended while nothing was
+ * staged after it.
+ */
+export const ruleState = z.object({
+  phase: z.enum(['editing', 'reviewed', 'committing', 'done', 'partial', 'rolled back', 'unknown']),
+  /** Servers of the commit. */
+  servers: texts,
+})
+export type RuleState = z.infer<typeof ruleState>
+
 export const stagedFrame = z.object({
   ...streamHead,
   service,
+  state: ruleState,
   items: z.array(stagedItem),
   inverse: texts,
   lints: z.array(lint),

@@ -1,7 +1,6 @@
 /** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
 import type { Command } from 'commander'
 import { formatFailure } from '#core/base/result.ts'
-import type { NodeEnd } from '#core/api/rule-edits.ts'
 import { namesOf } from '../../cluster/live/live-server.ts'
 import { SERVICES } from '../../base/service.ts'
 import type { Audit } from '../../base/audit.ts'

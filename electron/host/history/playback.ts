@@ -27,7 +27,10 @@ const nothingStaged = (
   service: StagedFrame['service'],
 ): StagedFrame => ({
   ...{ ...head, service, items: [], inverse: [], lints: [], review: null, changes: [] },
-  ...{ policy: null, commit: null, since: [] },
+  state: { phase: 'editing', servers: [] },
+  policy: null,
+  commit: null,
+  since: [],
 })
 
 /** Where it is played from. */

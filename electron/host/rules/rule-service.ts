@@ -3,7 +3,7 @@
  * they were reviewed, and undone. One service a cluster, shared by all of its windows.
  */
 import { randomBytes } from 'node:crypto'
-import type { CommitProgress, NodeEnd, RuleForm, ServiceName } from '#core/api/rule-edits.ts'
+import type { CommitProgress, NodeEnd, RuleForm, RuleState, ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
@@ -20,7 +20,7 @@ import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
 import { KeptPlans } from './kept-plans.ts'
 import { OperatorRules } from './operator-rules.ts'
 import { Paced } from './paced.ts'
-import { endOfChange, pastChange, whyOf, type ChangeEnd, type PastChange } from './past-change.ts'
+import { endOfChange, pastChange, whyOf, type PastChange } from './past-change.ts'
 import { PendingUndos } from './pending-undo.ts'
 import { PolicyChanges } from './policy-changes.ts'
 import { failure, isUndo, missingFor, planRefusal } from './refusal.ts'
@@ -46,16 +46,6 @@ export interface CommitOptions {
 
 export type Committed = Result<{ changeId: string; nodes: NodeEnd[] }>
 
-/**
- * Where the changes of a service stand: edited; reviewed, as the plan of that id; being committed on servers; and how the newest commit ended
- * while nothing was staged after it.
- */
-export type RuleState =
-  | { readonly phase: 'editing' }
-  | { readonly phase: 'reviewed'; readonly planId: string }
-  | { readonly phase: 'committing'; readonly planId: string; readonly servers: readonly string[] }
-  | { readonly phase: ChangeEnd; readonly planId: string; readonly servers: readonly string[] }
-
 const tooMany = (what: string): Failure =>
   failure('TOO_MANY', what, `at most ${STAGED_MAX} changes are staged`, 'Review what is staged first.')
 
@@ -78,8 +68,8 @@ export class RuleService {
     mdt: new Paced(100),
     mdt_readpage: new Paced(100),
   }
-  /** Plan that was shown last of each service, and what was staged then. */
-  readonly #shown = new Map<ServiceName, { readonly planId: string; readonly version: string }>()
+  /** What was staged of a service when its plan was reviewed last. */
+  readonly #reviewed = new Map<ServiceName, string>()
   /** What was staged when the newest commit ended. */
   #endVersion = ''
   /** Commits so far: after one, plans are made anew. */
@@ -124,15 +114,15 @@ export class RuleService {
     const { commit } = this.#sending
     const isLast = commit?.service === service
     if (isLast && !commit.isOver) {
-      const { planId, nodes } = commit.progress
-      return { phase: 'committing', planId, servers: nodes.map((n) => n.host) }
+      return { phase: 'committing', servers: commit.progress.nodes.map((n) => n.host) }
     }
     const version = this.#versionOf(service)
     if (isLast && commit.ends.length > 0 && version === this.#endVersion) {
-      return { phase: endOfChange(commit.ends), planId: commit.planId, servers: commit.ends.map((n) => n.host) }
+      const end = endOfChange(commit.ends)
+      return { phase: end === 'not done' ? 'rolled back' : end, servers: commit.ends.map((n) => n.host) }
     }
-    const shown = this.#shown.get(service)
-    return shown?.version === version ? { phase: 'reviewed', planId: shown.planId } : { phase: 'editing' }
+    const isReviewed = version !== '' && this.#reviewed.get(service) === version
+    return { phase: isReviewed ? 'reviewed' : 'editing', servers: [] }
   }
 
   /** Changes that were committed, newest first. */
@@ -182,7 +172,8 @@ export class RuleService {
 
   /** What is staged of a service, as long as it stays the same. */
   #versionOf(service: ServiceName): string {
-    return [...this.staged.of(service).map((s) => `${s.id}/${s.tries}`), this.policies.idOf(service) ?? ''].join(' ')
+    const rules = this.staged.of(service).map((s) => `${s.id}/${s.tries}`)
+    return [...rules, this.policies.idOf(service) ?? ''].join(' ').trim()
   }
 
   /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
@@ -190,17 +181,18 @@ export class RuleService {
     return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
       const facts = (host: string): ServerFacts => this.serverFacts(host)
       const plan = planStaged(service, this.staged.of(service), this.servers(service), this.rules, facts)
-      if (plan.staged.length > 0) {
-        this.#kept.keep(plan)
-        this.#shown.set(service, { planId: plan.planId, version: this.#versionOf(service) })
-      }
+      if (plan.staged.length > 0) this.#kept.keep(plan)
       return plan
     })
   }
 
-  /** What is different since a plan was shown; empty while it is the plan. */
+  /** A plan is reviewed. @returns  what is different since it was shown; empty while it is the plan */
   since(service: ServiceName, planId: string): string[] {
+    const policy = this.policies.plan(service)
     const now = this.plan(service)
+    if ((policy ?? now).planId === planId) this.#reviewed.set(service, this.#versionOf(service))
+    // A policy that changed since is refused when it is committed.
+    if (policy) return []
     return now.planId === planId
       ? []
       : (this.#kept.since(planId, now, (host) => this.silentText(host)) ?? [

@@ -179,6 +179,7 @@ export function stagedFrame(desk: RuleService, query: StagedQuery, seq: number):
     sample,
     atMs,
     service: query.service,
+    state: desk.state(query.service),
     items: plan.staged.map((s) => itemOf(service, plan, s)),
     policy: null,
     inverse: first ? inverseOf(service, first) : [],
@@ -187,6 +188,6 @@ export function stagedFrame(desk: RuleService, query: StagedQuery, seq: number):
     ...(policy && policyPart(desk, query.service, policy)),
     changes: desk.changesOf(query.service).map((c) => pastOf(desk, c)),
     commit: desk.progressOf(query.service),
-    since: query.reviewed === undefined || policy ? [] : desk.since(query.service, query.reviewed),
+    since: query.reviewed === undefined ? [] : desk.since(query.service, query.reviewed),
   }
 }

@@ -1,6 +1,6 @@
 /** How a commit ended, server by server: done, failed or unknown, never assumed. */
 import type { Level } from '#core/api/frames.ts'
-import type { PastChange } from '#core/api/rule-edits.ts'
+import type { PastChange, RuleState } from '#core/api/rule-edits.ts'
 import { formatNumber, plural } from '../../../format/units.ts'
 
 type NodeEnd = PastChange['nodes'][number]
@@ -16,6 +16,27 @@ export const endLevels: Readonly<Record<State, Level>> = {
 }
 /** In the order of what an operator must look at. */
 const states: readonly State[] = ['failed', 'unknown', 'pending', 'rolled back', 'not sent', 'done']
+
+/** Where the changes of a service stand, as it is shown beside them. */
+export function stateWord({ phase, servers }: RuleState): { level: Level; word: string } {
+  const on = ` on ${plural(servers.length, 'server')}`
+  switch (phase) {
+    case 'editing':
+      return { level: 'idle', word: 'Not reviewed' }
+    case 'reviewed':
+      return { level: 'ok', word: 'Reviewed' }
+    case 'committing':
+      return { level: 'watch', word: servers.length === 0 ? 'Committing' : `Committing${on}` }
+    case 'done':
+      return { level: 'ok', word: `Done${on}` }
+    case 'partial':
+      return { level: 'bad', word: 'Done on some servers' }
+    case 'rolled back':
+      return { level: 'watch', word: 'Rolled back' }
+    case 'unknown':
+      return { level: 'unknown', word: 'End not known' }
+  }
+}
 
 /** One entry for each state that occurs: `2 failed`, with the hosts. */
 export const endsOf = (nodes: readonly NodeEnd[]): { state: State; text: string; hosts: string }[] =>

@@ -93,7 +93,10 @@ export function review(patch: Partial<Review> = {}): Review {
 export function stagedFrame(patch: Partial<StagedFrame> = {}): StagedFrame {
   return {
     ...{ seq: 1, sample: 40, atMs: NOW_MS, service: 'ost_io', inverse: ['reg stop hog4690'], lints: [], changes: [] },
-    ...{ policy: null, commit: null, since: [] },
+    state: { phase: 'editing', servers: [] },
+    policy: null,
+    commit: null,
+    since: [],
     items: [
       {
         ...{ id: 's1', verb: 'start', kind: 'add', rule: 'hog4690', form: ruleForm(), expiresS: 1800, reason: 'queue' },
