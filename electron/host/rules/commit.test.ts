@@ -17,6 +17,7 @@ import {
 } from '../../../tests/node/rule-desk.ts'
 import { RuleDesk } from './desk.ts'
 import { formOfValue } from './draft.ts'
+import { edited, printed } from '#tests/kits/electron/answers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
@@ -40,7 +41,7 @@ const hiding =
     ...node,
     exec: async (command) => {
       const r = await node.exec(command)
-      return from.test(command) ? { ...r, stdout: r.stdout.replaceAll(hidden, '') } : r
+      return from.test(command) ? edited(r, (text) => text.replaceAll(hidden, '')) : r
     },
   })
 const READ_BACK = /^lctl get_param ost\.OSS\.ost_io\.nrs_policies ost\.OSS\.ost_io\.nrs_tbf_rule$/
@@ -61,7 +62,7 @@ describe('the end of a commit', () => {
         const r = await node.exec(command)
         if (/start cap/.test(command)) isLost = true
         const isCut = isLost && READ_BACK.test(command)
-        return isCut ? { ...r, code: 5, stdout: r.stdout.slice(0, r.stdout.indexOf(RULES)) } : r
+        return isCut && r.ok ? printed(r.value.stdout.slice(0, r.value.stdout.indexOf(RULES)), r.value.stderr, 5) : r
       },
     })
     const { c, desk: d } = await ruleDesk({ around })
@@ -190,7 +191,7 @@ describe('a commit', () => {
   it('names why a server that says nothing did not take a command', async () => {
     const silent: Around = (node) => ({
       ...node,
-      exec: async (command) => (/start cap/.test(command) ? { stdout: '', stderr: '', code: 22 } : node.exec(command)),
+      exec: async (command) => (/start cap/.test(command) ? printed('', '', 22) : node.exec(command)),
     })
     const { desk: d } = await ruleDesk({ around: silent })
     stage(d, CAP)
