@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { ok } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
 import type { ClusterSource, NodeConnection } from '#electron/base/connection.ts'
@@ -100,7 +101,7 @@ function servers(plan: HostPlan): { readonly nodes: readonly NodeConnection[]; r
     const host = world.hostOf(i)
     const exec: NodeConnection['exec'] = (command) =>
       new Promise((resolve) => {
-        waiting.push((stdout) => resolve({ stdout, stderr: '', code: 0 }))
+        waiting.push((stdout) => resolve(ok({ stdout, stderr: '', code: 0 })))
         child.stdin.write(`${second} ${host} ${command}\n`)
       })
     return { host, roles: ['oss'], exec }

@@ -4,6 +4,7 @@
  * judge knows which periods a server could not be measured in.
  */
 import { randomStream } from '#core/base/random.ts'
+import { ok } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { EmulatedCluster } from '#core/emulator/cluster.ts'
 import type { NodeConnection } from '#electron/base/connection.ts'
@@ -43,9 +44,9 @@ export class Troubles {
       }
       const answer = await node.exec(command)
       // Read-backs stay whole: a plan whose read-back is garbled ends unknown, as it must, and the soak wants none of these.
-      if (!this.#garbled.has(node.host) || !command.includes('job_stats')) return answer
+      if (!answer.ok || !this.#garbled.has(node.host) || !command.includes('job_stats')) return answer
       this.garbledAnswers++
-      return { ...answer, stdout: garbled(answer.stdout) }
+      return ok({ ...answer.value, stdout: garbled(answer.value.stdout) })
     },
   })
 

@@ -31,6 +31,9 @@ export function formatFailure(f: Failure): string {
   return `${f.what}${why}.${unaffected}${next}`
 }
 
+/** What failed and why, for a place that states the rest itself: `what: why`. */
+export const formatReason = ({ what, why }: Pick<Failure, 'what' | 'why'>): string => (why ? `${what}: ${why}` : what)
+
 /** A broken promise of this program to itself: a bug, never the user's fault. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'

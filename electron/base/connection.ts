@@ -1,4 +1,5 @@
 /** How a cluster is reached, and whose clock its samples carry. */
+import type { Result } from '#core/base/result.ts'
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
@@ -26,8 +27,12 @@ export interface NodeConnection {
   /** Name of the server, whatever it serves as: there is one connection a server. */
   readonly host: string
   readonly roles: readonly NodeRole[]
-  /** Runs one command line; rejects only when the node cannot be reached. */
-  exec(command: string): Promise<ExecResult>
+  /**
+   * Runs one command line. A server that cannot be reached, an answer that was lost and a command refused before it was sent are a
+   * Failure with a code; a command that ran and failed is a result with its exit code. Rejects for none of these: an exception is a
+   * fault of the program.
+   */
+  exec(command: string): Promise<Result<ExecResult>>
   /** The text that a command becomes on the server, where that is another one: with sudo, and absolute paths. */
   literal?(command: string): string
   /** systemd where nothing else is said. */

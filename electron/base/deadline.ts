@@ -1,9 +1,13 @@
 import { formatTimeout } from '#core/base/figure-text.ts'
+import { fail, type Result } from '#core/base/result.ts'
 
-/** An answer that must come within a time, wall ms; the promise itself goes on. */
-export function within<T>(answer: Promise<T>, ms: number): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`no answer for ${formatTimeout(ms)}`)), ms)
+/** An answer that must come within a time, wall ms; the promise itself goes on. Failures: its own, and ANSWER_LATE. */
+export function within<T>(answer: Promise<Result<T>>, ms: number): Promise<Result<T>> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(
+      () => resolve(fail({ code: 'ANSWER_LATE', what: `no answer for ${formatTimeout(ms)}` })),
+      ms,
+    )
     answer.then(resolve, reject).finally(() => clearTimeout(late))
   })
 }

@@ -12,7 +12,7 @@ import { measureReadings } from '../cluster/discovery/reading-cost.ts'
 import { failedStep } from '../cluster/live/connection-steps.ts'
 import { LiveServer, namesOf } from '../cluster/live/live-server.ts'
 import { SshAccess } from '../cluster/live/ssh-access.ts'
-import { exitCodeOf, SshError } from '../ssh/failures.ts'
+import { exitCodeOf } from '../ssh/failures.ts'
 import { isHostName, isUserName, parsePort } from '../ssh/names.ts'
 import { addClustersFlags, flagsOf, sshOptions } from './clusters-flags.ts'
 import { EXIT, line, stop } from './output.ts'
@@ -91,12 +91,8 @@ async function probe(server: LiveServer, flags: ProbeFlags): Promise<Probed> {
   const refused: (Failure & Partial<DiscoveryFailure>) | undefined = server.refusal
   const facts = server.facts ?? refused?.facts
   if (failure || !facts || !flags.cost) return { server, facts, costs: [], failure }
-  try {
-    return { server, facts, costs: await measureReadings((c) => server.exec(c), facts.roles), failure }
-  } catch (e) {
-    if (!(e instanceof SshError)) throw e
-    return { server, facts, costs: [], failure: e.failure }
-  }
+  const costs = await measureReadings((c) => server.exec(c), facts.roles)
+  return costs.ok ? { server, facts, costs: costs.value, failure } : { server, facts, costs: [], failure: costs.error }
 }
 
 /** In order, so many at a time; each is told of as soon as it is done. */

@@ -21,6 +21,7 @@ import { debtsAt } from '../host/views/pairs.ts'
 import { KeptRecords } from './kept-records.ts'
 import type { ClusterMonitor } from './monitor.ts'
 import { jobColumn, shareColumn, shareName } from './recent.ts'
+import { edited, lost } from '#tests/kits/electron/answers.ts'
 
 const RECORD = shareColumn('record')
 const DATA = ['small-OST0001', 'small-OST0002'] as const
@@ -148,7 +149,7 @@ describe('a period that was not observed', () => {
       around: (node) => ({
         ...node,
         exec: async (command) => {
-          if (isAway && node.host === 'oss02') throw new Error('timed out')
+          if (isAway && node.host === 'oss02') return lost('timed out')
           return node.exec(command)
         },
       }),
@@ -185,8 +186,10 @@ describe('a server of which one target has no measure yet', () => {
         exec: async (command) => {
           const r = await node.exec(command)
           if (!isHidden || node.host !== 'oss01' || !command.includes('job_stats')) return r
-          const at = r.stdout.indexOf('obdfilter.demo-OST0001.job_stats=')
-          return { ...r, stdout: r.stdout.slice(0, at) + r.stdout.slice(r.stdout.indexOf('ost.OSS', at)) }
+          return edited(r, (text) => {
+            const at = text.indexOf('obdfilter.demo-OST0001.job_stats=')
+            return text.slice(0, at) + text.slice(text.indexOf('ost.OSS', at))
+          })
         },
       }),
     })
@@ -236,9 +239,8 @@ describe('odd input', () => {
       around: (node) => ({
         ...node,
         exec: async (command) => {
-          const r = await node.exec(command)
-          const stdout = r.stdout.replace(/^(- job_id: +1\.hog[\s\S]*?)(?=^- job_id|^ost\.)/gm, '$1$1')
-          return { ...r, stdout }
+          const twice = /^(- job_id: +1\.hog[\s\S]*?)(?=^- job_id|^ost\.)/gm
+          return edited(await node.exec(command), (text) => text.replace(twice, '$1$1'))
         },
       }),
     })

@@ -8,7 +8,7 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import { Asked } from './asked.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../base/connection.ts'
-import { within } from '../base/deadline.ts'
+import { endsWithin } from '../base/deadline.ts'
 import type { EventLog } from './event-log.ts'
 import type { Patience } from './patience.ts'
 import type { ProbeBoard } from './probes/board.ts'
@@ -142,9 +142,7 @@ export class ClusterReader {
   async read(atNs: number, atMs: number): Promise<Round> {
     const patience = this.#patience()
     const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
-    if (asked.length > 0) {
-      await within(Promise.all(asked), patience.waitMs).catch(() => undefined)
-    }
+    if (asked.length > 0) await endsWithin(Promise.all(asked), patience.waitMs)
     const read: { node: NodeConnection; reading: NodeReading }[] = []
     const silent: NodeConnection[] = []
     const late: NodeConnection[] = []

@@ -8,6 +8,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ok } from '#core/base/result.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
 import { startStillLab, type StillLab } from '../../tests/lab/still-lab.ts'
@@ -74,9 +75,9 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
       ...node,
       exec: async (command) => {
         const result = await node.exec(command)
-        if (!command.includes('job_stats')) return result
+        if (!result.ok || !command.includes('job_stats')) return result
         all++
-        return { ...result, stdout: moved(result.stdout, ++n) }
+        return ok({ ...result.value, stdout: moved(result.value.stdout, ++n) })
       },
     })
   }

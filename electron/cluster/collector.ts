@@ -5,6 +5,7 @@
  * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
  * shared out in that proportion.
  */
+import { formatReason, ok, type Result } from '#core/base/result.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
@@ -112,12 +113,9 @@ export class NodeCollector {
   }
 
   async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
-    let answer: Answer
-    try {
-      answer = await this.#probe.together(() => this.#ask(due, atNs))
-    } catch (e) {
-      return { ok: false, reason: e instanceof Error ? plain(e.message) : 'the node did not answer' }
-    }
+    const asked = await this.#probe.together(() => this.#ask(due, atNs))
+    if (!asked.ok) return { ok: false, reason: plain(formatReason(asked.error)) }
+    const answer = asked.value
     if (answer.bytes > ANSWER_MAX) {
       return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
     }
@@ -132,9 +130,13 @@ export class NodeCollector {
     return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
   }
 
-  async #ask(due: readonly PartOfReading[], atNs: number): Promise<Answer> {
+  async #ask(due: readonly PartOfReading[], atNs: number): Promise<Result<Answer>> {
     const began = performance.now()
-    this.#version ??= parseVersion((await this.node.exec(READ_VERSION)).stdout)
+    if (this.#version === undefined) {
+      const named = await this.node.exec(READ_VERSION)
+      if (!named.ok) return named
+      this.#version = parseVersion(named.value.stdout)
+    }
     const look = this.#probe.lookAt('sample')
     const isClose = look === 'parts'
     const groups = isClose ? due.map((d) => [d]) : [due]
@@ -142,11 +144,13 @@ export class NodeCollector {
     const all = new Map<string, ByteText>()
     let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
     let wholeCpuMs: number | undefined
-    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<void> => {
+    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
       const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
       const fromNs = this.#source.nowNs()
-      const { result, tookMs, cpuMs } = await this.#probe.exec(command, look !== undefined)
+      const timed = await this.#probe.exec(command, look !== undefined)
+      if (!timed.ok) return timed
+      const { result, tookMs, cpuMs } = timed.value
       if (look === 'whole') wholeCpuMs = cpuMs
       if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
       const values = splitParams(result.stdout)
@@ -155,12 +159,17 @@ export class NodeCollector {
       stderr += result.stderr
       code = result.code
       bytes += result.stdout.length + result.stderr.length
+      return ok(undefined)
     }
-    for (const parts of groups) await run(parts, mark !== undefined && parts.includes('job_stats'))
+    for (const parts of groups) {
+      const ran = await run(parts, mark !== undefined && parts.includes('job_stats'))
+      if (!ran.ok) return ran
+    }
     if (mark && !this.#tables.takeCut(all)) {
       // What the server cut down does not add up, or there is no awk: read whole, in the same sample.
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
-      await run(['job_stats'], false)
+      const ran = await run(['job_stats'], false)
+      if (!ran.ok) return ran
       const why = this.#tables.whyWhole
       if (why !== '') {
         this.#isToldWhole = true
@@ -172,7 +181,7 @@ export class NodeCollector {
     }
     const tookMs = performance.now() - began
     const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null
-    return { values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs }
+    return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs })
   }
 
   /** @returns  one reading a role; none where the server has nothing of what was asked for. */

@@ -3,6 +3,7 @@
  *
  * Sampling is driven by virtual time: the world stands still while a sample is taken, so a run is the same at every speed.
  */
+import { fail, ok } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
 import type { EmulatedDataNode } from '#core/emulator/data-node.ts'
@@ -53,8 +54,10 @@ export class EmulatedSource implements ClusterSource {
         host: node.name,
         roles: node.roles,
         exec: async (command) => {
-          if (node.isSilent) throw new Error(`${node.name} did not answer: its fault says so`)
-          return node.exec(command)
+          if (node.isSilent) {
+            return fail({ code: 'NODE_SILENT', what: `${node.name} did not answer`, why: 'its fault says so' })
+          }
+          return ok(node.exec(command))
         },
       }),
     )

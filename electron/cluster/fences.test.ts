@@ -3,6 +3,7 @@ import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { byOthers, standing } from '../../tests/node/rule-desk.ts'
 import { Watchdog } from '#core/control/watchdog.ts'
+import { edited, printed } from '#tests/kits/electron/answers.ts'
 
 const ours = (list: readonly string[]): string[] => list.filter((l) => /^(?:ab|st)_/.test(l))
 
@@ -75,7 +76,7 @@ describe('a controller in enforce', () => {
       controller: 'adaptbf',
       around: (node) => ({
         ...node,
-        exec: async (command) => (/ version$/.test(command) ? { stdout: '', stderr: '', code: 2 } : node.exec(command)),
+        exec: async (command) => (/ version$/.test(command) ? printed('', '', 2) : node.exec(command)),
       }),
     })
     await c.run(4)
@@ -95,7 +96,7 @@ describe('a controller in enforce', () => {
           const r = await node.exec(command)
           // One of two targets is no longer there.
           return isPartial && command.includes('job_stats')
-            ? { ...r, stdout: r.stdout.replace(/obdfilter\.small-OST0001\.job_stats=/, 'obdfilter.other.job_stats=') }
+            ? edited(r, (t) => t.replace(/obdfilter\.small-OST0001\.job_stats=/, 'obdfilter.other.job_stats='))
             : r
         },
       }),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from '../../tests/node/emulated-cluster.ts'
 import { standing } from '../../tests/node/rule-desk.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 /** Answers of servers to `lctl get_param jobid_var jobid_name`; undefined: as the emulator has them. */
 type Answers = Map<string, string | undefined>
@@ -13,7 +14,7 @@ const answering =
     ...node,
     exec: async (command) => {
       const said = command.includes('jobid_var') ? answers.get(node.host) : undefined
-      return said === undefined ? node.exec(command) : { stdout: said, stderr: '', code: said === '' ? 2 : 0 }
+      return said === undefined ? node.exec(command) : printed(said, '', said === '' ? 2 : 0)
     },
   })
 const told = (variable: string, name: string): string => `jobid_var=${variable}\njobid_name=${name}\n`
@@ -101,7 +102,7 @@ describe('without one known template no controller enforces', () => {
       around: (node) => ({
         ...node,
         exec: async (command) => {
-          if (isSilent && node.host === 'oss02') throw new Error('it does not answer')
+          if (isSilent && node.host === 'oss02') return lost('it does not answer')
           return node.exec(command)
         },
       }),

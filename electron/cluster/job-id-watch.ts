@@ -39,7 +39,7 @@ function agreed(settings: JobIdSettings): Result<{ readonly owners: JobOwners; r
 
 export class JobIdWatch {
   readonly #source: ClusterSource
-  readonly #exec: (node: NodeConnection, command: string) => Promise<ExecResult>
+  readonly #exec: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
   readonly #read = new Map<string, { readonly atNs: number; readonly setting: JobIdSetting | undefined }>()
   readonly #reading = new Set<string>()
   #judged: { readonly key: string; readonly result: ReturnType<typeof agreed> } | undefined
@@ -48,7 +48,7 @@ export class JobIdWatch {
   #ended: Failure | undefined
 
   /** @param exec  runs a command on a server in its turn among the other readings. */
-  constructor(source: ClusterSource, exec: (node: NodeConnection, command: string) => Promise<ExecResult>) {
+  constructor(source: ClusterSource, exec: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>) {
     this.#source = source
     this.#exec = exec
   }
@@ -138,12 +138,13 @@ export class JobIdWatch {
   async #ask(node: NodeConnection, host: string, nowNs: number): Promise<void> {
     this.#reading.add(host)
     try {
-      const values = splitParams((await this.#exec(node, READ)).stdout)
+      const ran = await this.#exec(node, READ)
+      // A server that does not answer gets no rules either; what is known of it stays.
+      if (!ran.ok) return
+      const values = splitParams(ran.value.stdout)
       const [variable, name] = ['jobid_var', 'jobid_name'].map((n) => values.get(n)?.trim().slice(0, 200))
       const isTold = variable !== undefined && name !== undefined
       this.#read.set(host, { atNs: nowNs, setting: isTold ? { variable, name } : undefined })
-    } catch {
-      // A server that does not answer gets no rules either; what is known of it stays.
     } finally {
       this.#reading.delete(host)
     }

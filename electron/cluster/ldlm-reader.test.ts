@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { LdlmRecord } from '../history/ldlm-table.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 import { demo, emulatedCluster } from '../../tests/node/emulated-cluster.ts'
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { LdlmReader } from './ldlm-reader.ts'
@@ -20,7 +22,7 @@ interface Counts {
 }
 
 /** What a server prints. */
-function printed({ namespace = NS, granted = 5, grants = 10, cancels = 5, atS = 100, isRoot = true }: Counts): string {
+function poolText({ namespace = NS, granted = 5, grants = 10, cancels = 5, atS = 100, isRoot = true }: Counts): string {
   const at = `ldlm.namespaces.${namespace}`
   return (
     `ldlm.lock_granted_count=${granted}\n${at}.lock_count=${granted + 1}\n${at}.lock_timeouts=0\n` +
@@ -32,9 +34,9 @@ function printed({ namespace = NS, granted = 5, grants = 10, cancels = 5, atS = 
       : '')
   )
 }
-const answer = (...of: readonly Counts[]): ExecResult => ({ stdout: of.map(printed).join(''), stderr: '', code: 0 })
+const answer = (...of: readonly Counts[]): Result<ExecResult> => printed(of.map(poolText).join(''))
 
-type Answers = Readonly<Record<string, () => Promise<ExecResult> | ExecResult>>
+type Answers = Readonly<Record<string, () => Promise<Result<ExecResult>> | Result<ExecResult>>>
 
 /** A reader of servers that answer what they are told to; `oss` in a name makes it an OSS. */
 function start(answers: Answers) {
@@ -77,21 +79,15 @@ describe('reading lock counters', () => {
   })
 
   it('begins anew when a table was cleared, and after a gap: no rate is made up', async () => {
-    const answers: (ExecResult | Error)[] = [
+    const answers = [
       answer({ grants: 900, cancels: 900, atS: 100 }),
       answer({ grants: 3, cancels: 1, atS: 101 }),
       answer({ grants: 8, cancels: 1, atS: 102 }),
-      new Error('connection reset'),
+      lost('connection reset'),
       answer({ grants: 900, cancels: 900, atS: 104 }),
       answer({ grants: 901, cancels: 900, atS: 105 }),
     ]
-    const c = start({
-      oss01: () => {
-        const next = answers.shift()!
-        if (next instanceof Error) throw next
-        return next
-      },
-    })
+    const c = start({ oss01: () => answers.shift()! })
     for (let s = 0; s < 6; s++) await c.at(s)
     expect([0, 1, 2, 3, 4, 5].map((s) => c.value('grantRate', s))).toEqual([NaN, NaN, 5, NaN, NaN, 1])
     expect([2, 3, 4].map((s) => c.value('granted', s))).toEqual([5, NaN, 5])
@@ -129,8 +125,8 @@ describe('reading lock counters', () => {
     const error = "error: get_param: param_path 'ldlm/namespaces/{filter,mdt}-*_UUID': No such file or directory\n"
     const c = start({
       oss01: () => answer({}),
-      oss02: () => ({ stdout: '', stderr: error, code: 2 }),
-      oss03: () => ({ stdout: 'ldlm.namespaces.MGS.lock_count=4\n', stderr: '', code: 0 }),
+      oss02: () => printed('', error, 2),
+      oss03: () => printed('ldlm.namespaces.MGS.lock_count=4\n'),
     })
     await c.at(0)
     expect(c.value('granted', 0)).toBe(5)
@@ -147,7 +143,7 @@ describe('reading lock counters', () => {
     const c = start({
       oss01: () => answer({}),
       oss02: () => {
-        if (!isUp) throw new Error('away')
+        if (!isUp) return lost('away')
         return answer({ granted: 7, namespace: 'filter-t-OST0001_UUID' })
       },
     })
@@ -181,12 +177,12 @@ describe('a slow server', () => {
 
   it('is not asked again before it answers, holds up no other, and is named when it is late', async () => {
     let asked = 0
-    let release: (r: ExecResult) => void = () => undefined
+    let release: (r: Result<ExecResult>) => void = () => undefined
     const c = start({
       oss01: () => answer({}),
       oss02: () => {
         asked++
-        return new Promise<ExecResult>((resolve) => (release = resolve))
+        return new Promise<Result<ExecResult>>((resolve) => (release = resolve))
       },
     })
     const rounds: Promise<void>[] = []
@@ -220,7 +216,8 @@ describe('a slow server', () => {
       mode: 'observe',
       around: (node) => ({
         ...node,
-        exec: (command) => (command.includes('ldlm') ? new Promise<ExecResult>(() => undefined) : node.exec(command)),
+        exec: (command) =>
+          command.includes('ldlm') ? new Promise<Result<ExecResult>>(() => undefined) : node.exec(command),
       }),
     })
     await c.run(3)
@@ -234,7 +231,7 @@ describe('a slow server', () => {
 })
 
 describe('exploits: what a hostile server answers', () => {
-  const good = printed({})
+  const good = poolText({})
 
   it.each([
     ['a name with an escape sequence', 'ldlm.namespaces.filter-\u001b[2J-OST0000_UUID.lock_count=1\n'],
@@ -242,14 +239,14 @@ describe('exploits: what a hostile server answers', () => {
     ['binary', '\u0000\u0001\u00ff\u00fe'.repeat(500) + '\n'],
     ['a job id as a namespace', 'ldlm.namespaces.filter-$(reboot)-OST0000_UUID.lock_count=1\n'],
   ])('%s becomes no namespace', async (_, text) => {
-    const c = start({ oss01: () => ({ stdout: text + good, stderr: '', code: 0 }) })
+    const c = start({ oss01: () => printed(text + good) })
     await c.at(0)
     expect(c.names()).toEqual([NS])
     expect(c.kept[0]?.records.map((r) => r.namespace)).toEqual([NS, ''])
   })
 
   it('an answer without end is not read, and said', async () => {
-    const c = start({ oss01: () => ({ stdout: good.repeat(10_000), stderr: '', code: 0 }) })
+    const c = start({ oss01: () => printed(good.repeat(10_000)) })
     await c.at(0)
     expect(c.names()).toEqual([])
     expect(c.reader.missingAt(T0)[0]?.reason).toMatch(/more than 1000000 characters/)
@@ -257,7 +254,7 @@ describe('exploits: what a hostile server answers', () => {
 
   it('a reason full of escape sequences is one short plain line', async () => {
     const stderr = `\u001b[31merror\u0007\u009b2J ${'x'.repeat(10_000)}\nsecond line`
-    const c = start({ oss01: () => ({ stdout: '', stderr, code: 1 }), oss02: () => Promise.reject(new Error(stderr)) })
+    const c = start({ oss01: () => printed('', stderr, 1), oss02: () => lost(stderr) })
     await c.at(0)
     for (const { reason } of c.reader.missingAt(T0)) {
       expect(reason).toMatch(/^\?\[31merror\?\?2J x+$/)

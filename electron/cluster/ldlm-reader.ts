@@ -5,6 +5,7 @@
  * Only counters: Lustre exports no modes, queues or resources of locks (spec/lustre 5.4), and its dump of namespaces is too
  * heavy to ask for.
  */
+import { formatReason, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { LDLM_PARAMETERS, parseLdlm, type LdlmAnswer, type LdlmCounters } from '#core/lustre/ldlm-counters.ts'
@@ -47,7 +48,7 @@ interface Server {
 
 export interface LdlmOptions {
   /** How a server is read; straight through its shell without. */
-  readonly read?: (node: NodeConnection, command: string) => Promise<ExecResult>
+  readonly read?: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
   /** Seconds between two readings; one without. */
   readonly everyS?: () => number
 }
@@ -159,17 +160,15 @@ export class LdlmReader {
   async #read(server: Server): Promise<void> {
     const began = performance.now()
     const askedMs = this.#rowMs
-    let result: ExecResult
-    try {
-      const answer = (this.#options.read ?? ((n, c) => n.exec(c)))(server.node, COMMAND)
-      const ended = (): void => void (server.pending = undefined)
-      server.pending = answer.then(ended, ended)
-      result = await within(answer, LATE_MS)
-    } catch (e) {
+    const answer = (this.#options.read ?? ((n, c) => n.exec(c)))(server.node, COMMAND)
+    const ended = (): void => void (server.pending = undefined)
+    server.pending = answer.then(ended, ended)
+    const ran = await within(answer, LATE_MS)
+    if (!ran.ok) {
       this.#cost(0, began)
-      return this.#miss(server, askedMs, e instanceof Error ? e.message : 'the node did not answer')
+      return this.#miss(server, askedMs, formatReason(ran.error))
     }
-    const { stdout, stderr, code } = result
+    const { stdout, stderr, code } = ran.value
     this.#cost(stdout.length + stderr.length, began)
     if (stdout.length > ANSWER_MAX) return this.#miss(server, askedMs, `it answered more than ${ANSWER_MAX} characters`)
     const read = parseLdlm(stdout)

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { emulatedCluster, smallScenario, type Setup } from '../../tests/node/emulated-cluster.ts'
 import { jobColumn } from './recent.ts'
 import { readFiltered } from './probes/job-filter.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const JOBS = 90
 // Probes are weighed by the wall: a minute of samples that this machine takes in seconds, or in many, would slow them down.
@@ -27,12 +28,14 @@ function large(awk: 'awk' | 'none' | 'liar', more: Partial<Setup> = {}) {
       exec: async (command) => {
         const filtered = readFiltered(command)
         if (!filtered) return node.exec(command)
-        const answer = await node.exec(filtered.reading)
-        if (awk === 'none') return { stdout: '', stderr: `${answer.stderr}sh: 1: awk: not found\n`, code: 127 }
+        const ran = await node.exec(filtered.reading)
+        if (!ran.ok) return ran
+        const answer = ran.value
+        if (awk === 'none') return printed('', `${answer.stderr}sh: 1: awk: not found\n`, 127)
         const pipe = command.slice(filtered.reading.length + 3)
-        const ran = spawnSync('sh', ['-c', pipe], { input: Buffer.from(answer.stdout, 'latin1') })
-        const stdout = ran.stdout.toString('latin1')
-        return { ...answer, stdout: awk === 'liar' ? stdout.replace(/(sum=\d+ \d+ \d+ )\d/g, '$19') : stdout, code: 0 }
+        const piped = spawnSync('sh', ['-c', pipe], { input: Buffer.from(answer.stdout, 'latin1') })
+        const stdout = piped.stdout.toString('latin1')
+        return printed(awk === 'liar' ? stdout.replace(/(sum=\d+ \d+ \d+ )\d/g, '$19') : stdout, answer.stderr)
       },
     }),
     ...more,

@@ -15,6 +15,7 @@ import { formOfValue } from '../host/rules/draft.ts'
 import { rulesFrame } from '../host/views/rules.ts'
 import { stagedFrame } from '../host/views/staged.ts'
 import { metadataColumn, metadataSeries } from './metadata-state.ts'
+import { edited, lost, printed } from '#tests/kits/electron/answers.ts'
 
 interface MdsScenario {
   readonly policy?: string
@@ -121,7 +122,7 @@ const away =
   (node) => ({
     ...node,
     exec: async (command) => {
-      if (isAway() && hosts.includes(node.host)) throw new Error('timed out')
+      if (isAway() && hosts.includes(node.host)) return lost('timed out')
       return node.exec(command)
     },
   })
@@ -450,7 +451,7 @@ describe('servers that do not answer, and a console that is gone', () => {
           ...node,
           exec: async (command) =>
             refuses && node.host === 'mds02' && command.includes('nrs_tbf_rule=')
-              ? { stdout: '', stderr: 'error: set_param: setting x: Device or resource busy\n', code: 16 }
+              ? printed('', 'error: set_param: setting x: Device or resource busy\n', 16)
               : node.exec(command),
         }),
       },
@@ -644,7 +645,7 @@ describe('on real servers', () => {
         exec: async (command) => {
           const r = await node.exec(command)
           return isPartial && command.includes('job_stats')
-            ? { ...r, stdout: r.stdout.replace(/mdt\.meta-MDT0000\.job_stats=/, 'mdt.meta-MDT0001.job_stats=') }
+            ? edited(r, (t) => t.replace(/mdt\.meta-MDT0000\.job_stats=/, 'mdt.meta-MDT0001.job_stats='))
             : r
         },
       }),

@@ -24,6 +24,7 @@ import { rulesFrame } from '../host/views/rules.ts'
 import { LongView } from '../recorded/long-view.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import { jobColumn, shareName, TOTAL, totalColumn } from './recent.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const EPOCH = 1_767_225_600_000
 const OSS = ['oss01', 'oss02'] as const
@@ -140,7 +141,7 @@ describe('the modes', () => {
       around: (node) => ({
         ...node,
         exec: async (command) => {
-          if (isAway && node.host === 'oss02') throw new Error('timed out')
+          if (isAway && node.host === 'oss02') return lost('timed out')
           return node.exec(command)
         },
       }),
@@ -181,7 +182,7 @@ describe('a timer that cannot be made', () => {
         ...node,
         exec: async (command) =>
           node.host === 'oss01' && command.startsWith('systemd-run')
-            ? { stdout: '', stderr: 'sh: systemd-run: not found\n', code: 127 }
+            ? printed('', 'sh: systemd-run: not found\n', 127)
             : node.exec(command),
       }),
     })
@@ -363,7 +364,7 @@ describe('a node that stops answering', () => {
       around: (node: NodeConnection) => ({
         ...node,
         exec: async (command) => {
-          if (isAway && away.includes(node.host)) throw new Error('connection reset')
+          if (isAway && away.includes(node.host)) return lost('connection reset')
           return node.exec(command)
         },
       }),

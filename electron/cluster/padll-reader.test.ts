@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
@@ -6,6 +7,7 @@ import { EventLog } from './event-log.ts'
 import { PadllDocuments } from './padll-documents.ts'
 import { PadllReader } from './padll-reader.ts'
 import { channelSeries, falseAllocation, jobColumnOf, jobSeries, PadllSeries, scopeColumnOf } from './padll-series.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const T0 = 1_767_225_600_000
 
@@ -48,10 +50,10 @@ const jobNow = (job: string, more: Partial<PadllStatus['jobs'][number]> = {}): P
   ...more,
 })
 
-const answer = (s: PadllStatus): ExecResult => ({ stdout: `${JSON.stringify(s)}\n`, stderr: '', code: 0 })
+const answer = (s: PadllStatus): Result<ExecResult> => printed(`${JSON.stringify(s)}\n`)
 
 /** A controller's node that answers what it is told to. */
-function reader(exec: (command: string) => Promise<ExecResult>) {
+function reader(exec: NodeConnection['exec']) {
   const events = new EventLog()
   const node: NodeConnection = { host: 'qos01', roles: ['controller'], exec }
   return { events, padll: new PadllReader(node, events), told: () => events.between(0, Infinity, 100) }
@@ -72,7 +74,7 @@ describe('reading the global controller', () => {
     let next = answer(status())
     const { padll, told } = reader(async () => next)
     await padll.refresh(0, T0)
-    next = { stdout, stderr: '', code: 0 }
+    next = printed(stdout)
     await padll.refresh(NS_PER_S, T0 + 1000)
     expect(padll.failure).toMatchObject({ code: 'CONTROLLER_UNREADABLE' })
     expect(padll.failure?.why).toContain(why)
@@ -83,7 +85,7 @@ describe('reading the global controller', () => {
   it('tells once that the controller is silent and once that it is back, and keeps the gap', async () => {
     let isUp = true
     const { padll, told } = reader(async () => {
-      if (!isUp) throw new Error('connection refused')
+      if (!isUp) return lost('connection refused')
       return answer(status({ jobs: [jobNow('a')] }))
     })
     for (let s = 0; s < 6; s++) {
@@ -104,7 +106,7 @@ describe('reading the global controller', () => {
 
   it('never asks twice at once, and goes on with gaps while an answer is late', async () => {
     let asked = 0
-    let release: (r: ExecResult) => void = () => undefined
+    let release: (r: Result<ExecResult>) => void = () => undefined
     const { padll } = reader(() => {
       asked++
       return new Promise((resolve) => (release = resolve))

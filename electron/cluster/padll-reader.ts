@@ -3,12 +3,12 @@
  * once. What it tells is kept by sample; what it says of joins, leaves, policies and losses becomes events.
  */
 import type { Mark } from '#core/api/frames.ts'
-import type { Failure } from '#core/base/result.ts'
+import { formatReason, type Failure } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { STATUS_COMMAND } from '#core/padll/console.ts'
 import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
-import type { ExecResult, NodeConnection } from '../base/connection.ts'
-import { within } from '../base/deadline.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import { endsWithin, within } from '../base/deadline.ts'
 import type { EventLog } from './event-log.ts'
 import { DOCUMENT_MAX, PadllDocuments, readStatus } from './padll-documents.ts'
 import { PadllSeries } from './padll-series.ts'
@@ -87,7 +87,7 @@ export class PadllReader {
   /** Reads what stands now, after a reading that is under way; true when the answer is kept. Never rejects. */
   async readNow(clockMs: () => number): Promise<boolean> {
     const end = performance.now() + LATE_MS
-    while (this.#pending && performance.now() < end) await within(this.#pending, LATE_MS).catch(() => undefined)
+    while (this.#pending && performance.now() < end) await endsWithin(this.#pending, LATE_MS)
     return !this.#pending && this.#read(clockMs())
   }
 
@@ -99,18 +99,14 @@ export class PadllReader {
       () => (this.#pending = undefined),
     )
     this.#pending = pending
-    let result: ExecResult | undefined
-    let why = ''
-    try {
-      result = await within(answer, LATE_MS)
-    } catch (e) {
-      why = e instanceof Error ? e.message : 'the node did not answer'
-    }
-    const { stdout = '', stderr = '' } = result ?? {}
+    const ran = await within(answer, LATE_MS)
+    const { stdout, stderr, code } = ran.ok ? ran.value : { stdout: '', stderr: '', code: 0 }
     this.#costs.push({ bytes: stdout.length + stderr.length, tookMs: performance.now() - began })
     if (this.#costs.length > 100) this.#costs.shift()
-    if (result && result.code !== 0) why = stderr.trim().split('\n')[0]?.slice(0, 300) || `it ended with ${result.code}`
-    return why === '' ? this.#take(atMs, stdout) : this.#miss(atMs, 'CONTROLLER_SILENT', why)
+    if (!ran.ok) return this.#miss(atMs, 'CONTROLLER_SILENT', formatReason(ran.error))
+    if (code === 0) return this.#take(atMs, stdout)
+    const why = stderr.trim().split('\n')[0]?.slice(0, 300) || `it ended with ${code}`
+    return this.#miss(atMs, 'CONTROLLER_SILENT', why)
   }
 
   #miss(atMs: number, code: 'CONTROLLER_SILENT' | 'CONTROLLER_UNREADABLE', why: string): boolean {

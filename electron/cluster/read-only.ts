@@ -1,4 +1,5 @@
 /** A shell that only reads: what stands under every verb while a cluster is read-only, whatever a bug above it does. */
+import { fail } from '#core/base/result.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import { readFiltered } from './probes/job-filter.ts'
 import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
@@ -23,11 +24,7 @@ export function isReading(command: string): boolean {
   return bare.split('; ').every((part) => READS.some((r) => r.test(part)))
 }
 
-export class ReadOnlyError extends Error {
-  override readonly name = 'ReadOnlyError'
-}
-
-/** The node, as long as `isReadOnly` says so for readings alone. */
+/** The node, as long as `isReadOnly` says so for readings alone: other commands are not sent, and fail with NODE_READ_ONLY. */
 export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): NodeConnection {
   return {
     host: node.host,
@@ -36,9 +33,9 @@ export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): 
     get timers() {
       return node.timers
     },
-    exec: (command) =>
+    exec: async (command) =>
       isReadOnly() && !isReading(command)
-        ? Promise.reject(new ReadOnlyError(`${node.host} is read-only: ${command.slice(0, 80)}`))
+        ? fail({ code: 'NODE_READ_ONLY', what: `${node.host} is read-only`, why: command.slice(0, 80) })
         : node.exec(command),
   }
 }

@@ -6,14 +6,15 @@ import { getParamCommand, setParamCommand, shellQuote } from '#core/lustre/lctl.
 import { setCommand, setPoliciesCommand, STATUS_COMMAND } from '#core/padll/console.ts'
 import { endTimerCommand, listTimersCommand, makeTimerCommand } from '../enforce/expiry.ts'
 import { BATCH_WAYS } from './batch/ask-batch.ts'
-import type { ExecResult, NodeConnection } from '../base/connection.ts'
+import type { NodeConnection } from '../base/connection.ts'
 import { READINGS } from './discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './discovery/sudo-scope.ts'
 import { filteredCommand } from './probes/job-filter.ts'
 import { READ_SHELL_CPU } from './probes/shell-cpu.ts'
-import { gate, literalOf, RemoteCommandError, type Access } from './remote-command.ts'
+import { gate, literalOf, type Access } from './remote-command.ts'
 import { readLine } from './remote-words.ts'
 import { SERVICES } from '../base/service.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const RULES = SERVICES.ost_io.rules
 const ROOT: Access = { isRoot: true, sudo: ROOT_SCOPE, lctl: 'lctl' }
@@ -138,9 +139,8 @@ describe('the closed list', () => {
     const none: Access = { isRoot: false, sudo: noScope('sudo asks for a password'), lctl: '/usr/sbin/lctl' }
     const answer = await gate(node, none).exec('lctl dl')
     expect(answer).toMatchObject({
-      code: 126,
-      stdout: '',
-      stderr: expect.stringMatching(/sudo asks for a password/) as string,
+      ok: true,
+      value: { code: 126, stdout: '', stderr: expect.stringMatching(/sudo asks for a password/) as string },
     })
   })
 
@@ -226,12 +226,17 @@ const REFUSED: readonly string[] = [
 describe('a line that is not on the list', () => {
   it.each(REFUSED.map((l) => [l.slice(0, 100), l]))('is refused: %s', async (_, line) => {
     const seen: string[] = []
-    const answer: ExecResult = { stdout: '', stderr: '', code: 0 }
-    const node: NodeConnection = { host: 'h', roles: ['oss'], exec: async (c) => (seen.push(c), answer) }
+    const node: NodeConnection = { host: 'h', roles: ['oss'], exec: async (c) => (seen.push(c), printed('')) }
     for (const access of [ROOT, BROAD]) {
-      await expect(gate(node, access).exec(line)).rejects.toMatchObject({ failure: { code: 'REMOTE_COMMAND_REFUSED' } })
+      expect(await gate(node, access).exec(line)).toMatchObject({
+        ok: false,
+        error: {
+          code: 'REMOTE_COMMAND_REFUSED',
+          what: 'A command is not on the closed list',
+          unaffected: 'Nothing was sent.',
+        },
+      })
     }
-    await expect(gate(node, ROOT).exec(line)).rejects.toBeInstanceOf(RemoteCommandError)
     expect(seen).toEqual([])
   })
 

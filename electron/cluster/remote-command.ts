@@ -5,7 +5,7 @@
  * Where sudoers has exact lists of parameters, a reading of several is split into those that are granted, one call each, unless the
  * whole of it is granted.
  */
-import { fail, formatFailure, ok, type Failure, type Result } from '#core/base/result.ts'
+import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import type { NodeFacts } from './discovery/facts.ts'
@@ -16,17 +16,6 @@ import { readingOf, REMOTE_COMMANDS, type Access, type CompoundShape } from './r
 import { readLine, type Word } from './remote-words.ts'
 
 export type { Access } from './remote-shapes.ts'
-
-/** Rejects an exec: the console made a line that it must not send. That is a bug, never the user's fault. */
-export class RemoteCommandError extends Error {
-  override readonly name = 'RemoteCommandError'
-  readonly failure: Failure
-
-  constructor(failure: Failure) {
-    super(failure.why ? `${failure.what}: ${failure.why}` : failure.what)
-    this.failure = failure
-  }
-}
 
 /** How a server's commands reach root's rights, from what was found out about it. */
 export const accessOf = (facts: NodeFacts): Access => ({ isRoot: facts.isRoot, sudo: facts.sudo, lctl: facts.lctl })
@@ -126,7 +115,7 @@ const MAY_NOT = 126
 
 /**
  * The node as everything above may use it: its shell takes what is on the list. What the login has no right to is not sent, and answered as
- * a shell would; a line that is not on the list is a bug, and rejects with RemoteCommandError.
+ * a shell would; a line that is not on the list is not sent either, and fails with REMOTE_COMMAND_REFUSED.
  */
 export function gate(node: NodeConnection, access: Access): NodeConnection {
   return {
@@ -136,8 +125,8 @@ export function gate(node: NodeConnection, access: Access): NodeConnection {
     exec: async (command) => {
       const literal = literalOf(command, access)
       if (literal.ok) return node.exec(literal.value)
-      if (literal.error.code !== 'REMOTE_NO_RIGHT') throw new RemoteCommandError(literal.error)
-      return { stdout: '', stderr: `sluice: ${formatFailure(literal.error)}\n`, code: MAY_NOT }
+      if (literal.error.code !== 'REMOTE_NO_RIGHT') return literal
+      return ok({ stdout: '', stderr: `sluice: ${formatFailure(literal.error)}\n`, code: MAY_NOT })
     },
   }
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { BrwRecord, TimeoutRecord } from '../history/io-table.ts'
 import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { BrwReader, TimeoutsReader } from './server-counters.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const T0 = 1_767_225_600_000
 const TARGET = 'testfs-OST0000'
@@ -16,9 +18,8 @@ const brw = (atS: number, small: number, large: number, startS = 0): string =>
   'disk I/O size          ios   % cum % |  ios         % cum %\n' +
   `4K:\t\t         0   0   0   | ${String(small).padStart(4)}  50  50\n` +
   `1M:\t\t         0   0   0   | ${String(large).padStart(4)}  50 100\n`
-const ended = (stdout: string, stderr = '', code = 0): ExecResult => ({ stdout, stderr, code })
 
-function start(exec: () => Promise<ExecResult> | ExecResult) {
+function start(exec: () => Promise<Result<ExecResult>> | Result<ExecResult>) {
   const node: NodeConnection = { host: 'oss01', roles: ['oss'], exec: async () => exec() }
   const kept: { atMs: number; records: readonly BrwRecord[] }[] = []
   const reader = new BrwReader([node], (atMs, _, records) => void kept.push({ atMs, records }), {
@@ -31,7 +32,7 @@ function start(exec: () => Promise<ExecResult> | ExecResult) {
 describe('disk I/O of a target', () => {
   it('is what was counted between two readings, a minute apart', async () => {
     const answers = [brw(100, 10, 0), brw(160, 12, 5)]
-    const { reader, kept, at } = start(() => ended(answers.shift() ?? ''))
+    const { reader, kept, at } = start(() => printed(answers.shift() ?? ''))
     await at(0)
     await at(30)
     expect(kept).toEqual([])
@@ -51,7 +52,7 @@ describe('disk I/O of a target', () => {
     ['a remount', brw(160, 12, 5, 130)],
   ])('is not told over %s', async (_, second) => {
     const answers = [brw(100, 10, 0), second, brw(220, 13, 5, second.includes('130') ? 130 : 0)]
-    const { kept, at } = start(() => ended(answers.shift() ?? ''))
+    const { kept, at } = start(() => printed(answers.shift() ?? ''))
     for (const s of [0, 60]) await at(s)
     expect(kept).toEqual([])
     await at(120)
@@ -60,11 +61,11 @@ describe('disk I/O of a target', () => {
 
   it('of a server that prints none is a reason, not zero; of one that hangs, too, and it is not asked twice', async () => {
     const why = "error: get_param: param_path 'osd-*/*/brw_stats': No such file or directory"
-    const none = start(() => ended('', `${why}\n`, 2))
+    const none = start(() => printed('', `${why}\n`, 2))
     await none.at(0)
     expect(none.reader.fault('oss01')).toBe(why)
     let asked = 0
-    const hanging = start(() => (asked++, new Promise<ExecResult>(() => undefined)))
+    const hanging = start(() => (asked++, new Promise<Result<ExecResult>>(() => undefined)))
     void hanging.at(0)
     void hanging.at(60)
     expect(asked).toBe(1)
@@ -89,7 +90,7 @@ describe('service estimates', () => {
       'ost.OSS.ost_io.timeouts=\n   service : cur   5  worst  31 (at 1763670000, 6486s ago)   1   0   1   0 \n' +
       '   service : cur   1  worst   1 (at 1763670001, 6485s ago)   1   0   1   0 \nnonsense\n'
     const kept: (readonly TimeoutRecord[])[] = []
-    const node: NodeConnection = { host: 'oss01', roles: ['oss'], exec: async () => ended(text) }
+    const node: NodeConnection = { host: 'oss01', roles: ['oss'], exec: async () => printed(text) }
     const options = { read: (n: NodeConnection, c: string) => n.exec(c), everyS: () => 60 }
     const reader = new TimeoutsReader([node], (_, __, records) => void kept.push(records), options)
     await reader.refresh(0, T0)

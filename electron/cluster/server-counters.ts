@@ -6,6 +6,7 @@
 import { brwBins, brwDelta, parseBrwStats, type BrwStats } from '#core/lustre/brw-stats.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseServiceTimeouts } from '#core/lustre/service-timeouts.ts'
+import { formatReason, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { BrwRecord, BrwSample, TimeoutRecord, TimeoutSample } from '../history/io-table.ts'
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
@@ -30,7 +31,7 @@ const plain = (text: string): string =>
   (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 export interface CountersOptions {
-  readonly read: (node: NodeConnection, command: string) => Promise<ExecResult>
+  readonly read: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
   /** Seconds between two readings. */
   readonly everyS: () => number
 }
@@ -79,18 +80,16 @@ class CountersReader {
   async #read(node: NodeConnection, atMs: number): Promise<void> {
     const { host } = node
     this.#pending.add(host)
-    try {
-      const answer = this.#options.read(node, this.#kind.command(node) ?? '')
-      const ended = (): void => void this.#pending.delete(host)
-      void answer.then(ended, ended)
-      const { stdout, stderr, code } = await within(answer, LATE_MS)
-      if (stdout.length > ANSWER_MAX) return this.#miss(host, `it answered more than ${ANSWER_MAX} characters`)
-      // One of several parameters may be absent: what was printed counts.
-      if (this.#kind.take(node, atMs, splitParams(stdout))) this.#faults.delete(host)
-      else this.#miss(host, plain(stderr) || `lctl ended with ${code} and printed none of it`)
-    } catch (e) {
-      this.#miss(host, plain(e instanceof Error ? e.message : 'the server did not answer'))
-    }
+    const answer = this.#options.read(node, this.#kind.command(node) ?? '')
+    const ended = (): void => void this.#pending.delete(host)
+    void answer.then(ended, ended)
+    const ran = await within(answer, LATE_MS)
+    if (!ran.ok) return this.#miss(host, plain(formatReason(ran.error)))
+    const { stdout, stderr, code } = ran.value
+    if (stdout.length > ANSWER_MAX) return this.#miss(host, `it answered more than ${ANSWER_MAX} characters`)
+    // One of several parameters may be absent: what was printed counts.
+    if (this.#kind.take(node, atMs, splitParams(stdout))) this.#faults.delete(host)
+    else this.#miss(host, plain(stderr) || `lctl ended with ${code} and printed none of it`)
   }
 
   #miss(host: string, why: string): void {

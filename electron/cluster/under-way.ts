@@ -1,5 +1,5 @@
 /** Work that is under way on servers, so that none gets more of it and whoever stops everything can wait for its end. */
-import { within } from '../base/deadline.ts'
+import { endsWithin } from '../base/deadline.ts'
 
 export class UnderWay {
   readonly #work = new Map<string, Set<Promise<unknown>>>()
@@ -32,7 +32,7 @@ export class UnderWay {
       const leftMs = untilMs - performance.now()
       const all = [...this.#work.values()].flatMap((w) => [...w])
       if (all.length === 0 || leftMs <= 0) return this.hosts
-      await within(Promise.allSettled(all), leftMs).catch(() => undefined)
+      await endsWithin(Promise.allSettled(all), leftMs)
     }
   }
 }

@@ -17,12 +17,12 @@ async function find(sudo: SudoKind, user: string, node: string): ReturnType<type
   const session = sessionOf(knowing(known), endpointOf(e.port(node), [e.key.identity], { user }))
   const connected = await session.connect()
   if (!connected.ok) throw new Error(connected.error.what)
-  const exec = async (line: string) => {
-    const r = await session.run(line)
-    if (!r.ok) throw new Error(r.error.what)
-    return r.value
-  }
-  return discover(exec, node, () => undefined, Date.now)
+  return discover(
+    (line) => session.run(line),
+    node,
+    () => undefined,
+    Date.now,
+  )
 }
 
 describe('what the console finds out about an emulated server', () => {

@@ -1,5 +1,6 @@
 /** One command to one server, with the time that it has. */
 import { formatTimeout } from '#core/base/figure-text.ts'
+import { formatReason } from '#core/base/result.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import { readUnderTimer } from '../base/under-timer.ts'
 
@@ -17,20 +18,19 @@ export const TIMER_GONE = 'not carried out: the timer that would stop the rule i
 
 const silent = (command: string, code: number): string => (readUnderTimer(command) ? TIMER_GONE : `exit ${code}`)
 
-/** @param ms  wall time for the answer. */
+/**
+ * Sends one command and waits for its answer.
+ *
+ * @param ms  wall time for the answer.
+ */
 export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const answered = (async (): Promise<Answer> => {
-    try {
-      const r = await node.exec(command)
-      const said = r.stderr.trim().split('\n').at(-1) ?? ''
-      return r.code === 0
-        ? { kind: 'done', stdout: r.stdout }
-        : { kind: 'refused', why: said === '' ? silent(command, r.code) : said }
-    } catch (e) {
-      const why = e instanceof Error && e.message !== '' ? `: ${e.message}` : ''
-      return { kind: 'lost', why: `the server did not answer${why}` }
-    }
+    const ran = await node.exec(command)
+    if (!ran.ok) return { kind: 'lost', why: `the server did not answer: ${formatReason(ran.error)}` }
+    const { stdout, stderr, code } = ran.value
+    const said = stderr.trim().split('\n').at(-1) ?? ''
+    return code === 0 ? { kind: 'done', stdout } : { kind: 'refused', why: said === '' ? silent(command, code) : said }
   })()
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(

@@ -3,6 +3,7 @@ import type { NodeConnection } from '../base/connection.ts'
 import { smallScenario } from '../../tests/node/emulated-cluster.ts'
 import { byOthers, review, ruleDesk, stage, standing } from '../../tests/node/rule-desk.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const HOSTS = ['oss01', 'oss02', 'oss03'] as const
 
@@ -36,10 +37,10 @@ function faulty(host: string, at: number, fault: Fault, isOn: () => boolean, tim
     ...node,
     exec: async (command) => {
       if (node.host !== host || !isOn()) return node.exec(command)
-      if (isDead) throw new Error('connection lost')
+      if (isDead) return lost()
       seen.push(command)
       if (n++ !== at) return node.exec(command)
-      if (fault === 'refused') return { stdout: '', stderr: 'error: set_param: Invalid argument\n', code: 22 }
+      if (fault === 'refused') return printed('', 'error: set_param: Invalid argument\n', 22)
       if (fault === 'stalled') return new Promise(() => undefined)
       isDead = fault.startsWith('dead')
       if (fault.endsWith('after')) await node.exec(command)
@@ -47,7 +48,7 @@ function faulty(host: string, at: number, fault: Fault, isOn: () => boolean, tim
         await node.exec("lctl set_param ost.OSS.ost_io.nrs_policies='fifo'")
         for (const unit of [...timersOf()]) await node.exec(`systemctl stop ${unit}.timer`)
       }
-      throw new Error('connection lost')
+      return lost()
     },
   })
   return { around, seen }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Result } from '#core/base/result.ts'
 import type { DesiredRule } from '#core/control/desired-rule.ts'
 import { planRules } from '#core/control/plan.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
@@ -6,6 +7,7 @@ import type { NodeConnection } from '../base/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { Audit, type AuditRecord } from '../base/audit.ts'
 import { applyPlan } from './executor.ts'
+import { lost } from '#tests/kits/electron/answers.ts'
 
 const rule = (digit: string, rate: number): DesiredRule => ({
   name: `ab_000000000${digit}`,
@@ -38,13 +40,10 @@ beforeEach(() => {
   })
 })
 
-const failing = (fails: (command: string) => boolean, how: () => never): NodeConnection => ({
+const failing = (fails: (command: string) => boolean, how: () => Result<never>): NodeConnection => ({
   ...node,
   exec: async (command) => (fails(command) ? how() : node.exec(command)),
 })
-const dead = (): never => {
-  throw new Error('connection lost')
-}
 
 describe('a plan', () => {
   it('is applied, read back and found equal', async () => {
@@ -110,7 +109,7 @@ describe('a command that fails', () => {
       ...node,
       exec: async (command) => {
         const answer = await node.exec(command)
-        return command.includes(`start ${A.name}`) ? dead() : answer
+        return command.includes(`start ${A.name}`) ? lost() : answer
       },
     }
     const applied = await applyPlan(flaky, planRules('oss01', [], [A, B]), audit, 0)
@@ -118,7 +117,7 @@ describe('a command that fails', () => {
   })
 
   it('without an answer and without effect is a failure that names the rule', async () => {
-    const flaky = failing((c) => c.includes(`start ${A.name}`), dead)
+    const flaky = failing((c) => c.includes(`start ${A.name}`), lost)
     const applied = await applyPlan(flaky, planRules('oss01', [], [A, B]), audit, 0)
     expect(applied.state).toBe('failed')
     expect(applied.detail).toBe(`${A.name}: the server did not answer; ${A.name} is missing`)
@@ -128,7 +127,7 @@ describe('a command that fails', () => {
 describe('a server that dies midway', () => {
   it('leaves the end state unknown, never assumed', async () => {
     let sent = 0
-    const dying = failing(() => ++sent > 1, dead)
+    const dying = failing(() => ++sent > 1, lost)
     const applied = await applyPlan(dying, planRules('oss01', [], [A, B]), audit, 0)
     expect(applied).toMatchObject({ state: 'unknown', rules: undefined, rulesText: '' })
     expect(records.at(-1)?.text).toBe('unknown: the read-back was not answered')

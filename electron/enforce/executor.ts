@@ -92,9 +92,10 @@ export async function applyPlan(
   }
   // It may still act: what the rules are now says nothing of what they will be.
   if (late) return unknown(complaints.join('; '))
-  const read = await within(node.exec(getParamCommand(parameter)), answerMs).catch(() => undefined)
-  if (!read || read.code !== 0) return unknown(read ? lastLine(read) : 'the read-back was not answered')
-  const rulesText = detach(splitParams(read.stdout).get(parameter) ?? '')
+  const read = await within(node.exec(getParamCommand(parameter)), answerMs)
+  if (!read.ok) return unknown('the read-back was not answered')
+  if (read.value.code !== 0) return unknown(lastLine(read.value))
+  const rulesText = detach(splitParams(read.value.stdout).get(parameter) ?? '')
   const { rules } = parseNrsTbfRule(rulesText)
   const differences = compareReadBack(plan, rules)
   const state = differences.length === 0 ? 'applied' : 'failed'

@@ -18,6 +18,7 @@ import {
 import { readTimerCommand, timerCommandText, type TimerCommand } from './expiry-match.ts'
 import { PARAMETERS, stopOf, stopValue, type TimerSpec } from './expiry-spec.ts'
 import { spanSeconds } from './expiry-systemd.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
 const MDT = 'mds.MDS.mdt.nrs_tbf_rule'
@@ -255,7 +256,7 @@ describe('timers on an emulated server', () => {
 
   it('are not believed to be none when the answer was cut short', async () => {
     const { node } = world()
-    const cut = { ...node, exec: async () => ({ stdout: '', stderr: 'Failed to connect to bus', code: 0 }) }
+    const cut = { ...node, exec: async () => printed('', 'Failed to connect to bus') }
     expect(await readTimers(cut)).toMatchObject({ ok: false, error: { code: 'TIMERS_UNREADABLE' } })
   })
 })

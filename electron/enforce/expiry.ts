@@ -197,7 +197,8 @@ export async function readTimerList(node: NodeConnection, answerMs = ANSWER_MS):
   const kind = node.timers ?? 'systemd'
   const command = listTimersCommand(kind)
   if (!command.ok) return command
-  const r = await within(node.exec(command.value), answerMs).catch(() => undefined)
+  const ran = await within(node.exec(command.value), answerMs)
+  const r = ran.ok ? ran.value : undefined
   const isLong = r !== undefined && r.stdout.length > LIST_MOST
   const up = r?.code === 0 && !isLong ? UPTIME.exec(r.stdout)?.[1] : undefined
   if (r && up !== undefined) return ok({ timers: parseTimers(kind, r.stdout), upS: Number(up) })

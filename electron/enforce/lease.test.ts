@@ -7,6 +7,7 @@ import type { NodeConnection } from '../base/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { Audit, type AuditRecord } from '../base/audit.ts'
 import { Lease, type LeaseKeeper } from './lease.ts'
+import { edited, lost, printed } from '#tests/kits/electron/answers.ts'
 
 let source: EmulatedSource
 let oss: EmulatedNode
@@ -35,14 +36,14 @@ beforeEach(() => {
   const node: NodeConnection = {
     ...inner,
     exec: async (command) => {
-      if (refuses(command)) return { stdout: '', stderr: 'Failed to start transient timer unit: no\n', code: 1 }
+      if (refuses(command)) return printed('', 'Failed to start transient timer unit: no\n', 1)
       if (isLost(command)) {
         if (isDone) await inner.exec(command)
-        throw new Error('the connection was lost')
+        return lost('the connection was lost')
       }
       if (!command.includes('show')) log.push(command)
       const r = await inner.exec(command)
-      return upS === undefined ? r : { ...r, stdout: r.stdout.replace(/^[\d.]+ [\d.]+$/m, `${upS} ${upS}`) }
+      return upS === undefined ? r : edited(r, (text) => text.replace(/^[\d.]+ [\d.]+$/m, `${upS} ${upS}`))
     },
   }
   const keeper: LeaseKeeper = {
@@ -290,7 +291,7 @@ describe('a renewal that is not answered', () => {
     const inner = source.nodes[0] as NodeConnection
     const liar: NodeConnection = {
       ...inner,
-      exec: async (c) => (c.startsWith('systemd-run') ? { stdout: '', stderr: '', code: 0 } : inner.exec(c)),
+      exec: async (c) => (c.startsWith('systemd-run') ? printed('') : inner.exec(c)),
     }
     const covered = await new Lease(liar, 's3', new Audit(() => undefined)).cover(['ab_1'], 0, 0)
     expect(covered).toMatchObject({
@@ -346,10 +347,10 @@ it('never leaves an instant without a timer, whatever is lost on the way', async
         const shell: NodeConnection = {
           ...inner,
           exec: async (c) => {
-            if (fate === 'lost before' || (fate === 'no list' && c.includes('show'))) throw new Error('lost')
-            if (fate === 'refused' && c.startsWith('systemd-run')) return { stdout: '', stderr: 'no', code: 1 }
+            if (fate === 'lost before' || (fate === 'no list' && c.includes('show'))) return lost('lost')
+            if (fate === 'refused' && c.startsWith('systemd-run')) return printed('', 'no', 1)
             const r = await inner.exec(c)
-            if (fate === 'lost') throw new Error('lost')
+            if (fate === 'lost') return lost('lost')
             return r
           },
         }

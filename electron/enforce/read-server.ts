@@ -29,8 +29,9 @@ export async function readServer(
   rulesAre: 'shown' | 'may be hidden' = 'shown',
 ): Promise<ServerNow | undefined> {
   const command = getParamCommand(service.policies, service.rules)
-  const r = await within(node.exec(command), answerMs).catch(() => undefined)
-  const values = splitParams(r?.stdout ?? '')
+  const ran = await within(node.exec(command), answerMs)
+  if (!ran.ok) return undefined
+  const values = splitParams(ran.value.stdout)
   const policies = values.get(service.policies)
   if (policies === undefined) return undefined
   const text = detach(values.get(service.rules) ?? '')
@@ -46,6 +47,6 @@ export async function readServer(
 
 /** The release that a server names now; undefined when it cannot be read. */
 export async function readVersion(node: NodeConnection, answerMs = ANSWER_MS): Promise<LustreVersion | undefined> {
-  const r = await within(node.exec('lctl get_param -n version'), answerMs).catch(() => undefined)
-  return r?.code === 0 ? parseVersion(r.stdout) : undefined
+  const ran = await within(node.exec('lctl get_param -n version'), answerMs)
+  return ran.ok && ran.value.code === 0 ? parseVersion(ran.value.stdout) : undefined
 }

@@ -40,12 +40,13 @@ export async function readStanding(node: NodeConnection, answerMs: number): Prom
 }
 
 async function readService(node: NodeConnection, s: Service, answerMs: number): Promise<RuleLine[] | undefined> {
-  const r = await within(node.exec(getParamCommand(s.policies, s.rules)), answerMs).catch(() => undefined)
-  if (!r) return undefined
-  const values = splitParams(r.stdout)
+  const ran = await within(node.exec(getParamCommand(s.policies, s.rules)), answerMs)
+  if (!ran.ok) return undefined
+  const { stdout, stderr } = ran.value
+  const values = splitParams(stdout)
   const policies = values.get(s.policies)
   // A service that is not there has no rules; one that cannot be read may have some.
-  if (policies === undefined) return /No such file or directory/.test(r.stderr) ? [] : undefined
+  if (policies === undefined) return /No such file or directory/.test(stderr) ? [] : undefined
   const { rules } = parseNrsTbfRule(detach(values.get(s.rules) ?? ''))
   const runsTbf = parseNrsPolicies(policies).policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')
   return runsTbf && rules.length === 0 ? undefined : rules

@@ -162,8 +162,11 @@ export class ServerCommit implements ServerSender {
 
   /** Asks again while the server's timers cannot be read. */
   async #patiently<T>(act: () => Promise<Result<T>>): Promise<Result<T>> {
-    const silent = (): Result<T> => fail({ code: 'TIMERS_UNREADABLE', what: 'the timers could not be read in time' })
-    const once = (): Promise<Result<T>> => within(act(), this.#parts.answerMs).catch(silent)
+    const once = async (): Promise<Result<T>> => {
+      const result = await within(act(), this.#parts.answerMs)
+      if (result.ok || result.error.code !== 'ANSWER_LATE') return result
+      return fail({ code: 'TIMERS_UNREADABLE', what: 'the timers could not be read in time' })
+    }
     let result = await once()
     for (const ms of this.#parts.pausesMs) {
       if (result.ok || result.error.code !== 'TIMERS_UNREADABLE') break

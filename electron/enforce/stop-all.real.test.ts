@@ -14,6 +14,7 @@ import { findLeftovers, type LeftoverParts } from './leftovers.ts'
 import { isReading } from '../cluster/read-only.ts'
 import { stopScriptText } from './stop-script.ts'
 import { EnforcementStore } from './store.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
 const ours = 'ab_0123456789'
@@ -41,11 +42,11 @@ beforeEach(() => {
     ...inner,
     exec: async (command) => {
       const f = fate(command)
-      if (f === 'lost') throw new Error('the connection was lost')
-      if (f === 'refused') return { stdout: '', stderr: 'error: set_param: no\n', code: 22 }
+      if (f === 'lost') return lost('the connection was lost')
+      if (f === 'refused') return printed('', 'error: set_param: no\n', 22)
       if (!isReading(command)) sent.push(command)
       const r = await inner.exec(command)
-      if (f === 'lost after') throw new Error('the connection was lost')
+      if (f === 'lost after') return lost('the connection was lost')
       return r
     },
   }

@@ -297,7 +297,7 @@ describe('a console of another data folder', () => {
     const take = `systemd-run --on-active=60s --timer-property=AccuracySec=1s --unit=sluice-lease-eve--far-0000c3-1 --collect sh -c '${stops
       .map((s) => `lctl set_param ost.OSS.ost_io.nrs_tbf_rule='\\''${s}'\\''`)
       .join('; ')}'`
-    expect((await node.exec(take)).code).toBe(0)
+    expect(await node.exec(take)).toMatchObject({ ok: true, value: { code: 0 } })
     for (const unit of timers(a).filter((u) => u.startsWith('sluice-lease-ada'))) {
       for (const host of HOSTS) source.emulator.node(host)?.exec(`systemctl stop ${unit}.timer`)
     }

@@ -13,7 +13,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { randomStream } from '#core/base/random.ts'
 import type { Session } from './session.ts'
-import { SshError } from './failures.ts'
 import { SshNode } from './ssh-node.ts'
 import { endpointOf, knowing, QUICK, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'
@@ -275,12 +274,15 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
     expect(many.filter((r) => r.ok).length).toBeGreaterThanOrEqual(20)
   })
 
-  it('a node answers with what the session says, and rejects when it does not', async () => {
+  it('a node answers with what the session says, and fails with its failure', async () => {
     const s = await open()
     const node = new SshNode('oss1', ['oss'], s)
-    expect(await node.exec('echo x')).toEqual({ stdout: 'x\n', stderr: '', code: 0 })
+    expect(await node.exec('echo x')).toEqual({ ok: true, value: { stdout: 'x\n', stderr: '', code: 0 } })
     s.stop()
-    await expect(node.exec('echo x')).rejects.toBeInstanceOf(SshError)
+    expect(await node.exec('echo x')).toEqual({
+      ok: false,
+      error: { code: 'SSH_NOT_CONNECTED', what: '127.0.0.1 is not connected', why: 'idle' },
+    })
   })
 
   describe('where the login shell is not what it should be', () => {

@@ -65,14 +65,3 @@ export function plainLine(text: string, most = 200): string {
     .trim()
   return line.length > most ? `${line.slice(0, most)}…` : line
 }
-
-/** For interfaces that reject: an exception that carries the failure. */
-export class SshError extends Error {
-  override readonly name = 'SshError'
-  readonly failure: SshFailure
-
-  constructor(failure: SshFailure) {
-    super(failure.why ? `${failure.what}: ${failure.why}` : failure.what)
-    this.failure = failure
-  }
-}

@@ -86,7 +86,7 @@ export class Session {
     return this.#begin()
   }
 
-  /** In the command channel; waits for its turn. Rejects nothing: see failures.ts. */
+  /** In the command channel; waits for its turn. Failures: see failures.ts. */
   run(command: string, options?: CommandOptions): Promise<SshResult<ExecResult>> {
     return this.#live ? this.#live.commands.run(command, options) : Promise.resolve(this.#notConnected())
   }

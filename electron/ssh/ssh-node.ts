@@ -1,6 +1,6 @@
 /** A server of a cluster as everything above knows it: a shell. */
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
-import { SshError } from './failures.ts'
+import type { SshResult } from './failures.ts'
 import type { Session } from './session.ts'
 
 export class SshNode implements NodeConnection {
@@ -15,10 +15,8 @@ export class SshNode implements NodeConnection {
     this.session = session
   }
 
-  /** Rejects with an SshError when the node cannot be reached, or when how the command ended is not known. */
-  async exec(command: string): Promise<ExecResult> {
-    const result = await this.session.run(command)
-    if (!result.ok) throw new SshError(result.error)
-    return result.value
+  /** Failures: those of the session when the node cannot be reached, or when how the command ended is not known. */
+  exec(command: string): Promise<SshResult<ExecResult>> {
+    return this.session.run(command)
   }
 }

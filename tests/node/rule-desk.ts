@@ -9,6 +9,7 @@ import { RuleService } from '#electron/host/rules/rule-service.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
 import { stagedFrame } from '#electron/host/views/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from './emulated-cluster.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 export const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const ON: ServiceName = 'ost_io'
@@ -82,7 +83,7 @@ export const failing =
     ...node,
     exec: async (command) => {
       if (node.host !== host || !at.test(command) || !isOn()) return node.exec(command)
-      if (how === 'silent') throw new Error('connection lost')
-      return { stdout: '', stderr: 'error: set_param: Invalid argument\n', code: 22 }
+      if (how === 'silent') return lost()
+      return printed('', 'error: set_param: Invalid argument\n', 22)
     },
   })

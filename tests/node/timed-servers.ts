@@ -2,11 +2,13 @@
  * A live cluster in which time is the test's own: jobs at constant rates, and servers that take as long to answer as the test says.
  * Needs fake timers for setTimeout, performance and Date.
  */
+import type { Result } from '#core/base/result.ts'
 import type { ExecResult, NodeConnection } from '#electron/base/connection.ts'
 import { LiveSource } from '#electron/cluster/live/live-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import type { MonitorOptions } from '#electron/cluster/monitor-options.ts'
 import { READ_SHELL_CPU } from '#electron/cluster/probes/shell-cpu.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 
@@ -47,7 +49,7 @@ export function timedCluster({ targets, periodMs, delayMs, cpuMs, ...more }: Tim
   const cpuUsed = new Map<string, number>()
   const isMdt = (t: TimedTarget): boolean => t.name.includes('MDT')
 
-  function printed(host: string, command: string): string {
+  function textOf(host: string, command: string): string {
     const nowMs = Date.now()
     const out: string[] = []
     for (const t of targets.filter((x) => x.host === host)) {
@@ -61,21 +63,21 @@ export function timedCluster({ targets, periodMs, delayMs, cpuMs, ...more }: Tim
     return out.join('')
   }
 
-  async function exec(host: string, command: string): Promise<ExecResult> {
+  async function exec(host: string, command: string): Promise<Result<ExecResult>> {
     if (command === READ_SHELL_CPU) {
       const ticks = Math.round((cpuUsed.get(host) ?? 0) / 10)
       const line = `4711 (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 ${ticks} 0\n`
-      return { stdout: cpuMs ? line : '', stderr: '', code: cpuMs ? 0 : 1 }
+      return cpuMs ? printed(line) : printed('', '', 1)
     }
-    if (command.includes('version')) return { stdout: VERSION, stderr: '', code: 0 }
+    if (command.includes('version')) return printed(VERSION)
     const delay = command.includes('job_stats') ? delayMs(host) : 0
-    if (delay === null) throw new Error('connection reset')
+    if (delay === null) return lost('connection reset')
     // The way there takes about as long as the way back.
     await sleep(delay / 2)
-    const stdout = printed(host, command)
+    const stdout = textOf(host, command)
     await sleep(delay / 2)
     cpuUsed.set(host, (cpuUsed.get(host) ?? 0) + (cpuMs?.(host) ?? 0))
-    return { stdout, stderr: '', code: 0 }
+    return printed(stdout)
   }
 
   const nodes = hosts.map((host): NodeConnection => ({

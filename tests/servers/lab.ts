@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { ok } from '#core/base/result.ts'
 import { isOwnName } from '#electron/enforce/own-names.ts'
 import { readTimers, type FoundTimer } from '#electron/enforce/expiry.ts'
 import type { TimerKind } from '#electron/base/connection.ts'
@@ -126,7 +127,12 @@ export const ownRulesOn = async (lab: Lab, host: string, more: readonly string[]
 
 /** Timers of Sluice as systemd of the server has them; `helper`: those that sluice-rule made. */
 export async function timersOn(lab: Lab, host: string, kind: TimerKind = 'systemd'): Promise<readonly FoundTimer[]> {
-  const read = await readTimers({ host, roles: ['oss'], timers: kind, exec: (line) => lab.exec(host, line) })
+  const read = await readTimers({
+    host,
+    roles: ['oss'],
+    timers: kind,
+    exec: async (line) => ok(await lab.exec(host, line)),
+  })
   if (!read.ok) throw new Error(read.error.why)
   return read.value
 }

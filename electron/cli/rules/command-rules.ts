@@ -13,7 +13,11 @@ export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
 /** A desk over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
-export function commandRules({ source }: OpenCluster, store: EnforcementStore, options: RuleServiceOptions = {}): RuleService {
+export function commandRules(
+  { source }: OpenCluster,
+  store: EnforcementStore,
+  options: RuleServiceOptions = {},
+): RuleService {
   const { guard, monitor } = source
   const desk = new RuleService(monitor, {
     ...options,

@@ -3,6 +3,7 @@
  *
  * Text comes first: `squeue --json` tells everything of every job, some 6 KB each, of which six fields are wanted.
  */
+import { formatReason, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import type { BatchJob, BatchReading, BatchSystem } from '#core/batch/batch-job.ts'
 import { parseScontrolJobs } from '#core/batch/scontrol.ts'
@@ -54,13 +55,15 @@ function judge(way: BatchWay, { stdout, stderr, code }: ExecResult): BatchAnswer
  * @param way  that answered before; the others are tried when it is not there any more.
  */
 export async function askBatch(
-  read: (command: string) => Promise<ExecResult>,
+  read: (command: string) => Promise<Result<ExecResult>>,
   way: BatchWay | undefined,
 ): Promise<BatchAnswer> {
-  if (way) return judge(way, await read(way.command))
   const whys: string[] = []
-  for (const w of BATCH_WAYS) {
-    const answer = judge(w, await read(w.command))
+  for (const w of way ? [way] : BATCH_WAYS) {
+    const ran = await read(w.command)
+    // A server that cannot be reached for one of them cannot be for the next.
+    if (!ran.ok) return { ok: false, why: formatReason(ran.error) }
+    const answer = judge(w, ran.value)
     if (answer.ok) return answer
     whys.push(answer.why)
   }

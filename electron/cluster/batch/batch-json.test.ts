@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { askBatch, BATCH_WAYS } from './ask-batch.ts'
 import { parseQstatJson } from './qstat-json.ts'
 import { parseSqueueJson } from './squeue-json.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const bytes = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('latin1')
 const wrapped = (n: number) => ({ set: true, infinite: false, number: n })
@@ -85,14 +86,14 @@ describe('qstat -F json', () => {
 })
 
 describe('which of them a server has', () => {
-  const missing = (program: string) => ({ stdout: '', stderr: `sh: 1: ${program}: not found\n`, code: 127 })
+  const missing = (program: string) => printed('', `sh: 1: ${program}: not found\n`, 127)
 
   it('is found out once, in their order', async () => {
     const asked: string[] = []
     const read = (command: string) => {
       asked.push(command)
       if (!command.startsWith('qstat')) return Promise.resolve(missing(command.split(' ')[0] ?? ''))
-      return Promise.resolve({ stdout: bytes({ Jobs: {} }), stderr: '', code: 0 })
+      return Promise.resolve(printed(bytes({ Jobs: {} })))
     }
     const first = await askBatch(read, undefined)
     if (!first.ok) throw new Error(first.why)
@@ -108,7 +109,7 @@ describe('which of them a server has', () => {
   })
 
   it('exploit: a login banner in place of a queue is no queue', async () => {
-    const banner = { stdout: 'Authorised use only\nPassword has expired\n', stderr: '', code: 0 }
+    const banner = printed('Authorised use only\nPassword has expired\n')
     expect(await askBatch(() => Promise.resolve(banner), undefined)).toMatchObject({ ok: false })
   })
 })

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
+import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import { Probes } from '../probes/probes.ts'
 import { BatchQueue } from './batch-queue.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const settled = (): Promise<void> => new Promise((done) => setImmediate(done))
 
 function queue(more: Partial<ClusterSource> = {}, isThere = true) {
-  const state = { answer: { stdout: '', stderr: '', code: 0 } as ExecResult | 'away', asked: 0 }
+  const state = { answer: printed(''), asked: 0 }
   const node: NodeConnection = {
     host: 'ctl1',
     roles: ['scheduler'],
     exec: (command) => {
-      if (command.startsWith('read ')) return Promise.resolve({ stdout: '', stderr: '', code: 2 })
+      if (command.startsWith('read ')) return Promise.resolve(printed('', '', 2))
       state.asked++
-      return state.answer === 'away' ? Promise.reject(new Error('timed out')) : Promise.resolve(state.answer)
+      return Promise.resolve(state.answer)
     },
   }
   const source: ClusterSource = {
@@ -32,19 +33,17 @@ function queue(more: Partial<ClusterSource> = {}, isThere = true) {
   }
 }
 
-const squeue = (stdout: string): ExecResult => ({ stdout, stderr: '', code: 0 })
-
 describe('the batch system of a live cluster', () => {
   it('names the job behind a Lustre job id, or tells why there is none', async () => {
     const q = queue()
     expect(q.batch.unmapped('7.dd.1000')).toEqual({ kind: 'no answer', why: 'it was not asked yet' })
-    q.state.answer = squeue('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
+    q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
     await q.at(0)
     expect(q.batch.find('7.dd.1000')).toMatchObject({ user: 'ann', account: 'chem', nodes: 2, hosts: ['n1', 'n2'] })
     expect(q.batch.unmapped('7.dd.1000')).toBeUndefined()
     expect(q.batch.unmapped('dd.0')?.kind).toBe('not a batch job')
     expect(q.batch.unmapped('8.dd.1000')?.kind).toBe('not in the queue')
-    q.state.answer = squeue('9|1|bob|chem|RUNNING|n3|x\n')
+    q.state.answer = printed('9|1|bob|chem|RUNNING|n3|x\n')
     await q.at(15)
     expect(q.batch.find('7.dd.1000')).toBeUndefined()
     expect(q.batch.unmapped('7.dd.1000')?.kind).toBe('ended')
@@ -53,7 +52,7 @@ describe('the batch system of a live cluster', () => {
 
   it('is asked at its own interval, and sooner for new jobs, not without end', async () => {
     const q = queue()
-    q.state.answer = squeue('')
+    q.state.answer = printed('')
     for (let s = 0; s < 15; s++) await q.at(s)
     expect(q.state.asked).toBe(1)
     for (let s = 15; s < 30; s++) {
@@ -65,9 +64,9 @@ describe('the batch system of a live cluster', () => {
 
   it('keeps what is known for a while when it is silent, and never delays', async () => {
     const q = queue()
-    q.state.answer = squeue('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
+    q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
     await q.at(0)
-    q.state.answer = 'away'
+    q.state.answer = lost('timed out')
     await q.at(15)
     expect(q.batch.find('7')).toBeDefined()
     expect(q.probes.board.list.find((p) => p.id === 'batch')?.note).toBe('no answer: timed out')
@@ -78,7 +77,7 @@ describe('the batch system of a live cluster', () => {
 
   it('off: is not asked, and jobs are unmapped for that reason', async () => {
     const q = queue()
-    q.state.answer = squeue('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
+    q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
     await q.at(0)
     q.probes.set('batch', false)
     q.batch.forget('the probe batch is off')
@@ -89,7 +88,7 @@ describe('the batch system of a live cluster', () => {
 
   it('finds the job where jobid_name puts it', async () => {
     const q = queue({ jobIdName: '%e:%j:%H' })
-    q.state.answer = squeue('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
+    q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
     await q.at(0)
     expect(q.batch.find('dd:7:n1')?.user).toBe('ann')
     expect(q.batch.hostOf('dd:7:n1')).toBe('n1')

@@ -97,10 +97,7 @@ export class BatchQueue {
 
   async #ask(node: NodeConnection, atNs: number): Promise<void> {
     const read = (command: string) => this.#probes.read('batch', node, command)
-    const answer = await askBatch(read, this.#way ?? firstWay(this.#source.kind)).catch((e: unknown) => ({
-      ok: false as const,
-      why: e instanceof Error ? e.message : String(e),
-    }))
+    const answer = await askBatch(read, this.#way ?? firstWay(this.#source.kind))
     const { board } = this.#probes
     if (!board.isOn('batch')) return
     if (answer.ok) {

@@ -1,5 +1,6 @@
 /** The read-only checklist of one server as it goes: every command is on it before it is sent. */
 import type { CheckStep } from '#core/api/clusters.ts'
+import { formatReason, type Result } from '#core/base/result.ts'
 import type { ExecResult } from '../../base/connection.ts'
 import { plainLine } from '../../ssh/failures.ts'
 
@@ -10,7 +11,7 @@ export const STEP_IDS: readonly StepId[] = ['sudo', 'lctl', 'role', 'policy', 'j
 const DETAIL = 600
 const FIX = 16_000
 
-export type Exec = (command: string) => Promise<ExecResult>
+export type Exec = (command: string) => Promise<Result<ExecResult>>
 
 export class Checklist {
   readonly #exec: Exec
@@ -37,26 +38,23 @@ export class Checklist {
   }
 
   /**
-   * Sends one line as part of a step. A step of several has one line each in `command`.
+   * Sends one line as part of a step. A step of several has one line each in `command`. One without an answer ends the step and the list.
    *
    * @param literal  the very text that is sent.
    */
-  async ask(id: StepId, literal: string): Promise<ExecResult> {
+  async ask(id: StepId, literal: string): Promise<Result<ExecResult>> {
     const step = this.#steps.find((s) => s.id === id) as CheckStep
     this.#set(id, { state: 'now', command: step.command === '' ? literal : `${step.command}\n${literal}` })
     const began = performance.now()
-    try {
-      return await this.#exec(literal)
-    } catch (e) {
-      const why = e instanceof Error ? plainLine(e.message) : 'the server did not answer'
-      this.end(id, 'bad', why)
+    const ran = await this.#exec(literal)
+    if (!ran.ok) {
+      this.end(id, 'bad', plainLine(formatReason(ran.error)))
       this.skip('not reached')
-      throw e
-    } finally {
-      const took = performance.now() - began
-      this.shortestMs = Math.min(this.shortestMs, took)
-      this.#set(id, { tookMs: (step.tookMs ?? 0) + took })
     }
+    const took = performance.now() - began
+    this.shortestMs = Math.min(this.shortestMs, took)
+    this.#set(id, { tookMs: (step.tookMs ?? 0) + took })
+    return ran
   }
 
   end(id: StepId, state: CheckStep['state'], detail: string, fix = ''): void {

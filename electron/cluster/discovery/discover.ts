@@ -5,9 +5,8 @@
  * numbers would be wrong is not read: without root's rights recent releases print statistics that are cut short (measured A12).
  */
 import type { CheckStep, ServerRole } from '#core/api/clusters.ts'
-import { fail, ok, type Result } from '#core/base/result.ts'
-import { literalOf, RemoteCommandError, type Access } from '../remote-command.ts'
-import { SshError } from '../../ssh/failures.ts'
+import { fail, formatReason, ok, type Failure, type Result } from '#core/base/result.ts'
+import { literalOf, type Access } from '../remote-command.ts'
 import { Checklist, saidBy, type Exec } from './checklist.ts'
 import type { DiscoveryFailure, NodeFacts } from './facts.ts'
 import { findClock, findTimers } from './find-host.ts'
@@ -50,10 +49,23 @@ class Discovery {
     return this.#facts && { ...this.#facts, roundTripMs: this.#list.shortestMs }
   }
 
-  readonly #ask: Ask = (id, line) => {
+  /** Sends a line as it is written. */
+  readonly #send: Ask = async (id, literal) => {
+    const ran = await this.#list.ask(id, literal)
+    return ran.ok ? ran : this.#unanswered(ran.error)
+  }
+
+  /** Sends what a line becomes on the server. */
+  readonly #ask: Ask = async (id, line) => {
     const literal = literalOf(line, this.#access)
-    if (!literal.ok) throw new RemoteCommandError(literal.error)
-    return this.#list.ask(id, literal.value)
+    if (literal.ok) return this.#send(id, literal.value)
+    this.#list.end(id, 'bad', formatReason(literal.error))
+    this.#list.skip('not reached')
+    return this.#unanswered(literal.error)
+  }
+
+  #unanswered(failure: Failure): Result<never, DiscoveryFailure> {
+    return fail({ ...failure, what: `${this.#host}: ${failure.what}`, facts: this.facts })
   }
 
   #end(id: Parameters<Ask>[0], { state, detail, fix }: Ended): void {
@@ -72,19 +84,22 @@ class Discovery {
 
   async run(): Promise<Found> {
     const who = await this.#ask('sudo', 'id -u; id -un; hostname')
-    const login = parseLogin(who.stdout)
+    if (!who.ok) return who
+    const login = parseLogin(who.value.stdout)
     if (!login) {
-      const { why, next } = shellFault(who)
+      const { why, next } = shellFault(who.value)
       this.#list.end('sudo', 'bad', why, next)
       return this.#refuse('REMOTE_SHELL', 'the login runs no commands', why, next)
     }
-    const scope = await findScope(this.#list, login)
+    const given = await findScope(this.#send, login)
+    if (!given.ok) return given
+    const scope = given.value
     this.#begin(login, scope)
     if (scope.kind === 'none') return this.#withoutRoot(login, scope)
     this.#list.end('sudo', scope.watch === '' ? 'ok' : 'watch', `${login.user}: ${scope.text}`, scope.watch)
     const path = await this.#findLctl(scope)
-    if (path === undefined) return this.#withoutLctl()
-    return this.#lustre(path, scope)
+    if (!path.ok) return path
+    return path.value === undefined ? this.#withoutLctl() : this.#lustre(path.value, scope)
   }
 
   #begin({ user, hostname, uid }: Login, sudo: SudoScope): void {
@@ -98,45 +113,53 @@ class Discovery {
   }
 
   /** lctl by its path, or by its name where root finds it. */
-  async #findLctl(scope: SudoScope): Promise<string | undefined> {
-    if (scope.grants.some((g) => !g.isDenied && g.program === scope.lctl)) return scope.lctl
-    const found = lctlPath((await this.#ask('lctl', 'command -v lctl')).stdout)
-    if (found !== undefined) return this.#access.isRoot ? 'lctl' : found
+  async #findLctl(scope: SudoScope): Promise<Result<string | undefined, DiscoveryFailure>> {
+    if (scope.grants.some((g) => !g.isDenied && g.program === scope.lctl)) return ok(scope.lctl)
+    const looked = await this.#ask('lctl', 'command -v lctl')
+    if (!looked.ok) return looked
+    const found = lctlPath(looked.value.stdout)
+    if (found !== undefined) return ok(this.#access.isRoot ? 'lctl' : found)
     // csh has no `command`, and Debian has /usr/sbin on root's PATH only.
     for (const lctl of this.#access.isRoot ? ['lctl', LCTL_PATH] : [LCTL_PATH]) {
       this.#access = { ...this.#access, lctl }
       const tried = await this.#ask('lctl', 'lctl --version')
-      const isGone = tried.code === 126 || tried.code === 127 || /not found|no such file/i.test(tried.stderr)
-      if (!isGone) return lctl
+      if (!tried.ok) return tried
+      const { code, stderr } = tried.value
+      const isGone = code === 126 || code === 127 || /not found|no such file/i.test(stderr)
+      if (!isGone) return ok(lctl)
     }
-    return undefined
+    return ok(undefined)
   }
 
-  /** A scheduler, and the machine of PADLL's controller, have neither Lustre nor a need of root. */
-  async #others(): Promise<boolean> {
-    const r = await this.#ask('role', 'command -v squeue; command -v qstat; command -v sluice')
-    const programs = r.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat|sluice)$/gm) ?? []
+  /** A scheduler, and the machine of PADLL's controller, have neither Lustre nor a need of root. @returns whether it is one. */
+  async #others(): Promise<Result<boolean, DiscoveryFailure>> {
+    const looked = await this.#ask('role', 'command -v squeue; command -v qstat; command -v sluice')
+    if (!looked.ok) return looked
+    const programs = looked.value.stdout.match(/^\/\S{1,200}\/(?:squeue|qstat|sluice)$/gm) ?? []
     const isController = programs.some((p) => p.endsWith('/sluice'))
     const isScheduler = programs.some((p) => !p.endsWith('/sluice'))
     const roles: readonly ServerRole[] = [
       ...(isScheduler ? (['scheduler'] as const) : []),
       ...(isController ? (['controller'] as const) : []),
     ]
-    if (roles.length === 0) return false
+    if (roles.length === 0) return ok(false)
     this.#list.end('role', 'ok', `${roles.join(' + ')}: ${programs.join(', ')}`)
     this.#note({ roles })
-    return true
+    return ok(true)
   }
 
   async #finishOther(): Promise<Found> {
     for (const id of ['lctl', 'policy', 'jobs', 'timer'] as const) this.#list.end(id, 'skipped', 'no Lustre server')
-    await this.#clock()
-    return ok(this.facts as NodeFacts)
+    return this.#clock()
   }
 
   async #withoutRoot(login: Login, scope: SudoScope): Promise<Found> {
-    const path = await this.#findLctl(scope)
-    if (path === undefined && (await this.#others())) {
+    const found = await this.#findLctl(scope)
+    if (!found.ok) return found
+    const path = found.value
+    const isOther = path === undefined ? await this.#others() : ok(false)
+    if (!isOther.ok) return isOther
+    if (isOther.value) {
       this.#list.end('sudo', 'ok', `${login.user}: ${scope.text}; it needs none`)
       return this.#finishOther()
     }
@@ -150,7 +173,9 @@ class Discovery {
   }
 
   async #withoutLctl(): Promise<Found> {
-    if (await this.#others()) return this.#finishOther()
+    const isOther = await this.#others()
+    if (!isOther.ok) return isOther
+    if (isOther.value) return this.#finishOther()
     this.#list.end('role', 'bad', 'neither a Lustre server nor a scheduler nor a controller')
     return this.#noLctl()
   }
@@ -168,20 +193,27 @@ class Discovery {
     const version = await this.#version(lctl)
     if (!version.ok) return version
     this.#note(version.value)
-    const { end: roleEnd, ...role } = await findRoles(this.#ask)
+    const roles = await findRoles(this.#ask)
+    if (!roles.ok) return roles
+    const { end: roleEnd, ...role } = roles.value
     this.#note(role)
     this.#end('role', this.#withSudoers(roleEnd))
-    const { end: policyEnd, ...policy } = await findPolicies(this.#ask, role.roles)
+    const policies = await findPolicies(this.#ask, role.roles)
+    if (!policies.ok) return policies
+    const { end: policyEnd, ...policy } = policies.value
     this.#note(policy)
     this.#end('policy', this.#withSudoers(policyEnd))
-    const { end: jobsEnd, ...jobs } = await findJobs(this.#ask, role.roles)
-    this.#note(jobs)
+    const jobs = await findJobs(this.#ask, role.roles)
+    if (!jobs.ok) return jobs
+    const { end: jobsEnd, ...job } = jobs.value
+    this.#note(job)
     this.#end('jobs', this.#withSudoers(jobsEnd))
-    const { end: timerEnd, timers } = await findTimers(this.#ask, sudo)
+    const kept = await findTimers(this.#ask, sudo)
+    if (!kept.ok) return kept
+    const { end: timerEnd, timers } = kept.value
     this.#note({ timers })
     this.#end('timer', timerEnd)
-    await this.#clock()
-    return ok(this.facts as NodeFacts)
+    return this.#clock()
   }
 
   /** What a narrow sudoers may lack is shown where something could not be read. */
@@ -192,7 +224,9 @@ class Discovery {
   }
 
   async #version(lctl: string): Promise<Result<VersionFound, DiscoveryFailure>> {
-    const read = await this.#ask('lctl', 'lctl get_param -n version')
+    const asked = await this.#ask('lctl', 'lctl get_param -n version')
+    if (!asked.ok) return asked
+    const read = asked.value
     const found = readVersion(read.stdout)
     if (found.version) {
       this.#list.end('lctl', 'ok', `${lctl}: Lustre ${found.versionText}`)
@@ -215,7 +249,9 @@ class Discovery {
       this.#list.end('lctl', 'watch', detail)
       return ok(found)
     }
-    const tool = readVersion((await this.#ask('lctl', 'lctl --version')).stdout.replace(/^lctl /m, ''))
+    const named = await this.#ask('lctl', 'lctl --version')
+    if (!named.ok) return named
+    const tool = readVersion(named.value.stdout.replace(/^lctl /m, ''))
     this.#note({ versionText: tool.versionText })
     const next = 'Load Lustre on it (modprobe lustre) or mount its targets; it is tried again by itself.'
     const why = `lctl ${tool.versionText} is there, the modules are not loaded: ${saidBy(read)}`
@@ -223,10 +259,14 @@ class Discovery {
     return this.#refuse('LUSTRE_NOT_LOADED', 'Lustre is not loaded', why, next)
   }
 
-  async #clock(): Promise<void> {
-    const { end, clockSkewMs } = await findClock(this.#ask, this.#nowMs)
+  /** The last step. */
+  async #clock(): Promise<Found> {
+    const read = await findClock(this.#ask, this.#nowMs)
+    if (!read.ok) return read
+    const { end, clockSkewMs } = read.value
     this.#note({ clockSkewMs })
     this.#end('clock', end)
+    return ok(this.facts as NodeFacts)
   }
 }
 
@@ -235,9 +275,8 @@ class Discovery {
  *
  * @param exec    the server's shell, ungated: what it is sent is on the closed list all the same.
  * @param onStep  is given the whole list at every change.
- * @returns       what was found; why the server is not read, with what was found until then. A command without an end in time is
- *                such a failure, too.
- * @throws        what `exec` rejects with, when the connection is lost on the way.
+ * @returns       what was found; why the server is not read, with what was found until then. A command without an end in time, and
+ *                the loss of the connection on the way, are such failures, too.
  */
 export async function discover(
   exec: Exec,
@@ -245,11 +284,8 @@ export async function discover(
   onStep: (steps: readonly CheckStep[]) => void = () => undefined,
   nowMs: () => number = Date.now,
 ): Promise<Result<NodeFacts, DiscoveryFailure>> {
-  const discovery = new Discovery(exec, host, onStep, nowMs)
-  try {
-    return await discovery.run()
-  } catch (e) {
-    if (!(e instanceof SshError) || !/^SSH_(?:COMMAND_TIMEOUT|OUTPUT)$/.test(e.failure.code)) throw e
-    return fail({ ...e.failure, what: `${host}: ${e.failure.what}`, facts: discovery.facts })
-  }
+  return new Discovery(exec, host, onStep, nowMs).run()
 }
+
+/** Whether it was cut short by the connection, which says nothing of the server: a command that ran too long, or printed too much, does. */
+export const isCutShort = ({ code }: DiscoveryFailure): boolean => /^SSH_(?!COMMAND_TIMEOUT$|OUTPUT$)/.test(code)

@@ -46,7 +46,7 @@ export interface NodeFacts {
 
 /**
  * Why a server is not read. Codes: REMOTE_SHELL (the login's shell runs no commands), SUDO_NEEDED (numbers without root are wrong),
- * NO_LCTL, LUSTRE_NOT_LOADED.
+ * NO_LCTL, LUSTRE_NOT_LOADED, and those of a command without an answer.
  */
 export interface DiscoveryFailure extends Failure {
   /** What was found all the same. */

@@ -1,9 +1,12 @@
 /** Who the login is on a server, and what it may do as root there. */
 import { LCTL_PATH, noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
 import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
-import { saidBy, type Checklist } from './checklist.ts'
+import { saidBy } from './checklist.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import { parseVersion } from '#core/lustre/version.ts'
 import type { ExecResult } from '../../base/connection.ts'
+import type { DiscoveryFailure } from './facts.ts'
+import type { Ask } from './find-lustre.ts'
 
 export interface Login {
   readonly uid: number
@@ -38,16 +41,24 @@ export function shellFault(r: ExecResult): { why: string; next: string } {
   return { why: `it answered: ${said}`, next }
 }
 
-/** What sudo gives; one that does not tell is tried with one harmless reading. */
-export async function findScope(list: Checklist, login: Login): Promise<SudoScope> {
-  if (login.uid === 0) return ROOT_SCOPE
-  const listed = await list.ask('sudo', 'sudo -n -l')
-  if (listed.code === 0) return scopeOf(parseSudoList(listed.stdout))
+/**
+ * What sudo gives; one that does not tell is tried with one harmless reading.
+ *
+ * @param send  sends a line as it is written.
+ */
+export async function findScope(send: Ask, login: Login): Promise<Result<SudoScope, DiscoveryFailure>> {
+  if (login.uid === 0) return ok(ROOT_SCOPE)
+  const list = await send('sudo', 'sudo -n -l')
+  if (!list.ok) return list
+  const listed = list.value
+  if (listed.code === 0) return ok(scopeOf(parseSudoList(listed.stdout)))
   const refused = scopeOfRefusal(listed.stdout, listed.stderr, listed.code)
-  if (refused.text !== ASKS_PASSWORD) return refused
+  if (refused.text !== ASKS_PASSWORD) return ok(refused)
   // With listpw=always it asks for one to list, and yet for none to run.
-  const tried = await list.ask('sudo', `sudo -n ${LCTL_PATH} get_param -n version`)
-  const isRun = tried.code === 0 && parseVersion(tried.stdout.trim().split('\n').at(-1) ?? '') !== undefined
-  if (!isRun) return refused
-  return { ...noScope('sudo runs lctl; it does not list what else (listpw)'), kind: 'read' }
+  const tried = await send('sudo', `sudo -n ${LCTL_PATH} get_param -n version`)
+  if (!tried.ok) return tried
+  const { code, stdout } = tried.value
+  const isRun = code === 0 && parseVersion(stdout.trim().split('\n').at(-1) ?? '') !== undefined
+  if (!isRun) return ok(refused)
+  return ok({ ...noScope('sudo runs lctl; it does not list what else (listpw)'), kind: 'read' })
 }

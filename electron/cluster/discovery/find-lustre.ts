@@ -1,6 +1,7 @@
 /** What of Lustre is on a server: lctl and its version, targets, services, policies and rules, how jobs are named. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { ServerRole } from '#core/api/clusters.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import { parseCpuPartitions } from '#core/lustre/cpu-partitions.ts'
 import { parseDevices } from '#core/lustre/devices.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
@@ -12,10 +13,13 @@ import { plainLine } from '../../ssh/failures.ts'
 import type { ExecResult } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
 import { saidBy, type StepId } from './checklist.ts'
-import type { NodeFacts, ServiceFacts } from './facts.ts'
+import type { DiscoveryFailure, NodeFacts, ServiceFacts } from './facts.ts'
 
 /** Asks as part of a step, through the gate: what needs root goes through sudo. */
-export type Ask = (id: StepId, line: string) => Promise<ExecResult>
+export type Ask = (id: StepId, line: string) => Promise<Result<ExecResult, DiscoveryFailure>>
+
+/** What a step found, and how it ended. */
+type Found<T> = Result<T & { end: Ended }, DiscoveryFailure>
 
 /** How one step ended. */
 export interface Ended {
@@ -61,8 +65,10 @@ export function readVersion(stdout: string): VersionFound {
 export type RolesFound = Pick<NodeFacts, 'roles' | 'targets' | 'expected'>
 
 /** Roles and targets of what is set up, from `lctl dl`; what the MGS has on its books. */
-export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> {
-  const listed = await ask('role', 'lctl dl')
+export async function findRoles(ask: Ask): Promise<Found<RolesFound>> {
+  const asked = await ask('role', 'lctl dl')
+  if (!asked.ok) return asked
+  const listed = asked.value
   const { devices } = parseDevices(listed.stdout)
   const isOf = (...types: readonly string[]): boolean => devices.some((d) => types.includes(d.type))
   const roles: ServerRole[] = []
@@ -71,12 +77,12 @@ export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> 
   if (isOf('ost', 'obdfilter')) roles.push('oss')
   const own = devices.filter((d) => d.type === 'obdfilter' || d.type === 'mdt').slice(0, NAMES)
   const targets = own.map((d) => text(d.name))
-  const expected = isOf('mgs') ? await findExpected(ask) : []
+  const onBooks = isOf('mgs') ? await findExpected(ask) : ok([])
+  if (!onBooks.ok) return onBooks
+  const expected = onBooks.value
   const found = { roles, targets, expected }
-  const end = (state: Ended['state'], detail: string, fix = ''): RolesFound & { end: Ended } => ({
-    ...found,
-    end: { state, detail, fix },
-  })
+  const end = (state: Ended['state'], detail: string, fix = ''): Found<RolesFound> =>
+    ok({ ...found, end: { state, detail, fix } })
   const ill = own.filter((d) => d.status !== 'UP').map((d) => `${text(d.name)} is ${d.status}`)
   const what = `${roles.join(' + ')}: ${targets.length === 0 ? 'no target' : some(targets)}`
   if (devices.length === 0) {
@@ -107,12 +113,13 @@ export async function findRoles(ask: Ask): Promise<RolesFound & { end: Ended }> 
   return end('ok', expected.length > 0 ? `${what}; ${count(expected.length, 'target')} on the books of the MGS` : what)
 }
 
-async function findExpected(ask: Ask): Promise<readonly string[]> {
+async function findExpected(ask: Ask): Promise<Result<readonly string[], DiscoveryFailure>> {
   const live = await ask('role', getParamCommand('mgs.MGS.live.*'))
-  const names = [...splitParams(live.stdout)].flatMap(([name, value]) =>
+  if (!live.ok) return live
+  const names = [...splitParams(live.value.stdout)].flatMap(([name, value]) =>
     name.startsWith('mgs.MGS.live.') ? (parseMgsLive(value)?.targets ?? []) : [],
   )
-  return [...new Set(names)].slice(0, NAMES * 8)
+  return ok([...new Set(names)].slice(0, NAMES * 8))
 }
 
 /** Services that servers of these roles have. */
@@ -124,10 +131,12 @@ const servicesFor = (roles: readonly ServerRole[]): readonly ServiceName[] =>
 export type PoliciesFound = Pick<NodeFacts, 'services' | 'cpts'>
 
 /** Policies and rules of each service, and how many CPTs they are kept on. */
-export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Promise<PoliciesFound & { end: Ended }> {
+export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Promise<Found<PoliciesFound>> {
   const names = servicesFor(roles)
   const parameters = names.flatMap((n) => [SERVICES[n].policies, SERVICES[n].rules])
-  const read = await ask('policy', getParamCommand('cpu_partition_table', ...parameters))
+  const asked = await ask('policy', getParamCommand('cpu_partition_table', ...parameters))
+  if (!asked.ok) return asked
+  const read = asked.value
   const values = splitParams(read.stdout)
   const { partitions } = parseCpuPartitions(values.get('cpu_partition_table') ?? '')
   const cpts = partitions.length > 0 ? partitions.length : undefined
@@ -148,38 +157,36 @@ export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Prom
   })
   const detail = [...words, cpts === undefined ? 'CPTs not readable' : count(cpts, 'CPT')].join('; ')
   const hidden = services.filter((s) => !s.readsRules && primaryPolicy(s.policies, 'reg')?.name === 'tbf')
-  if (names.length === 0) return { ...found, end: { state: 'ok', detail } }
+  const end = (state: Ended['state'], text: string): Found<PoliciesFound> =>
+    ok({ ...found, end: { state, detail: text } })
+  if (names.length === 0) return end('ok', detail)
   if (services.length === 0) {
     const why = isSudoRefusal(read) ? 'sudo does not let it be read' : 'the policies cannot be read'
-    return { ...found, end: { state: 'bad', detail: `${why}: ${saidBy(read)}` } }
+    return end('bad', `${why}: ${saidBy(read)}`)
   }
   const missing = names.filter((n) => !services.some((s) => s.service === n))
-  if (missing.length > 0)
-    return { ...found, end: { state: 'watch', detail: `${detail}; not readable: ${missing.join(', ')}` } }
+  if (missing.length > 0) return end('watch', `${detail}; not readable: ${missing.join(', ')}`)
   if (hidden.length > 0) {
     const where = hidden.map((s) => s.service).join(', ')
-    return { ...found, end: { state: 'watch', detail: `${detail}; rules not readable: ${where}: ${saidBy(read)}` } }
+    return end('watch', `${detail}; rules not readable: ${where}: ${saidBy(read)}`)
   }
-  return { ...found, end: { state: 'ok', detail } }
+  return end('ok', detail)
 }
 
 /** How jobs are named on this server, and whether its targets count by job. */
-export async function findJobs(
-  ask: Ask,
-  roles: readonly ServerRole[],
-): Promise<Pick<NodeFacts, 'jobid'> & { end: Ended }> {
+export async function findJobs(ask: Ask, roles: readonly ServerRole[]): Promise<Found<Pick<NodeFacts, 'jobid'>>> {
   const kinds = [...new Set(servicesFor(roles).map((n) => SERVICES[n].jobStats))]
   // Names alone come first: behind them every line belongs to the value before.
   const lines = [...kinds.map((k) => `-N '${k}'`), 'jobid_var jobid_name'].map((rest) => `lctl get_param ${rest}`)
-  const read = await ask('jobs', lines.join('; '))
+  const asked = await ask('jobs', lines.join('; '))
+  if (!asked.ok) return asked
+  const read = asked.value
   const values = splitParams(read.stdout)
   const variable = values.get('jobid_var')
   const jobid = variable === undefined ? undefined : { variable: text(variable), name: text(values.get('jobid_name')) }
   const counted = new Set(read.stdout.match(/^(?:obdfilter|mdt)\.[^\s=]{1,64}\.job_stats$/gm) ?? []).size
-  const end = (state: Ended['state'], detail: string, fix = ''): Pick<NodeFacts, 'jobid'> & { end: Ended } => ({
-    jobid,
-    end: { state, detail, fix },
-  })
+  const end = (state: Ended['state'], detail: string, fix = ''): Found<Pick<NodeFacts, 'jobid'>> =>
+    ok({ jobid, end: { state, detail, fix } })
   if (!jobid) return end('bad', `jobid_var cannot be read: ${saidBy(read)}`)
   const named = `jobid_var=${jobid.variable} jobid_name=${jobid.name}`
   const enable =

@@ -7,6 +7,7 @@
  * command has a shell of its own there is nothing to compare.
  */
 import type { ServerRole } from '#core/api/clusters.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from '../probes/shell-cpu.ts'
 import { servicesOf } from '../../base/service.ts'
@@ -45,30 +46,40 @@ const median = (values: readonly number[]): number => {
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }
 
-async function shellCpu(exec: Exec): Promise<ShellCpu | undefined> {
-  return parseShellCpu((await exec(READ_SHELL_CPU)).stdout.trim())
+async function shellCpu(exec: Exec): Promise<Result<ShellCpu | undefined>> {
+  const ran = await exec(READ_SHELL_CPU)
+  return ran.ok ? ok(parseShellCpu(ran.value.stdout.trim())) : ran
 }
 
 /**
+ * Measures the reading of a sample. Failures: those of `exec`.
+ *
  * @param exec   the gated shell, in its command channel.
  * @param roles  what the server is; there is no reading of an MGS alone.
  */
-export async function measureReadings(exec: Exec, roles: readonly ServerRole[]): Promise<ReadingCost[]> {
+export async function measureReadings(exec: Exec, roles: readonly ServerRole[]): Promise<Result<ReadingCost[]>> {
   const costs: ReadingCost[] = []
   for (const role of ['oss', 'mds'] as const) {
     if (!roles.includes(role)) continue
     const command = sampleCommand(role)
     const first = await exec(command)
-    const runs = first.stdout.length > LARGE_BYTES ? RUNS_OF_LARGE : RUNS
+    if (!first.ok) return first
+    const runs = first.value.stdout.length > LARGE_BYTES ? RUNS_OF_LARGE : RUNS
     const tookMs: number[] = []
-    let last = first
-    const before = await shellCpu(exec)
+    let last = first.value
+    const cpuBefore = await shellCpu(exec)
+    if (!cpuBefore.ok) return cpuBefore
     for (let i = 0; i < runs; i++) {
       const began = performance.now()
-      last = await exec(command)
+      const ran = await exec(command)
+      if (!ran.ok) return ran
+      last = ran.value
       tookMs.push(performance.now() - began)
     }
-    const after = await shellCpu(exec)
+    const cpuAfter = await shellCpu(exec)
+    if (!cpuAfter.ok) return cpuAfter
+    const before = cpuBefore.value
+    const after = cpuAfter.value
     const isOne = before && after && before.pid === after.pid && after.ms >= before.ms
     costs.push({
       ...{ role, command, runs, code: last.code, bytes: last.stdout.length + last.stderr.length, ms: median(tookMs) },
@@ -76,5 +87,5 @@ export async function measureReadings(exec: Exec, roles: readonly ServerRole[]):
       cpuStepMs: STEP_MS / runs,
     })
   }
-  return costs
+  return ok(costs)
 }

@@ -1,12 +1,11 @@
 /** One server of a live cluster: its session, what was found out about it, and the shells that the rest of the console uses. */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
-import type { Failure } from '#core/base/result.ts'
+import { fail, type Failure, type Result } from '#core/base/result.ts'
 import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
-import { discover } from '../discovery/discover.ts'
+import { discover, isCutShort } from '../discovery/discover.ts'
 import type { NodeFacts } from '../discovery/facts.ts'
 import { accessOf, gate, literalOf } from '../remote-command.ts'
 import { SERVICES } from '../../base/service.ts'
-import { SshError } from '../../ssh/failures.ts'
 import type { Session } from '../../ssh/session.ts'
 import { SshNode } from '../../ssh/ssh-node.ts'
 import type { SessionState } from '../../ssh/state.ts'
@@ -51,7 +50,7 @@ class LiveNode implements NodeConnection {
     return this.#server.facts?.timers ?? 'none'
   }
 
-  exec(command: string): Promise<ExecResult> {
+  exec(command: string): Promise<Result<ExecResult>> {
     return this.#server.exec(command)
   }
 
@@ -190,16 +189,18 @@ export class LiveServer {
     return text?.ok ? text.value : command
   }
 
-  /** Only what is on the closed list of remote commands reaches the server. */
-  async exec(command: string): Promise<ExecResult> {
+  /**
+   * Only what is on the closed list of remote commands reaches the server. Failures: those of its session; why it is not read, or not
+   * connected; REMOTE_COMMAND_REFUSED.
+   */
+  async exec(command: string): Promise<Result<ExecResult>> {
     if (this.#gated && this.refusal === undefined) {
-      const result = await this.#gated.exec(command)
-      if (isGone(command, result)) this.#findAgain()
-      return result
+      const ran = await this.#gated.exec(command)
+      if (ran.ok && isGone(command, ran.value)) this.#findAgain()
+      return ran
     }
     const { failure } = this.state as { failure?: Failure }
-    const why = this.refusal ?? failure
-    throw new Error(why ? `${why.what}${why.why === undefined ? '' : `: ${why.why}`}` : `${this.host} is not connected`)
+    return fail(this.refusal ?? failure ?? { code: 'SSH_NOT_CONNECTED', what: `${this.host} is not connected` })
   }
 
   #followed(state: SessionState): void {
@@ -247,27 +248,23 @@ export class LiveServer {
     const { session } = this
     if (!session) return
     const node = new SshNode(this.host, [], session)
-    try {
-      const found = await discover(
-        (command) => node.exec(command),
-        this.host,
-        (steps) => {
-          this.#steps = steps
-          this.#changed()
-        },
-      )
-      if (session.state.kind !== 'connected') return
-      if (!found.ok) {
-        this.refusal = found.error
-        return
-      }
-      this.refusal = undefined
-      this.facts = found.value
-      this.foundMs = Date.now()
-      this.#gated = gate(node, accessOf(found.value))
-    } catch (e) {
+    const found = await discover(
+      (command) => node.exec(command),
+      this.host,
+      (steps) => {
+        this.#steps = steps
+        this.#changed()
+      },
+    )
+    if (session.state.kind !== 'connected') return
+    if (!found.ok) {
       // The connection was lost meanwhile: the session says why.
-      if (!(e instanceof SshError)) throw e
+      if (!isCutShort(found.error)) this.refusal = found.error
+      return
     }
+    this.refusal = undefined
+    this.facts = found.value
+    this.foundMs = Date.now()
+    this.#gated = gate(node, accessOf(found.value))
   }
 }

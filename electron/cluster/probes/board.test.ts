@@ -8,7 +8,7 @@ import { parseShellCpu } from './shell-cpu.ts'
 const node = (role: NodeRole): NodeConnection => ({
   host: role,
   roles: [role],
-  exec: () => Promise.reject(new Error()),
+  exec: () => Promise.reject(new Error('nothing is sent')),
 })
 const source = {
   ...{ kind: 'LIVE', cluster: 'c', maxRate: 1, periodNs: NS_PER_S, nodes: [node('oss'), node('scheduler')] },

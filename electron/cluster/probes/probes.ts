@@ -32,7 +32,7 @@ export class Probes {
     return probe
   }
 
-  read(id: ProbeId, node: NodeConnection, command: string): Promise<ExecResult> {
+  read(id: ProbeId, node: NodeConnection, command: string): Promise<Result<ExecResult>> {
     return this.of(node).read(id, command)
   }
 

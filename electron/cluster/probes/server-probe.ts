@@ -3,6 +3,7 @@
  * last byte, and now and then between two looks at the CPU time of the shell there.
  */
 import type { ProbeId } from '#core/api/clusters.ts'
+import { ok, type Result } from '#core/base/result.ts'
 import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
 import type { ProbeBoard } from './board.ts'
 import { ServerQueue } from './server-queue.ts'
@@ -64,36 +65,35 @@ export class ServerProbe {
     return this.#queue ? this.#queue.run(work) : work()
   }
 
-  /** One command, within `together`. Rejects when the server cannot be reached. */
-  async exec(command: string, isCloseLook: boolean): Promise<Timed> {
+  /** One command, within `together`. Failures: those of the node. */
+  async exec(command: string, isCloseLook: boolean): Promise<Result<Timed>> {
     const looks = isCloseLook && this.#cpuFailures < CPU_TRIES
     const before = looks ? await this.#cpu() : undefined
     const began = performance.now()
-    const result = await this.node.exec(command)
+    const ran = await this.node.exec(command)
+    if (!ran.ok) return ran
     const tookMs = performance.now() - began
     const after = before ? await this.#cpu() : undefined
     if (looks) this.#cpuFailures = after && before && after.pid === before.pid ? 0 : this.#cpuFailures + 1
     const cpuMs = before && after?.pid === before.pid ? Math.max(0, after.ms - before.ms) : undefined
-    return { result, tookMs, cpuMs }
+    return ok({ result: ran.value, tookMs, cpuMs })
   }
 
-  /** One command of one probe, in its turn, with its cost put down. */
-  async read(id: ProbeId, command: string): Promise<ExecResult> {
+  /** One command of one probe, in its turn, with its cost put down. Failures: those of the node. */
+  async read(id: ProbeId, command: string): Promise<Result<ExecResult>> {
     return this.together(async () => {
-      const { result, tookMs, cpuMs } = await this.exec(command, this.lookAt(id) === 'parts')
+      const timed = await this.exec(command, this.lookAt(id) === 'parts')
+      if (!timed.ok) return timed
+      const { result, tookMs, cpuMs } = timed.value
       this.#board.book.add(id, result.stdout.length + result.stderr.length, tookMs)
       if (cpuMs !== undefined) this.#board.book.addCpu(id, cpuMs)
-      return result
+      return ok(result)
     })
   }
 
   async #cpu(): Promise<ShellCpu | undefined> {
-    try {
-      const { stdout, code } = await this.node.exec(READ_SHELL_CPU)
-      return code === 0 ? parseShellCpu(stdout) : undefined
-    } catch {
-      // The reading itself tells whether the server answers; a look at its cost has no say in it.
-      return undefined
-    }
+    // The reading itself tells whether the server answers; a look at its cost has no say in it.
+    const ran = await this.node.exec(READ_SHELL_CPU)
+    return ran.ok && ran.value.code === 0 ? parseShellCpu(ran.value.stdout) : undefined
   }
 }

@@ -91,11 +91,12 @@ export class ControllerLink {
   async #carry(padll: PadllReader, { command, stands }: ControllerChange): Promise<Result<undefined>> {
     const unknown = (why: string): Result<undefined> =>
       fail({ code: 'UNKNOWN', what: 'Whether the change stands is not known', why, next: 'Look at the view again.' })
-    const answer = await within(padll.node.exec(command), ANSWER_MS).catch(() => undefined)
-    if (!answer) return unknown(`${padll.node.host} did not answer`)
-    if (answer.code !== 0) {
-      const said = answer.stderr.trim().slice(0, SAID_MAX)
-      const why = said === '' ? `it ended with ${answer.code}` : said
+    const answer = await within(padll.node.exec(command), ANSWER_MS)
+    if (!answer.ok) return unknown(`${padll.node.host} did not answer`)
+    const { code, stderr } = answer.value
+    if (code !== 0) {
+      const said = stderr.trim().slice(0, SAID_MAX)
+      const why = said === '' ? `it ended with ${code}` : said
       return refuse('CONTROLLER_REFUSED', why, 'Correct it and change it again.')
     }
     const isRead = await padll.readNow(() => this.#monitor.nowMs())

@@ -17,6 +17,7 @@ import {
 } from '../../../tests/node/rule-desk.ts'
 import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
+import { edited, printed } from '#tests/kits/electron/answers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
@@ -40,7 +41,7 @@ const hiding =
     ...node,
     exec: async (command) => {
       const r = await node.exec(command)
-      return from.test(command) ? { ...r, stdout: r.stdout.replaceAll(hidden, '') } : r
+      return from.test(command) ? edited(r, (text) => text.replaceAll(hidden, '')) : r
     },
   })
 const READ_BACK = /^lctl get_param ost\.OSS\.ost_io\.nrs_policies ost\.OSS\.ost_io\.nrs_tbf_rule$/
@@ -61,7 +62,7 @@ describe('the end of a commit', () => {
         const r = await node.exec(command)
         if (/start cap/.test(command)) isLost = true
         const isCut = isLost && READ_BACK.test(command)
-        return isCut ? { ...r, code: 5, stdout: r.stdout.slice(0, r.stdout.indexOf(RULES)) } : r
+        return isCut && r.ok ? printed(r.value.stdout.slice(0, r.value.stdout.indexOf(RULES)), r.value.stderr, 5) : r
       },
     })
     const { c, desk: d } = await ruleDesk({ around })
@@ -190,7 +191,7 @@ describe('a commit', () => {
   it('names why a server that says nothing did not take a command', async () => {
     const silent: Around = (node) => ({
       ...node,
-      exec: async (command) => (/start cap/.test(command) ? { stdout: '', stderr: '', code: 22 } : node.exec(command)),
+      exec: async (command) => (/start cap/.test(command) ? printed('', '', 22) : node.exec(command)),
     })
     const { desk: d } = await ruleDesk({ around: silent })
     stage(d, CAP)
@@ -256,5 +257,54 @@ describe('a roll-back', () => {
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
     expect(standing(c)).toEqual(list)
     expect(c.source.emulator.node('oss01')?.timers.size).toBe(0)
+  })
+})
+
+describe('where changes stand', () => {
+  it('is told from the first edit to the end of the commit, and again with the next edit', async () => {
+    const { c, desk: d } = await ruleDesk()
+    const phases: string[] = []
+    const note = (): void => {
+      const { phase, servers } = d.state('ost_io')
+      const now = [phase, ...servers].join(' ')
+      if (phases.at(-1) !== now) phases.push(now)
+    }
+    c.monitor.onChange(note)
+    note()
+    stage(d, CAP)
+    note()
+    const { planId } = d.plan('ost_io')
+    expect(d.since('ost_io', 'another plan')).not.toEqual([])
+    note()
+    expect(d.since('ost_io', planId)).toEqual([])
+    note()
+    expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
+    note()
+    stage(d, 'stop cap')
+    note()
+    expect(phases.slice(0, 2)).toEqual(['editing', 'reviewed'])
+    expect(phases.slice(-2)).toEqual(['done oss01 oss02', 'editing'])
+    expect(phases).toContain('committing oss01')
+  })
+
+  it.each([
+    ['rolled back', 'refuse', /start cap/],
+    ['unknown', 'silent', /start cap|get_param/],
+  ] as const)('is %s where a server answers so', async (phase, how, at) => {
+    let isOn = false
+    const around: Around = (node) => {
+      const failed = failing('oss01', at, how, () => isOn)(node)
+      return {
+        ...failed,
+        exec: (command) => {
+          isOn ||= /start cap/.test(command)
+          return failed.exec(command)
+        },
+      }
+    }
+    const { desk: d } = await ruleDesk({ around })
+    stage(d, CAP)
+    await commit(d)
+    expect(d.state('ost_io')).toEqual({ phase, servers: ['oss01', 'oss02'] })
   })
 })

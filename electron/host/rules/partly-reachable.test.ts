@@ -16,6 +16,7 @@ import {
 import { stagedFrame } from '../views/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
@@ -24,7 +25,7 @@ function cutOff(host: string) {
   const around: Around = (node) => ({
     ...node,
     exec: async (command) => {
-      if (line.isCut && node.host === host) throw new Error('no route to host')
+      if (line.isCut && node.host === host) return lost('no route to host')
       return node.exec(command)
     },
   })
@@ -137,7 +138,7 @@ describe('a server whose end is not known', () => {
             const r = await inner.exec(command)
             if (node.host === 'oss02' && command.includes('start cap')) {
               line.isCut = true
-              throw new Error('connection lost')
+              return lost()
             }
             return r
           },
@@ -199,8 +200,7 @@ describe('the undo list', () => {
       {
         around: (node) => ({
           ...node,
-          exec: async (command) =>
-            command.includes('start cap') ? { stdout: '', stderr: 'no\n', code: 22 } : node.exec(command),
+          exec: async (command) => (command.includes('start cap') ? printed('', 'no\n', 22) : node.exec(command)),
         }),
       },
       undefined,

@@ -4,6 +4,7 @@ import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/no
 import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-desk.ts'
 import { stagedFrame } from '../views/staged.ts'
 import { RuleService } from './rule-service.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'
 
@@ -102,8 +103,7 @@ it('nothing is written on a server whose release cannot be read', async () => {
     mode: 'enforce',
     around: (node) => ({
       ...node,
-      exec: async (command) =>
-        command.includes(' version') ? { stdout: '', stderr: 'no\n', code: 2 } : node.exec(command),
+      exec: async (command) => (command.includes(' version') ? printed('', 'no\n', 2) : node.exec(command)),
     }),
   })
   await c.run(3)

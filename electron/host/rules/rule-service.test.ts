@@ -10,6 +10,7 @@ import { checkDraft } from './check.ts'
 import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
 import { rateOf } from './servers.ts'
+import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const terms = { expiresS: null, reason: 'ticket 7' }
@@ -180,8 +181,8 @@ describe('a server that fails midway', () => {
       ...node,
       exec: async (command) => {
         if (node.host === host && at.test(command)) {
-          if (how === 'silent') throw new Error('connection lost')
-          return { stdout: '', stderr: 'error: set_param: Invalid argument\n', code: 22 }
+          if (how === 'silent') return lost()
+          return printed('', 'error: set_param: Invalid argument\n', 22)
         }
         return node.exec(command)
       },
@@ -219,7 +220,7 @@ describe('a server that fails midway', () => {
       ...node,
       exec: async (command) => {
         if (node.host === 'oss02' && command.includes('start one')) isGone = true
-        if (node.host === 'oss02' && isGone) throw new Error('connection lost')
+        if (node.host === 'oss02' && isGone) return lost()
         return node.exec(command)
       },
     })

@@ -42,7 +42,10 @@ function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: 
   ]
 }
 
-function fieldsOf(desk: RuleService, service: Variant['rules'][number]['service']): Parameters<typeof readPastedLine>[1] {
+function fieldsOf(
+  desk: RuleService,
+  service: Variant['rules'][number]['service'],
+): Parameters<typeof readPastedLine>[1] {
   const [server] = desk.servers(service)
   return (server && (typeOn(server, 'reg') ?? typeOn(server, 'hp'))?.fields) ?? []
 }

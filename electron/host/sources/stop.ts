@@ -1,7 +1,7 @@
 /** The global stop of the source on screen: every rule of ours goes, on every server that answers. */
 import type { ServiceName, StopResult } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { within } from '../../base/deadline.ts'
+import { endsWithin } from '../../base/deadline.ts'
 import { servicesOf } from '../../base/service.ts'
 import { ownership, type RuleSpot } from '../../enforce/own-names.ts'
 import { stopEverything } from '../../enforce/stop-all.ts'
@@ -37,7 +37,7 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
       }
     },
     over: async (ms) => {
-      const [busy] = await Promise.all([monitor.over(ms), within(desk.over(), ms).catch(() => undefined)])
+      const [busy] = await Promise.all([monitor.over(ms), endsWithin(desk.over(), ms).catch(() => false)])
       return desk.isSending ? new Set(monitor.allServers) : busy
     },
   })

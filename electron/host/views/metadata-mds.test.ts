@@ -3,6 +3,7 @@ import type { MetadataFrame } from '#core/api/padll.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
 import { metadataFrame } from './metadata.ts'
+import { lost } from '#tests/kits/electron/answers.ts'
 
 /** One metadata server with jobs that do as much as they can. */
 function start(control: object, jobs: readonly object[], setup: Setup = {}): Emulated {
@@ -36,7 +37,7 @@ describe('the hierarchy of metadata servers', () => {
       around: (node) => ({
         ...node,
         exec: async (command) => {
-          if (isAway && node.host === 'mds01') throw new Error('timed out')
+          if (isAway && node.host === 'mds01') return lost('timed out')
           return node.exec(command)
         },
       }),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 import { liveReadings, serverFrame } from './server.ts'
+import { printed } from '#tests/kits/electron/answers.ts'
 
 it('a target shows what its disk did up to the cursor, and of a server all of its targets', async () => {
   const c = emulatedCluster(twoJobs(), { controller: 'none' })
@@ -30,7 +31,7 @@ it('says why a server is not read, and shows no zero for it', async () => {
     around: (node) => ({
       ...node,
       exec: async (command) =>
-        command.includes('brw_stats') ? { stdout: '', stderr: 'no such parameter\n', code: 2 } : node.exec(command),
+        command.includes('brw_stats') ? printed('', 'no such parameter\n', 2) : node.exec(command),
     }),
   })
   await c.run(12)

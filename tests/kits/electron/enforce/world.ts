@@ -7,6 +7,7 @@ import { NS_PER_MS } from '#core/base/units.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { MODEL_FENCES } from '#core/control/fences.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
+import type { Result } from '#core/base/result.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { ExecResult, NodeConnection } from '#electron/base/connection.ts'
@@ -25,6 +26,7 @@ import { formOfValue } from '#electron/host/rules/draft.ts'
 import { stagedFrame } from '#electron/host/views/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../node/emulated-cluster.ts'
 import { tempFolder } from '../../../node/temp-folder.ts'
+import { lost } from '#tests/kits/electron/answers.ts'
 
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const PERIOD_MS = 1_000
@@ -57,7 +59,7 @@ class Line {
   weather = FAIR
   #brokenUntilMs = 0
   #lastMs = 0
-  readonly #waiting = new Set<(e: Error) => void>()
+  readonly #waiting = new Set<(answer: Result<ExecResult>) => void>()
 
   constructor(world: World, node: NodeConnection) {
     this.#world = world
@@ -67,24 +69,24 @@ class Line {
   /** Breaks it: what waits for an answer gets none; what is on its way still arrives. */
   break(ms: number): void {
     this.#brokenUntilMs = this.#world.nowMs + ms
-    for (const lose of this.#waiting) lose(new Error('connection lost'))
+    for (const answer of this.#waiting) answer(lost())
     this.#waiting.clear()
   }
 
-  async exec(command: string): Promise<ExecResult> {
+  async exec(command: string): Promise<Result<ExecResult>> {
     const world = this.#world
-    if (world.nowMs < this.#brokenUntilMs) throw new Error('not connected')
+    if (world.nowMs < this.#brokenUntilMs) return lost('not connected')
     const { thereMs, backMs } = this.weather.only?.test(command) === false ? FAIR : this.weather
     this.#lastMs = Math.max(this.#lastMs, world.nowMs + thereMs)
     const wait = this.#lastMs - world.nowMs
     return new Promise((resolve, reject) => {
-      this.#waiting.add(reject)
+      this.#waiting.add(resolve)
       setTimeout(() => {
         world.sync()
         void this.#node.exec(command).then((result) => {
           world.executed(this.#node.host, command)
           setTimeout(() => {
-            this.#waiting.delete(reject)
+            this.#waiting.delete(resolve)
             resolve(result)
           }, backMs)
         }, reject)
@@ -219,7 +221,7 @@ export class SimulatedConsole {
     if (was !== undefined && was !== state) this.#world.seen[machine].add(`${was} > ${state}`)
   }
 
-  #sent(line: Line, host: string, command: string): Promise<ExecResult> {
+  #sent(line: Line, host: string, command: string): Promise<Result<ExecResult>> {
     const age = this.#running?.c.monitor.ageMs(host)
     if (age !== undefined && age > STALE_MS && /reg (?:start|change) (?:st|ab)_/.test(command))
       this.#world.fault(`${this.user} sent ${command} to ${host} on what is ${age} ms old`)
