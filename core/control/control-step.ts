@@ -6,7 +6,7 @@
  * A server of which some targets were not measured is held: its rules are never tightened blind. Plans are shown for a while before the
  * first of them is written. Rules of any other owner are planned around (plan.ts).
  */
-import { isControllerRule, type ControllerName } from '../controllers/registry.ts'
+import type { ControllerName } from '../controllers/registry.ts'
 import { NS_PER_S } from '../base/units.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Decision, Mode } from './controller.ts'
