@@ -25,7 +25,7 @@ afterEach(() => vi.restoreAllMocks())
 /** Records every step that is taken until the mocks are restored. */
 function recordSteps(): readonly Taken[] {
   const taken: Taken[] = []
-  const actionOf = Reflect.get(ControlSteps.prototype, 'actionOf') as ControlSteps['actionOf']
+  const actionOf: ControlSteps['actionOf'] = Reflect.get(ControlSteps.prototype, 'actionOf')
   vi.spyOn(ControlSteps.prototype, 'actionOf').mockImplementation(function (
     this: ControlSteps,
     step: ServerStep,
