@@ -94,7 +94,7 @@ const directions = (part) => {
  * the desk of a source.
  */
 const OF_HOST = {
-  rules: 'rules/ views/position.ts',
+  rules: 'rules/ position.ts',
   sources: 'sources/ rules/ scenario-file.ts',
 }
 const COMMANDS_OF_HOST = 'sources/ rules/ views/ scenario-file.ts sandbox/ incidents/readings.ts'

@@ -27,8 +27,8 @@ const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
  * time, which takes a turn of the event loop each step, and other files may have left something in that.
  */
 const OWN_PROCESS = [
-  'electron/cluster/late-readings.test.ts',
-  'electron/cluster/sampling-period.test.ts',
+  'electron/cluster/read/late-readings.test.ts',
+  'electron/cluster/read/sampling-period.test.ts',
   'electron/enforce/enforcement-model.test.ts',
   'electron/incidents/bundle/no-canvas.test.ts',
   'tests/node/desktop-shell.test.ts',

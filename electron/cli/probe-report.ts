@@ -3,7 +3,7 @@ import type { CheckStep } from '#core/api/clusters.ts'
 import { formatFailure, type Failure } from '#core/base/result.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { LiveServer } from '../cluster/live/live-server.ts'
-import type { NodeFacts } from '../cluster/discovery/facts.ts'
+import type { NodeFacts } from '../cluster/remote/facts.ts'
 import type { ReadingCost } from '../cluster/discovery/reading-cost.ts'
 import { plain } from './output.ts'
 

@@ -2,7 +2,7 @@
  * What a sample covers: which targets were measured in it, and of which jobs nothing is missing. What was not measured is a gap, and
  * what is left of a job while one of its targets is missing is no more than a lower bound.
  */
-import type { JobRegistry } from './job-registry.ts'
+import type { JobRegistry } from './state/job-registry.ts'
 
 /** What was never measured in so long is not waited for any more: jobs count as whole without it, ms. */
 export const UNMET_MS = 60_000

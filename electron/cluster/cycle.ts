@@ -1,7 +1,7 @@
 /** What one cycle of the System Stats Controller, the allocation and the Rule Management Daemon costs, as measured here. */
-import type { NodeReading } from './collector.ts'
-import type { ServerPeriod } from './control-loop.ts'
-import { type Recent, TOTAL } from './recent.ts'
+import type { NodeReading } from './read/collector.ts'
+import type { ServerPeriod } from './control/control-loop.ts'
+import { type Recent, TOTAL } from './state/recent.ts'
 
 /**
  * Keeps the parts of the newest cycle, ms of wall time, by node and in all.

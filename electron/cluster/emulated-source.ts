@@ -12,8 +12,8 @@ import type { Scenario } from '#core/emulator/scenario.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, NodeConnection } from '../base/connection.ts'
 import type { TargetInside } from '../base/connection.ts'
-import { DEFAULT_METADATA_SETTINGS } from './metadata-settings.ts'
-import type { MetadataSettings } from './metadata-state.ts'
+import { DEFAULT_METADATA_SETTINGS } from './metadata/settings.ts'
+import type { MetadataSettings } from './metadata/state.ts'
 
 /** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
 const SLICE_MS = 12

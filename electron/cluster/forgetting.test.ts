@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { PairMove } from '#core/adaptbf/pair-book.ts'
 import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
 import { Forgetting } from './forgetting.ts'
-import { JobRegistry } from './job-registry.ts'
-import { PairJournal } from './pair-journal.ts'
-import { Recent } from './recent.ts'
+import { JobRegistry } from './state/job-registry.ts'
+import { PairJournal } from './state/pair-journal.ts'
+import { Recent } from './state/recent.ts'
 
 const PERIOD_S = 10
 

@@ -5,9 +5,9 @@
  */
 import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
 import type { PairMove } from '#core/adaptbf/pair-book.ts'
-import type { JobRegistry } from './job-registry.ts'
-import type { Recent } from './recent.ts'
-import type { TargetControllers } from './target-controllers.ts'
+import type { JobRegistry } from './state/job-registry.ts'
+import type { Recent } from './state/recent.ts'
+import type { TargetControllers } from './control/target-controllers.ts'
 
 /** An hour. */
 const FORGET_MS = 3_600_000

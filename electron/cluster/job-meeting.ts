@@ -1,9 +1,9 @@
 /** Where jobs become known: in readings of servers, in stages before their first RPC, in records that were restored. */
-import type { NodeReading } from './collector.ts'
-import type { EventLog } from './event-log.ts'
-import type { JobRegistry } from './job-registry.ts'
+import type { NodeReading } from './read/collector.ts'
+import type { EventLog } from './state/event-log.ts'
+import type { JobRegistry } from './state/job-registry.ts'
 import type { BatchQueue } from './batch/batch-queue.ts'
-import type { RestoredTarget } from './target-controllers.ts'
+import type { RestoredTarget } from './control/target-controllers.ts'
 
 export class JobMeeting {
   readonly #jobs: JobRegistry

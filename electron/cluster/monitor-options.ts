@@ -8,8 +8,8 @@ import type { LeaseKeeper } from '../enforce/lease.ts'
 import type { StopRecords } from '../enforce/store-stops.ts'
 import type { History } from '../history/history.ts'
 import type { ClusterSource } from '../base/connection.ts'
-import type { MetadataSettings } from './metadata-state.ts'
-import type { Patience } from './patience.ts'
+import type { MetadataSettings } from './metadata/state.ts'
+import type { Patience } from './read/patience.ts'
 import type { ProbeOptions } from './probes/probes.ts'
 
 export interface MonitorOptions {

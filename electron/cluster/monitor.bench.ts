@@ -4,7 +4,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { openHost } from '../host/host.ts'
 import { demoScenario } from '../files/resources.ts'
 import { readScenario } from '../host/scenario-file.ts'
-import { jobsFrame } from '../host/views/jobs.ts'
+import { jobsFrame } from '../host/views/jobs/jobs.ts'
 
 const SECONDS = 5
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
-import { EventLog } from './event-log.ts'
-import { JobRegistry } from './job-registry.ts'
-import { Recent } from './recent.ts'
+import { EventLog } from './state/event-log.ts'
+import { JobRegistry } from './state/job-registry.ts'
+import { Recent } from './state/recent.ts'
 import { SlotWatch } from './slots.ts'
 
 /** Jobs on hosts, at work; those named wait at their rules. */

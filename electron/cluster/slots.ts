@@ -2,9 +2,9 @@
  * Jobs that share clients with a job that waits at its rule: its waiting RPCs hold the clients' slots (8 to a target as a rule), and
  * with more writers than slots the others wait with it (measured part 2, 8). Clients are known from the batch system.
  */
-import type { JobRegistry } from './job-registry.ts'
-import type { EventLog } from './event-log.ts'
-import { jobColumn, type Recent } from './recent.ts'
+import type { JobRegistry } from './state/job-registry.ts'
+import type { EventLog } from './state/event-log.ts'
+import { jobColumn, type Recent } from './state/recent.ts'
 
 /** Wall time between two looks, ms on the source's clock. */
 const LOOK_MS = 5000

@@ -8,7 +8,7 @@ import type { EmulatedNode } from '#core/emulator/node.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ExecResult } from '../base/connection.ts'
 import { READINGS, sudoersArgs } from '../cluster/discovery/readings.ts'
-import { HELPER_PATH, LCTL_PATH } from '../cluster/discovery/sudo-scope.ts'
+import { HELPER_PATH, LCTL_PATH } from '../cluster/remote/sudo-scope.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { WireRequest } from './wire.ts'
 

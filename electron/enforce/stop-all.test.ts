@@ -9,7 +9,7 @@ import { demo, emulatedCluster, twoJobs } from '../../tests/node/emulated-cluste
 import { Audit, type AuditRecord } from '../base/audit.ts'
 import { makeTimerCommand } from './expiry.ts'
 import { cleanLeftovers, findLeftovers, type LeftoverParts } from './leftovers.ts'
-import { isReading, readOnlyWhile } from '../cluster/read-only.ts'
+import { isReading, readOnlyWhile } from '../cluster/remote/read-only.ts'
 import { stopEverything, type StopParts } from './stop-all.ts'
 import { EnforcementStore } from './store.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'

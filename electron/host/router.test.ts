@@ -9,7 +9,7 @@ import type { JobsFrame, StatusFrame } from '#core/api/frames.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { openHost, type Host, type HostOptions } from './host.ts'
-import { valueOrder } from './views/job-rows.ts'
+import { valueOrder } from './views/jobs/job-rows.ts'
 import { selectRange } from './views/rank.ts'
 
 const EPOCH_S = 1_767_225_600

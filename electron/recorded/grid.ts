@@ -11,7 +11,7 @@ import { ReadValues } from './read-values.ts'
 import type { SlidingSums } from './sliding-sums.ts'
 import { recordIn, type Stand } from './standing.ts'
 import { JOB_AT } from './sample-table.ts'
-import { JOB_COLUMNS as LIVE_JOB } from '../cluster/recent.ts'
+import { JOB_COLUMNS as LIVE_JOB } from '../cluster/state/recent.ts'
 import { TOTAL_AT, type Totals } from './totals.ts'
 
 const RECORD = LIVE_JOB.indexOf('record')

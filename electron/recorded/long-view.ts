@@ -3,7 +3,7 @@
  * what memory has of the intervals that are not rolled up yet.
  */
 import type { ClusterMonitor } from '../cluster/monitor.ts'
-import { TOTAL } from '../cluster/recent.ts'
+import { TOTAL } from '../cluster/state/recent.ts'
 import type { ChartTier, JobRead, JobsRead, RecentRead, SeriesRead, Viewed } from '../cluster/viewed.ts'
 import { GridJobs, GridTotals, type Tail } from './grid.ts'
 import type { JobBook } from './job-book.ts'

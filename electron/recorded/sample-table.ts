@@ -1,5 +1,5 @@
 /** Recorded series on the axis of their own samples, numbered from 1: what views show at one sample. */
-import { JOB_COLUMNS as LIVE_JOB, TARGET_COLUMNS as LIVE_TARGET } from '../cluster/recent.ts'
+import { JOB_COLUMNS as LIVE_JOB, TARGET_COLUMNS as LIVE_TARGET } from '../cluster/state/recent.ts'
 import type { SeriesAt } from '../cluster/viewed.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type Block } from '../history/reader.ts'
 import { positionOf, type BlockCache, type BlockKind } from './block-cache.ts'

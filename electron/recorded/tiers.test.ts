@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { totalColumn } from '../cluster/recent.ts'
+import { totalColumn } from '../cluster/state/recent.ts'
 import { facts, HOUR_MS, job, MINUTE_MS, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { clusterAt, NEAR_MS, placeAt } from './find.ts'
 import { Past } from './past.ts'

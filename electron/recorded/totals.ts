@@ -1,6 +1,6 @@
 /** Sums over the cluster as kept, read in runs of instants; and the two axes on which views take them. */
 import type { TierId } from '#core/api/history.ts'
-import { TOTAL_COLUMNS } from '../cluster/recent.ts'
+import { TOTAL_COLUMNS } from '../cluster/state/recent.ts'
 import type { SeriesAt } from '../cluster/viewed.ts'
 import { CLUSTER_COLUMNS, type HistoryReader } from '../history/reader.ts'
 import type { Axis } from './sample-table.ts'

@@ -7,7 +7,7 @@ import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tes
 import { commit, ruleDesk, stage, type Around } from '../../tests/node/rule-desk.ts'
 import { ask } from '../enforce/ask.ts'
 import { accepted } from '../host/implementation.ts'
-import { stagedFrame } from '../host/views/staged.ts'
+import { stagedFrame } from '../host/views/rules/staged.ts'
 import type { Session } from './session.ts'
 import { SshNode } from './ssh-node.ts'
 

@@ -7,7 +7,7 @@ import type { NodeConnection } from '#electron/base/connection.ts'
 import type { RuleServiceOptions } from '#electron/host/rules/sending.ts'
 import { RuleService } from '#electron/host/rules/rule-service.ts'
 import { formOfValue } from '#electron/host/rules/draft.ts'
-import { stagedFrame } from '#electron/host/views/staged.ts'
+import { stagedFrame } from '#electron/host/views/rules/staged.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from './emulated-cluster.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 

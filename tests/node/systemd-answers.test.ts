@@ -7,7 +7,7 @@ import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { READINGS, sudoersArgs } from '#electron/cluster/discovery/readings.ts'
 import { demoScenario } from '#electron/files/resources.ts'
-import { HELPER_PATH, LCTL_PATH } from '#electron/cluster/discovery/sudo-scope.ts'
+import { HELPER_PATH, LCTL_PATH } from '#electron/cluster/remote/sudo-scope.ts'
 import { askAll, ASKED, comparable, readRecorded, recordedFile } from '../lab/systemd-answers.ts'
 
 const LOGIN: NodeUser = {

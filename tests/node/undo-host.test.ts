@@ -3,7 +3,7 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { effectScope, type EffectScope } from 'vue'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { stagedFrame } from '#electron/host/views/staged.ts'
+import { stagedFrame } from '#electron/host/views/rules/staged.ts'
 import { useConnectionStore } from '../../renderer/stores/connection.ts'
 import { useIncidentsStore } from '../../renderer/stores/incidents.ts'
 import { usePolicyDraftStore } from '../../renderer/stores/policy-draft.ts'

@@ -15,7 +15,7 @@ export const LONG: ReadonlySet<string> = new Set([
   'electron/cli/policy/policy.test.ts',
   'electron/cli/stop.test.ts',
   'electron/cluster/adaptbf.test.ts',
-  'electron/cluster/late-readings.test.ts',
+  'electron/cluster/read/late-readings.test.ts',
   'electron/cluster/metadata.test.ts',
   'electron/cluster/monitor.test.ts',
   'electron/enforce/commit-faults.test.ts',

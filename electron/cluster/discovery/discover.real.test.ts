@@ -5,7 +5,7 @@ import { stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { SERVICES } from '../../base/service.ts'
 import { discover, isCutShort } from './discover.ts'
-import { LCTL_PATH } from './sudo-scope.ts'
+import { LCTL_PATH } from '../remote/sudo-scope.ts'
 import { sudoersToRead } from './readings.ts'
 import { look, startStandIn, type StandIn, type StandInOptions } from '#tests/kits/electron/cluster/stand-in.ts'
 

@@ -6,9 +6,9 @@
  */
 import type { CheckStep, ServerRole } from '#core/api/clusters.ts'
 import { fail, formatReason, ok, type Failure, type Result } from '#core/base/result.ts'
-import { literalOf, type Access } from '../remote-command.ts'
+import { literalOf, type Access } from '../remote/command.ts'
 import { Checklist, saidBy, type Exec } from './checklist.ts'
-import type { DiscoveryFailure, NodeFacts } from './facts.ts'
+import type { DiscoveryFailure, NodeFacts } from '../remote/facts.ts'
 import { findClock, findTimers } from './find-host.ts'
 import { findScope, parseLogin, shellFault, type Login } from './find-login.ts'
 import {
@@ -24,7 +24,7 @@ import {
   type VersionFound,
 } from './find-lustre.ts'
 import { sudoersToRead } from './readings.ts'
-import { LCTL_PATH, noScope, type SudoScope } from './sudo-scope.ts'
+import { LCTL_PATH, noScope, type SudoScope } from '../remote/sudo-scope.ts'
 
 export type { Exec } from './checklist.ts'
 

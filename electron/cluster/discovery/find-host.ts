@@ -3,8 +3,8 @@ import { ok, type Result } from '#core/base/result.ts'
 import type { TimerKind } from '../../base/connection.ts'
 import type { Ask, Ended } from './find-lustre.ts'
 import { saidBy } from './checklist.ts'
-import type { DiscoveryFailure, NodeFacts } from './facts.ts'
-import type { SudoScope } from './sudo-scope.ts'
+import type { DiscoveryFailure, NodeFacts } from '../remote/facts.ts'
+import type { SudoScope } from '../remote/sudo-scope.ts'
 
 const TIMER_LINE = 'systemctl is-system-running; command -v systemd-run; command -v setsid; command -v nohup'
 /** States of a systemd that takes transient units. */

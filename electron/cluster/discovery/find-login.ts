@@ -1,11 +1,11 @@
 /** Who the login is on a server, and what it may do as root there. */
-import { LCTL_PATH, noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
+import { LCTL_PATH, noScope, ROOT_SCOPE, type SudoScope } from '../remote/sudo-scope.ts'
 import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 import { saidBy } from './checklist.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { parseVersion } from '#core/lustre/version.ts'
 import type { ExecResult } from '../../base/connection.ts'
-import type { DiscoveryFailure } from './facts.ts'
+import type { DiscoveryFailure } from '../remote/facts.ts'
 import type { Ask } from './find-lustre.ts'
 
 export interface Login {

@@ -13,7 +13,7 @@ import { plainLine } from '../../ssh/failures.ts'
 import type { ExecResult } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
 import { saidBy, type StepId } from './checklist.ts'
-import type { DiscoveryFailure, NodeFacts, ServiceFacts } from './facts.ts'
+import type { DiscoveryFailure, NodeFacts, ServiceFacts } from '../remote/facts.ts'
 
 /** Asks as part of a step, through the gate: what needs root goes through sudo. */
 export type Ask = (id: StepId, line: string) => Promise<Result<ExecResult, DiscoveryFailure>>

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import { SERVICES, servicesOf } from '../../base/service.ts'
-import { literalOf } from '../remote-command.ts'
+import { literalOf } from '../remote/command.ts'
 import { READINGS, sudoersToRead } from './readings.ts'
 import { sampleCommand } from './reading-cost.ts'
 import { parseSudoList, scopeOf } from './sudo-list.ts'
-import { HELPER_PATH, LCTL_PATH } from './sudo-scope.ts'
+import { HELPER_PATH, LCTL_PATH } from '../remote/sudo-scope.ts'
 
 const sample = (name: string): string => join(import.meta.dirname, '../../../resources/sudoers', name)
 const READ = readFileSync(sample('sluice-read'), 'utf8')

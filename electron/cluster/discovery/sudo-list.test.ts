@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '../../../tests/any-character.ts'
 import { READINGS, sudoersArgs } from './readings.ts'
-import { fitsPattern, isGranted } from './sudo-grants.ts'
+import { fitsPattern, isGranted } from '../remote/sudo-grants.ts'
 import { parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 
 // As sudo 1.9.13 printed them; those before 1.8.20 and of CentOS 7 have the same entries under other headings.

@@ -7,8 +7,8 @@
  */
 import { plainLine } from '../../ssh/failures.ts'
 import { SERVICES } from '../../base/service.ts'
-import { isGranted } from './sudo-grants.ts'
-import { LCTL_PATH, noScope, type SudoGrant, type SudoScope } from './sudo-scope.ts'
+import { isGranted } from '../remote/sudo-grants.ts'
+import { LCTL_PATH, noScope, type SudoGrant, type SudoScope } from '../remote/sudo-scope.ts'
 
 const TEXT_BYTES = 64 << 10
 const GRANTS = 256

@@ -8,7 +8,7 @@
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { JobIdSetting } from '#core/lustre/job-owner.ts'
-import { readOnlyWhile } from '../read-only.ts'
+import { readOnlyWhile } from '../remote/read-only.ts'
 import { isLustreServer, type JobIdSettings, type NodeConnection } from '../../base/connection.ts'
 import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'

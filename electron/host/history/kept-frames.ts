@@ -9,13 +9,13 @@ import { tokensFrame as tokensShape, type TokensFrame } from '#core/api/tokens.t
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import type { KeptLinks } from '../views/linked.ts'
-import { emptyLocks } from '../views/locks-empty.ts'
-import { lockPlanesOf, locksFrame } from '../views/locks.ts'
-import { emptyMetadata } from '../views/metadata-empty.ts'
-import { metadataFrame, planesOf } from '../views/metadata.ts'
-import { noDataNode } from '../views/tokens-empty.ts'
-import { withClientFilter } from '../views/tokens-filter.ts'
-import { tokensFrame } from '../views/tokens.ts'
+import { emptyLocks } from '../views/locks/empty.ts'
+import { lockPlanesOf, locksFrame } from '../views/locks/locks.ts'
+import { emptyMetadata } from '../views/metadata/empty.ts'
+import { metadataFrame, planesOf } from '../views/metadata/metadata.ts'
+import { noDataNode } from '../views/tokens/empty.ts'
+import { withClientFilter } from '../views/tokens/filter.ts'
+import { tokensFrame } from '../views/tokens/tokens.ts'
 
 const KEEP_MS = 5_000
 /** A frame older than this says nothing of an instant. */

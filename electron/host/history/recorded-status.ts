@@ -3,7 +3,7 @@ import type { StatusFrame } from '#core/api/frames.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import type { Console } from '../console.ts'
 import { adaptbfStatus } from '../views/adaptbf.ts'
-import { rulesKnownAt, stand } from '../views/position.ts'
+import { rulesKnownAt, stand } from '../position.ts'
 import { toNotice } from '../views/status.ts'
 import type { PlayedBundle } from './played-bundle.ts'
 

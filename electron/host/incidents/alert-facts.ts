@@ -9,10 +9,10 @@ import {
   type StagedFigures,
 } from '#core/alerts/figures.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import type { Job } from '../../cluster/job-registry.ts'
-import { ldlmColumn } from '../../cluster/ldlm-series.ts'
-import { resourceName } from '../../cluster/lock-words.ts'
-import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/recent.ts'
+import type { Job } from '../../cluster/state/job-registry.ts'
+import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
+import { resourceName } from '../../cluster/locks/words.ts'
+import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/state/recent.ts'
 import { MissedReservations } from './alert-reservations.ts'
 
 /** A reading older than so many intervals says nothing of now. */

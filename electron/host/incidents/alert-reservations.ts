@@ -3,7 +3,7 @@ import type { ReservationFigures } from '#core/alerts/figures.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import type { ClusterSource } from '../../base/connection.ts'
-import { missedIn } from '../views/tokens-place.ts'
+import { missedIn } from '../views/tokens/place.ts'
 
 interface Streak {
   missed: number

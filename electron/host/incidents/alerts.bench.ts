@@ -6,7 +6,7 @@ import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit } from '../../base/audit.ts'
 import { History } from '../../history/history.ts'
-import { shareName } from '../../cluster/recent.ts'
+import { shareName } from '../../cluster/state/recent.ts'
 import { AlertFacts } from './alert-facts.ts'
 
 const JOBS = 10_000

@@ -5,7 +5,7 @@
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import type { PadllReader } from '../../cluster/padll-reader.ts'
+import type { PadllReader } from '../../cluster/metadata/padll-reader.ts'
 import { within } from '../../base/deadline.ts'
 
 /** A controller that has not answered by then may still do what it was told, wall ms. */

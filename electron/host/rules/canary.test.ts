@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
 import { ends, QUICK, review, RULES, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
 import { judgeReading, watchCanary, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
-import { stagedFrame } from '../views/staged.ts'
+import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 
 const busy = () =>

@@ -9,8 +9,8 @@ import { parseRuleCommand } from '#core/tbf/rule-command.ts'
 import type { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
 import { jobIdOf, largeDesk } from '../../../bench/large-desk.ts'
-import { stagedFrame } from '../views/staged.ts'
-import { rulesFrame } from '../views/rules.ts'
+import { stagedFrame } from '../views/rules/staged.ts'
+import { rulesFrame } from '../views/rules/rules.ts'
 
 const ON = 'ost_io'
 const RULES = 100

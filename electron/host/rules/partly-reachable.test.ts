@@ -13,7 +13,7 @@ import {
   standing,
   type Around,
 } from '../../../tests/node/rule-desk.ts'
-import { stagedFrame } from '../views/staged.ts'
+import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'

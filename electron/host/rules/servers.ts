@@ -7,10 +7,10 @@ import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { profileOf } from '#core/lustre/profile.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import type { Job } from '../../cluster/job-registry.ts'
-import { jobColumn, type RuleText } from '../../cluster/recent.ts'
+import type { Job } from '../../cluster/state/job-registry.ts'
+import { jobColumn, type RuleText } from '../../cluster/state/recent.ts'
 import { placeOf } from '../../base/service.ts'
-import { rateSamples } from '../views/position.ts'
+import { rateSamples } from '../position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
 /** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */

@@ -6,7 +6,7 @@ import type { ForkInputs, ForkMdt, ForkRule, ForkServer } from '#core/sandbox/fo
 import type { ClusterSource } from '../../base/connection.ts'
 import { EmulatedSource } from '../../cluster/emulated-source.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { policyOf } from '../../cluster/sample.ts'
+import { policyOf } from '../../cluster/control/sample.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 

@@ -3,13 +3,13 @@ import type { Found } from '#core/api/search.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { Cheapest, matchCost } from '#core/search/match.ts'
-import { jobColumn } from '../../cluster/recent.ts'
+import { jobColumn } from '../../cluster/state/recent.ts'
 import { placeOf } from '../../base/service.ts'
 import type { JobRead, RulesRead, Viewed } from '../../cluster/viewed.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { rulesIn } from '../rules/servers.ts'
-import { rateSamples, stand } from '../views/position.ts'
-import { mergeRules, type MergedRule } from '../views/rule-rows.ts'
+import { rateSamples, stand } from '../position.ts'
+import { mergeRules, type MergedRule } from '../views/rules/rule-rows.ts'
 
 export interface Search {
   readonly words: readonly string[]

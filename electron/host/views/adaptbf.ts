@@ -3,8 +3,8 @@ import type { AdaptbfChange, CycleFrame } from '#core/api/adaptbf.ts'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { CYCLE_COLUMNS, TOTAL } from '../../cluster/recent.ts'
-import { rateSamples } from './position.ts'
+import { CYCLE_COLUMNS, TOTAL } from '../../cluster/state/recent.ts'
+import { rateSamples } from '../position.ts'
 
 export function adaptbfStatus(monitor: ClusterMonitor): StatusFrame['adaptbf'] {
   const { controllers } = monitor.loop

@@ -1,7 +1,7 @@
 /** A beside the cursor (B): the same measures at another instant, and A's window drawn on B's axis. */
-import { TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
+import { TOTAL, totalColumn, type TotalMeasure } from '../../cluster/state/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
-import { orNull } from './position.ts'
+import { orNull } from '../position.ts'
 
 /** Where A stands: in what is viewed at B, or in what is kept of a time further back. */
 export interface Against {

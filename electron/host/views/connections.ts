@@ -7,7 +7,7 @@ import type { LiveConsole } from '../clusters/live-console.ts'
 import { probeCards } from '../clusters/probe-cards.ts'
 import { serverCard } from '../clusters/server-card.ts'
 import type { Console } from '../console.ts'
-import { stand } from './position.ts'
+import { stand } from '../position.ts'
 import { longerPeriod, toNotice } from './status.ts'
 
 /** Of a cluster that is not sampled. */

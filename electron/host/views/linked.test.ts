@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { jobsFrame as jobsSchema } from '#core/api/frames.ts'
 import { linkedFrame as schema, type LinkedKind } from '#core/api/linked.ts'
 import { demo, emulatedCluster, jobsQuery, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { jobsFrame } from './jobs.ts'
+import { jobsFrame } from './jobs/jobs.ts'
 import { linkedFrame } from './linked.ts'
 
 let c: Emulated

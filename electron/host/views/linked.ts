@@ -4,9 +4,9 @@
  */
 import { LINKED_MAX, type LinkedFrame, type LinkedKind } from '#core/api/linked.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
-import { jobColumn, shareColumn, shareName } from '../../cluster/recent.ts'
+import { jobColumn, shareColumn, shareName } from '../../cluster/state/recent.ts'
 import type { JobRead, Viewed } from '../../cluster/viewed.ts'
-import { liveOf, rateSamples, stand } from './position.ts'
+import { liveOf, rateSamples, stand } from '../position.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
 
 export interface LinkedQuery {

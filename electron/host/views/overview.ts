@@ -1,12 +1,12 @@
 /** The overview: is the file system well, and if not, who moved. */
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
-import { STORM_SAMPLES, type LockWatch } from '../../cluster/lock-watch.ts'
-import { resourceName } from '../../cluster/lock-words.ts'
+import { STORM_SAMPLES, type LockWatch } from '../../cluster/locks/watch.ts'
+import { resourceName } from '../../cluster/locks/words.ts'
 import { byCodeUnit } from '#core/base/order.ts'
-import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/recent.ts'
+import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/state/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
 import { againstOf, overlayOf, type Against, type FindAgainst } from './against.ts'
-import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from './position.ts'
+import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from '../position.ts'
 import { largest } from './rank.ts'
 import { stackFrame } from './stack.ts'
 

@@ -1,7 +1,7 @@
 /** Rules of every server at a sample, and the rule that each job falls under. */
 import { Binder } from '#core/control/binding.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
-import { RuleMatcher, writtenLines } from '../../cluster/rule-matcher.ts'
+import { RuleMatcher, writtenLines } from '../../cluster/state/rule-matcher.ts'
 import type { RulesRead, Viewed } from '../../cluster/viewed.ts'
 
 /** Which rule a job falls under on one server: its index in the list; -1 when only `default` matches. */

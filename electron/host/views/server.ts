@@ -3,11 +3,11 @@ import type { ServerFrame, ServerPlace } from '#core/api/server-frame.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import { BRW_KEPT, type BrwBins } from '#core/lustre/brw-stats.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import { TARGET_COLUMNS, type TargetMeasure } from '../../cluster/recent.ts'
+import { TARGET_COLUMNS, type TargetMeasure } from '../../cluster/state/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
 import type { BrwSample, TimeoutSample } from '../../history/io-table.ts'
 import type { HistoryReader } from '../../history/reader.ts'
-import { isPresent, orNull, rateSamples, stand } from './position.ts'
+import { isPresent, orNull, rateSamples, stand } from '../position.ts'
 
 /** A reading that is older than this says nothing of the instant shown. */
 const LOOK_BACK_MS = 600_000

@@ -1,9 +1,9 @@
 /** The stacked chart: top jobs by mean over the window, biggest first, then all others together. */
 import type { Stack } from '#core/api/frames.ts'
-import { jobColumn, TOTAL, totalColumn, type JobMeasure, type TotalMeasure } from '../../cluster/recent.ts'
+import { jobColumn, TOTAL, totalColumn, type JobMeasure, type TotalMeasure } from '../../cluster/state/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
 import { byCodeUnit } from '#core/base/order.ts'
-import { orZero } from './position.ts'
+import { orZero } from '../position.ts'
 import { largest } from './rank.ts'
 
 const TOP = 7

@@ -5,9 +5,9 @@ import type { Failure } from '#core/base/result.ts'
 import type { WaitingRecords } from '../../base/audit.ts'
 import type { Console } from '../console.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
-import type { RunningPeriod } from '../../cluster/sampling-period.ts'
+import type { RunningPeriod } from '../../cluster/read/sampling-period.ts'
 import { adaptbfStatus, cycleFrame } from './adaptbf.ts'
-import { rulesKnownAt, stand } from './position.ts'
+import { rulesKnownAt, stand } from '../position.ts'
 
 export const toNotice = (f: Failure): Notice => ({
   code: f.code,

@@ -1,8 +1,8 @@
 /** The time strip: the whole cluster's RPC rate over the last hour, with marks where something happened. */
 import type { StripFrame } from '#core/api/frames.ts'
-import { TOTAL, totalColumn } from '../../cluster/recent.ts'
+import { TOTAL, totalColumn } from '../../cluster/state/recent.ts'
 import type { Viewed } from '../../cluster/viewed.ts'
-import { liveOf, nearestSample, newestOf, stand, type Position } from './position.ts'
+import { liveOf, nearestSample, newestOf, stand, type Position } from '../position.ts'
 
 const POINTS = 480
 const MARKS = 120

@@ -5,7 +5,7 @@ import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import type { DiffCell } from '#core/snapshot/notebook.ts'
 import { placeOf } from '../../../base/service.ts'
 import type { HistoryReader, KeptRule } from '../../../history/reader.ts'
-import { mergeRules, ruleKey, type MergedRule } from '../../views/rule-rows.ts'
+import { mergeRules, ruleKey, type MergedRule } from '../../views/rules/rule-rows.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
 import type { StretchMs } from './stretch.ts'
 

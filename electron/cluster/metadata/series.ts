@@ -1,0 +1,117 @@
+/** The recent past of metadata control: series of jobs in their scopes by sample, and the state of each control cycle. */
+import { SeriesTable } from '#core/series/series-table.ts'
+import { countOfScope } from '#core/padll/mds/operations.ts'
+import type { MeasuredShare } from '#core/padll/mds/controller.ts'
+import type { OpCounts } from '#core/padll/mds/operations.ts'
+import type { Scope } from '#core/padll/vocabulary.ts'
+import { addCounted, secondsOf } from './window.ts'
+import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './state.ts'
+
+/** Samples kept as taken: the most that a cluster has in memory. */
+const SAMPLES = 1_800
+/** Jobs in their scopes that have series; of those beyond, only the newest state tells. */
+const SERIES = 1_000
+/** Cycles kept: three minutes of one a second. */
+const STATES = 180
+/** Rules, jobs and steps of policies in all states that are kept: beyond it the oldest states go first. */
+const ENTRIES = 60_000
+
+export class MetadataSeries {
+  /** See `METADATA_COLUMNS`; samples are numbered as in `Recent.raw`. */
+  readonly table = new SeriesTable(SAMPLES, METADATA_COLUMNS)
+  readonly #spanS: number
+  /** Operations of the last samples, by series. */
+  readonly #counts = new Map<string, Parameters<typeof addCounted<number>>[0]>()
+  #states: MetadataState[] = []
+  #entries = 0
+
+  /** @param spanS  seconds behind a rate. */
+  constructor(spanS: number) {
+    this.#spanS = spanS
+  }
+
+  /** Newest state at or before a sample; undefined when it is no longer (or not yet) known. */
+  stateAt(sample: number): MetadataState | undefined {
+    return this.#states.findLast((s) => s.sample <= sample)
+  }
+
+  get newest(): MetadataState | undefined {
+    return this.#states.at(-1)
+  }
+
+  keep(state: MetadataState): void {
+    this.#states.push(state)
+    this.#entries += entriesIn(state)
+    while (this.#states.length > STATES || (this.#entries > ENTRIES && this.#states.length > 1)) {
+      this.#entries -= entriesIn(this.#states.shift() as MetadataState)
+    }
+  }
+
+  /**
+   * Keeps one sample.
+   *
+   * @param jobs  what each job did in it on all servers; undefined where one was not measured.
+   */
+  push(
+    atMs: number,
+    jobs: ReadonlyMap<string, readonly OpCounts[]> | undefined,
+    shares: readonly MeasuredShare[],
+    { limits }: MetadataSettings,
+    periodS: number,
+  ): void {
+    this.table.push(atMs)
+    const scopes = new Map<Scope, { measured: number; allocated: number }>()
+    for (const { scope } of limits) scopes.set(scope, { measured: jobs ? 0 : NaN, allocated: 0 })
+    const alive = new Set<string>()
+    for (const { job, scope, allocated } of shares.slice(0, SERIES)) {
+      const name = metadataSeries(job, scope)
+      alive.add(name)
+      const measured = this.#rate(
+        name,
+        jobs ? (jobs.get(job) ?? []).reduce((n, ops) => n + countOfScope(ops, scope), 0) : undefined,
+        periodS,
+      )
+      this.table.set(name, measured, allocated ?? NaN, NaN)
+      const sum = scopes.get(scope) ?? { measured: 0, allocated: 0 }
+      scopes.set(scope, { measured: sum.measured + measured, allocated: sum.allocated + (allocated ?? 0) })
+    }
+    for (const [scope, sum] of scopes) {
+      for (const [job, ops] of jobs ?? []) {
+        const name = metadataSeries(job, scope)
+        if (alive.has(name) || alive.size >= SERIES) continue
+        const count = ops.reduce((n, o) => n + countOfScope(o, scope), 0)
+        // A job that no policy names is followed while it does something.
+        if (count === 0) continue
+        alive.add(name)
+        const measured = this.#rate(name, count, periodS)
+        this.table.set(name, measured, NaN, NaN)
+        sum.measured += measured
+      }
+    }
+    for (const [scope, { measured, allocated }] of scopes) {
+      const name = metadataSeries('', scope)
+      alive.add(name)
+      this.table.set(name, measured, allocated, limits.find((l) => l.scope === scope)?.rate ?? NaN)
+    }
+    for (const name of this.#counts.keys()) if (!alive.has(name)) this.#counts.delete(name)
+    // Series of jobs that no policy names any more leave with the oldest samples.
+    if (this.table.newest % SAMPLES === 0) {
+      for (const name of [...this.table.names]) if (!alive.has(name)) this.table.drop(name)
+    }
+  }
+
+  /** Mean over the last second; a gap ends what went before. */
+  #rate(name: string, count: number | undefined, periodS: number): number {
+    const counts = this.#counts.get(name) ?? []
+    this.#counts.set(name, counts)
+    if (count === undefined) {
+      counts.length = 0
+      return NaN
+    }
+    addCounted(counts, { counts: count, seconds: periodS }, this.#spanS)
+    return counts.reduce((n, c) => n + c.counts, 0) / secondsOf(counts)
+  }
+}
+
+const entriesIn = (state: MetadataState): number =>
+  state.servers.reduce((n, s) => n + s.rules.length, state.jobs.length + state.steps.length)

@@ -1,0 +1,207 @@
+/**
+ * Reads the servers of a cluster side by side, and knows who answers: the newest reading, the targets, and since when one is silent.
+ *
+ * A sample asks every server that is not being read, waits a while, and takes what has come: a slow server holds up none of the
+ * others, and what it answers later belongs to the next sample.
+ */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { Asked } from './asked.ts'
+import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
+import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../../base/connection.ts'
+import { endsWithin } from '../../base/deadline.ts'
+import type { EventLog } from '../state/event-log.ts'
+import type { Patience } from './patience.ts'
+import type { ProbeBoard } from '../probes/board.ts'
+import type { ServerProbe } from '../probes/server-probe.ts'
+import { lostRules } from './rule-loss.ts'
+import type { ReadingTime } from './sampling-period.ts'
+import { SERVICES } from '../../base/service.ts'
+
+export interface TargetNow {
+  readonly target: string
+  readonly node: string
+}
+
+export interface Silence {
+  readonly reason: string
+  readonly sinceMs: number
+}
+
+/** What one round of reading came to. */
+export interface Round {
+  /** One reading a role of each server that answered. */
+  readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
+  /** Servers that did not answer. */
+  readonly silent: readonly NodeConnection[]
+  /** Servers that are waited for, and those that were not to be read this time. */
+  readonly late: readonly NodeConnection[]
+  /** Why there are no counts of a server in this sample, by host. */
+  readonly gaps: ReadonlyMap<string, string>
+}
+
+const NO_BASE = 'the first reading: a rate takes two'
+
+const whyLate = ({ runningMs }: Asked): string =>
+  runningMs === undefined
+    ? 'not due in this sample'
+    : `its reading is not done after ${(runningMs / 1000).toFixed(1)} s`
+
+const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.deltas !== undefined)
+
+export class ClusterReader {
+  readonly #source: ClusterSource
+  readonly #events: EventLog
+  readonly #patience: () => Patience
+  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: Asked }[]
+  readonly #missing = new Map<string, Silence>()
+  readonly #readings = new Map<string, readonly NodeReading[]>()
+  /** Targets of each server, as last read: a server that does not answer still has them. */
+  readonly #targetsOf = new Map<string, readonly { readonly target: string; readonly role: NodeRole }[]>()
+
+  /**
+   * @param probeOf   how each server is read.
+   * @param patience  how long a sample waits for them.
+   */
+  constructor(
+    source: ClusterSource,
+    events: EventLog,
+    board: ProbeBoard,
+    probeOf: (node: NodeConnection) => ServerProbe,
+    patience: () => Patience,
+  ) {
+    this.#source = source
+    this.#events = events
+    this.#patience = patience
+    const servers = source.nodes.filter(isLustreServer)
+    const isData = (n: NodeConnection): boolean => n.roles.includes('oss')
+    this.#servers = [...servers.filter(isData), ...servers.filter((n) => !isData(n))].map((node) => ({
+      node,
+      asked: new Asked(new NodeCollector(probeOf(node), board, source)),
+    }))
+  }
+
+  /** OSSes, then MDSes. */
+  get hosts(): readonly string[] {
+    return this.#servers.map((c) => c.node.host)
+  }
+
+  /** Servers of a service, in the order of the source. */
+  serversOf(service: ServiceName): readonly string[] {
+    const { role } = SERVICES[service]
+    return this.#servers.filter((c) => c.node.roles.includes(role)).map((c) => c.node.host)
+  }
+
+  node(host: string): NodeConnection | undefined {
+    return this.#servers.find((c) => c.node.host === host)?.node
+  }
+
+  /** Servers that do not answer now, by host. */
+  get missing(): ReadonlyMap<string, Silence> {
+    return this.#missing
+  }
+
+  /**
+   * The newest reading of a server, also of one that is silent by now.
+   *
+   * @param service  in whose role; the first role without.
+   */
+  reading(host: string, service?: ServiceName): NodeReading | undefined {
+    const readings = this.#readings.get(host)
+    return service === undefined ? readings?.[0] : readings?.find((r) => r.service.role === SERVICES[service].role)
+  }
+
+  /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */
+  ageMs(host: string, atNs: number): number | undefined {
+    const reading = this.reading(host)
+    return reading && Math.max(0, (atNs - reading.atNs) / 1e6)
+  }
+
+  /** @param service  in whose role; all targets of the server without. */
+  targetsOf(host: string, service?: ServiceName): readonly string[] {
+    const role = service && SERVICES[service].role
+    const all = this.#targetsOf.get(host) ?? []
+    return all.flatMap((t) => (role === undefined || t.role === role ? t.target : []))
+  }
+
+  /** What readings took since the last call, each with its server. */
+  takeTimes(): (readonly [host: string, ReadingTime])[] {
+    return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
+  }
+
+  /** Whether the targets of a server are known: it was read before. */
+  hasMet(host: string): boolean {
+    return this.#targetsOf.has(host)
+  }
+
+  /** Targets of these servers, each with its server. */
+  targetsAt(hosts: readonly string[], service?: ServiceName): TargetNow[] {
+    return hosts.flatMap((node) => this.targetsOf(node, service).map((target) => ({ target, node })))
+  }
+
+  /** Asks all servers that are not being read, and takes what has come in time. */
+  async read(atNs: number, atMs: number): Promise<Round> {
+    const patience = this.#patience()
+    const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
+    if (asked.length > 0) await endsWithin(Promise.all(asked), patience.waitMs)
+    const read: { node: NodeConnection; reading: NodeReading }[] = []
+    const silent: NodeConnection[] = []
+    const late: NodeConnection[] = []
+    const gaps = new Map<string, string>()
+    for (const { node, asked: a } of this.#servers) {
+      const taken = this.#inPeriod(a.take(patience))
+      // One that is missing stays so until it answers.
+      if (taken === 'idle' || taken === 'late') {
+        const missing = this.#missing.get(node.host)
+        const list = missing ? silent : late
+        list.push(node)
+        gaps.set(node.host, missing?.reason ?? whyLate(a))
+      } else {
+        this.#note(node.host, a, taken, atMs)
+        if (taken.ok) for (const reading of taken.readings) read.push({ node, reading })
+        else silent.push(node)
+        const why = taken.ok ? (taken.readings.every(hasCounts) ? '' : NO_BASE) : taken.reason
+        if (why !== '') gaps.set(node.host, why)
+      }
+    }
+    return { read, silent, late, gaps }
+  }
+
+  /** Counts of a reading are of a period; it may be another one by now. */
+  #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
+    if (typeof taken === 'string' || !taken.ok) return taken
+    const { periodNs } = this.#source
+    const readings = taken.readings.map((reading): NodeReading => {
+      if (reading.periodNs === periodNs) return reading
+      const times = periodNs / reading.periodNs
+      return { ...reading, targets: reading.targets.map((t) => ({ ...t, scale: t.scale * times })), periodNs }
+    })
+    return { ok: true, readings }
+  }
+
+  #note(host: string, asked: Asked, result: Reading, atMs: number): void {
+    const was = this.#missing.get(host)
+    const event = (level: 'ok' | 'bad', text: string): void => {
+      this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
+    }
+    if (result.ok) {
+      const { readings } = result
+      for (const reading of readings) {
+        const lost = lostRules(this.reading(host, reading.service.name), reading)
+        if (lost !== '')
+          this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
+      }
+      this.#readings.set(host, readings)
+      this.#targetsOf.set(
+        host,
+        readings.flatMap(({ targets, service: { role } }) => targets.map(({ target }) => ({ target, role }))),
+      )
+      if (!was) return
+      this.#missing.delete(host)
+      event('ok', `${host} answers again after ${Math.round((atMs - was.sinceMs) / 1000)} s, gap kept`)
+    } else if (!was) {
+      this.#missing.set(host, { reason: result.reason, sinceMs: atMs })
+      if (!asked.isRunning) asked.collector.forgetBase()
+      event('bad', `${host} does not answer: ${result.reason}`)
+    }
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Reads one server, OSS, MDS or both: a single `lctl get_param` a sample of all that is due, parsed into typed records. What cannot be parsed is
+ * counted and skipped; what cannot be read is said.
+ *
+ * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
+ * shared out in that proportion.
+ */
+import { formatReason, ok, type Result } from '#core/base/result.ts'
+import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import type { ByteText } from '#core/lustre/text.ts'
+import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
+import type { ClusterSource, NodeConnection, NodeRole } from '../../base/connection.ts'
+import type { ProbeBoard } from '../probes/board.ts'
+import { readCosts, type PartOfReading } from '../probes/shares.ts'
+import type { ServerProbe } from '../probes/server-probe.ts'
+import { TargetTables, type ServedTarget } from '../probes/target-tables.ts'
+import type { NodeReading, Reading, ReadText } from '../probes/reading.ts'
+import { isJobStats, servicesOf, statsOf, type Service } from '../../base/service.ts'
+import { ServiceTexts } from './service-texts.ts'
+
+export type { NodeReading, Reading, ServiceReading, TargetReading } from '../probes/reading.ts'
+export { serviceReading } from '../probes/reading.ts'
+
+/** Longest answer that is looked at, bytes: twenty targets of 2000 jobs each. */
+const ANSWER_MAX = 48 << 20
+const REASON_MAX = 300
+
+const READ_VERSION = 'lctl get_param -n version'
+
+/** One line without control characters: servers print what they like. */
+const plain = (text: string): string =>
+  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+
+/** What came back of one reading. */
+interface Answer {
+  readonly values: ReadonlyMap<string, ByteText>
+  readonly stderr: string
+  readonly code: number
+  readonly bytes: number
+  readonly tookMs: number
+  readonly cpuMs: number | null | undefined
+  /** The source's clock in the middle of reading job_stats. */
+  readonly atNs: number
+}
+
+/** References to what was read, no copies; tables of targets that are gone go with them. */
+function newestTexts(
+  before: ReadonlyMap<string, ReadText>,
+  { values, atNs }: Pick<Answer, 'values' | 'atNs'>,
+  hasJobs: boolean,
+): ReadonlyMap<string, ReadText> {
+  const out = new Map<string, ReadText>()
+  for (const [name, read] of before) if (!values.has(name) && !(hasJobs && isJobStats(name))) out.set(name, read)
+  for (const [name, text] of values) out.set(name, { atNs, text })
+  return out
+}
+
+export class NodeCollector {
+  readonly #probe: ServerProbe
+  readonly #board: ProbeBoard
+  readonly #source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>
+  /** One a role, with the others of the role. */
+  readonly #first: readonly Service[]
+  readonly #services: readonly ServiceTexts[]
+  #version: LustreVersion | undefined
+  /** That it is read whole is noted at the probe. */
+  #isToldWhole = false
+  readonly #tables: TargetTables
+  /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
+  #jobsNs: number | undefined
+  #targets: readonly ServedTarget[] = []
+  #texts: ReadonlyMap<string, ReadText> = new Map()
+
+  constructor(probe: ServerProbe, board: ProbeBoard, source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>) {
+    this.#probe = probe
+    this.#board = board
+    this.#source = source
+    const services = servicesOf(probe.node.roles)
+    this.#first = services.filter((s) => s.isFirst)
+    this.#services = services.map((s) => new ServiceTexts(s))
+    this.#tables = new TargetTables(this.#first, source.kind === 'LIVE')
+  }
+
+  get node(): NodeConnection {
+    return this.#probe.node
+  }
+
+  get host(): string {
+    return this.node.host
+  }
+
+  /**
+   * Takes one reading of what is due at `atNs`; a node that does not answer, or has no targets, is a reason, not an exception.
+   *
+   * @returns  undefined when nothing is due.
+   */
+  begin(atNs: number): Promise<Reading> | undefined {
+    const due = (['job_stats', 'rules', 'stats'] as const).filter((id) => this.#board.takeDue(id, this.host, atNs))
+    return due.length === 0 ? undefined : this.#read(due, atNs)
+  }
+
+  /** After a gap the next reading is a base again: a rate across the gap would be an invention. The server may be another. */
+  forgetBase(): void {
+    this.#version = undefined
+    this.#jobsNs = undefined
+    this.#tables.forget()
+  }
+
+  #namesOf(part: PartOfReading): string[] {
+    if (part === 'job_stats') return this.#first.map((s) => s.jobStats)
+    const all = this.#services.map((s) => s.service)
+    return part === 'stats' ? all.map(statsOf) : all.flatMap((s) => [s.policies, s.rules])
+  }
+
+  async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
+    const asked = await this.#probe.together(() => this.#ask(due, atNs))
+    if (!asked.ok) return { ok: false, reason: plain(formatReason(asked.error)) }
+    const answer = asked.value
+    if (answer.bytes > ANSWER_MAX) {
+      return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
+    }
+    const began = performance.now()
+    const readings = this.#take(due, answer)
+    const [first, ...others] = readings
+    if (!first) {
+      const why = plain(answer.stderr)
+      const what = due.includes('job_stats') ? 'target' : 'service'
+      return { ok: false, reason: why === '' ? `lctl ended with ${answer.code} and named no ${what}` : why }
+    }
+    return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
+  }
+
+  async #ask(due: readonly PartOfReading[], atNs: number): Promise<Result<Answer>> {
+    const began = performance.now()
+    if (this.#version === undefined) {
+      const named = await this.node.exec(READ_VERSION)
+      if (!named.ok) return named
+      this.#version = parseVersion(named.value.stdout)
+    }
+    const look = this.#probe.lookAt('sample')
+    const isClose = look === 'parts'
+    const groups = isClose ? due.map((d) => [d]) : [due]
+    const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
+    const all = new Map<string, ByteText>()
+    let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
+    let wholeCpuMs: number | undefined
+    const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
+      const names = parts.flatMap((p) => this.#namesOf(p))
+      const command = isCut && mark ? this.#tables.command(names, mark) : getParamCommand(...names)
+      const fromNs = this.#source.nowNs()
+      const timed = await this.#probe.exec(command, look !== undefined)
+      if (!timed.ok) return timed
+      const { result, tookMs, cpuMs } = timed.value
+      if (look === 'whole') wholeCpuMs = cpuMs
+      if (parts.includes('job_stats')) jobsNs = Math.round((fromNs + this.#source.nowNs()) / 2)
+      const values = splitParams(result.stdout)
+      readCosts(this.#board.book, this.#board.shares, { parts, values, result, tookMs, cpuMs })
+      for (const [name, value] of values) all.set(name, value)
+      stderr += result.stderr
+      code = result.code
+      bytes += result.stdout.length + result.stderr.length
+      return ok(undefined)
+    }
+    for (const parts of groups) {
+      const ran = await run(parts, mark !== undefined && parts.includes('job_stats'))
+      if (!ran.ok) return ran
+    }
+    if (mark && !this.#tables.takeCut(all)) {
+      // What the server cut down does not add up, or there is no awk: read whole, in the same sample.
+      for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
+      const ran = await run(['job_stats'], false)
+      if (!ran.ok) return ran
+      const why = this.#tables.whyWhole
+      if (why !== '') {
+        this.#isToldWhole = true
+        this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+      }
+    } else if (mark && this.#isToldWhole) {
+      this.#isToldWhole = false
+      this.#board.note('job_stats', '')
+    }
+    const tookMs = performance.now() - began
+    const cpuMs = this.#probe.tellsCpu ? wholeCpuMs : null
+    return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs })
+  }
+
+  /** @returns  one reading a role; none where the server has nothing of what was asked for. */
+  #take(due: readonly PartOfReading[], answer: Answer): NodeReading[] {
+    const { values, atNs } = answer
+    const hasJobs = due.includes('job_stats')
+    let skipped = 0
+    if (hasJobs) {
+      const scale = this.#scale(atNs)
+      const read = this.#tables.take(values, atNs, scale)
+      if (read.targets.length === 0) return []
+      this.#jobsNs = atNs
+      this.#targets = read.targets
+      skipped += read.skipped
+    } else {
+      // Not read this time: what it did since then is not known yet.
+      const isOn = this.#board.isOn('job_stats')
+      if (!isOn) this.#tables.forget()
+      this.#targets = this.#targets.map((t) => ({ ...t, deltas: undefined, entries: isOn ? t.entries : [] }))
+    }
+    const isOn = this.#board.isOn('rules')
+    const services = this.#services.map((s) => s.take(values, due.includes('rules'), isOn))
+    if (!hasJobs && due.includes('rules') && services.every((s) => s.policies.length === 0)) return []
+    for (const s of this.#services) skipped += s.skipped
+    this.#texts = newestTexts(this.#texts, answer, hasJobs)
+    const isOf = (role: NodeRole) => (of: { readonly service: Service }) => of.service.role === role
+    return this.#first.flatMap(({ role }): NodeReading[] => {
+      const [first, ...others] = services.filter(isOf(role))
+      if (!first) return []
+      return [
+        {
+          ...first,
+          host: this.host,
+          others,
+          version: this.#version,
+          targets: this.#targets.filter(isOf(role)),
+          skipped,
+          bytes: answer.bytes,
+          tookMs: answer.tookMs,
+          cpuMs: answer.cpuMs,
+          periodNs: this.#source.periodNs,
+          parseMs: 0,
+          atNs,
+          texts: this.#texts,
+        },
+      ]
+    })
+  }
+
+  /** Counts of a live server are per period of its own: it is never read exactly when it is due. */
+  #scale(atNs: number): number {
+    const { kind, periodNs } = this.#source
+    const spanNs = this.#jobsNs === undefined ? NaN : atNs - this.#jobsNs
+    return kind === 'LIVE' && spanNs > 0 ? periodNs / spanNs : 1
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads counters of every Lustre server that are not part of a sample, at an interval of their own: disk I/O of targets (brw_stats) and
+ * service estimates (timeouts). A server that is slow to answer holds up neither the samples nor the other servers, and is not asked
+ * again meanwhile; why one was not read is known until it is.
+ */
+import { brwBins, brwDelta, parseBrwStats, type BrwStats } from '#core/lustre/brw-stats.ts'
+import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
+import { parseServiceTimeouts } from '#core/lustre/service-timeouts.ts'
+import { formatReason, type Result } from '#core/base/result.ts'
+import { NS_PER_S } from '#core/base/units.ts'
+import type { BrwRecord, BrwSample, TimeoutRecord, TimeoutSample } from '../../history/io-table.ts'
+import type { ExecResult, NodeConnection } from '../../base/connection.ts'
+import { within } from '../../base/deadline.ts'
+import { detach } from '../../base/detach.ts'
+import { servicesOf, timeoutsOf, type Service } from '../../base/service.ts'
+
+/** A server is waited for this long, wall ms. */
+const LATE_MS = 10_000
+/** 256 targets with full histograms print about half of it. */
+const ANSWER_MAX = 4_000_000
+const TARGETS_MAX = 256
+const CPTS_MAX = 256
+const REASON_MAX = 300
+
+/** Places of brw_stats: of the target, as old releases have it, and of its disk (measured A16). */
+export const BRW_PARAMETERS = ['obdfilter.*.brw_stats', 'osd-*.*.brw_stats'] as const
+const BRW = /^(?:osd-[^.]+|obdfilter)\.(.+-OST[0-9a-f]{4})\.brw_stats$/
+
+/** One line without control characters: servers print what they like. */
+const plain = (text: string): string =>
+  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+
+export interface CountersOptions {
+  readonly read: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
+  /** Seconds between two readings. */
+  readonly everyS: () => number
+}
+
+/** One kind of counters: what is asked of a server, and what becomes of its answer. */
+interface Kind {
+  /** undefined: the server has none. */
+  readonly command: (node: NodeConnection) => string | undefined
+  /** false: nothing of it could be read. */
+  readonly take: (node: NodeConnection, atMs: number, values: ReadonlyMap<string, string>) => boolean
+  /** What was read before says nothing of what comes next. */
+  readonly forget: (host: string) => void
+}
+
+class CountersReader {
+  readonly #nodes: readonly NodeConnection[]
+  readonly #kind: Kind
+  readonly #options: CountersOptions
+  readonly #pending = new Set<string>()
+  readonly #faults = new Map<string, string>()
+  #nextNs = 0
+
+  constructor(nodes: readonly NodeConnection[], kind: Kind, options: CountersOptions) {
+    this.#nodes = nodes.filter((n) => kind.command(n) !== undefined)
+    this.#kind = kind
+    this.#options = options
+  }
+
+  /** Why a server was not read the last time; undefined where it was. */
+  fault(host: string): string | undefined {
+    return this.#faults.get(host)
+  }
+
+  pause(why: string): void {
+    for (const { host } of this.#nodes) this.#miss(host, why)
+    this.#nextNs = 0
+  }
+
+  /** Reads when it is time to; resolves when every server that was asked has answered or was given up. Never rejects. */
+  async refresh(atNs: number, atMs: number): Promise<void> {
+    if (atNs < this.#nextNs) return
+    this.#nextNs = atNs + this.#options.everyS() * NS_PER_S
+    await Promise.all(this.#nodes.filter((n) => !this.#pending.has(n.host)).map((n) => this.#read(n, atMs)))
+  }
+
+  async #read(node: NodeConnection, atMs: number): Promise<void> {
+    const { host } = node
+    this.#pending.add(host)
+    const answer = this.#options.read(node, this.#kind.command(node) ?? '')
+    const ended = (): void => void this.#pending.delete(host)
+    void answer.then(ended, ended)
+    const ran = await within(answer, LATE_MS)
+    if (!ran.ok) return this.#miss(host, plain(formatReason(ran.error)))
+    const { stdout, stderr, code } = ran.value
+    if (stdout.length > ANSWER_MAX) return this.#miss(host, `it answered more than ${ANSWER_MAX} characters`)
+    // One of several parameters may be absent: what was printed counts.
+    if (this.#kind.take(node, atMs, splitParams(stdout))) this.#faults.delete(host)
+    else this.#miss(host, plain(stderr) || `lctl ended with ${code} and printed none of it`)
+  }
+
+  #miss(host: string, why: string): void {
+    this.#faults.set(host, why)
+    this.#kind.forget(host)
+  }
+}
+
+type Sink<R> = (atMs: number, node: string, records: readonly R[]) => void
+
+/** Disk I/O of OSTs, as differences of two readings. */
+export class BrwReader extends CountersReader {
+  readonly #newest: Map<string, BrwSample>
+
+  constructor(nodes: readonly NodeConnection[], sink: Sink<BrwRecord>, options: CountersOptions) {
+    const newest = new Map<string, BrwSample>()
+    /** By server, then target. */
+    const before = new Map<string, Map<string, BrwStats>>()
+    const take: Kind['take'] = ({ host }, atMs, values) => {
+      const was = before.get(host)
+      const now = new Map<string, BrwStats>()
+      const records: BrwRecord[] = []
+      for (const [name, text] of values) {
+        const target = BRW.exec(name)?.[1]
+        if (target === undefined || now.has(target) || now.size >= TARGETS_MAX) continue
+        const stats = parseBrwStats(text)
+        if (stats.sections.length === 0) continue
+        // Cut out of a long text: what stays must not keep all of it.
+        const own = detach(target)
+        now.set(own, JSON.parse(JSON.stringify(stats)) as BrwStats)
+        const old = was?.get(own)
+        const delta = old && brwDelta(old, stats)
+        if (delta) records.push({ target: own, seconds: delta.seconds, bins: brwBins(delta.sections) })
+      }
+      before.set(host, now)
+      for (const r of records) newest.set(r.target, { ...r, atMs })
+      if (records.length > 0) sink(atMs, host, records)
+      return now.size > 0
+    }
+    const command = getParamCommand(...BRW_PARAMETERS)
+    super(
+      nodes,
+      {
+        command: (node) => (node.roles.includes('oss') ? command : undefined),
+        take,
+        forget: (host) => void before.delete(host),
+      },
+      options,
+    )
+    this.#newest = newest
+  }
+
+  /** The newest reading of a target. */
+  newest(target: string): BrwSample | undefined {
+    return this.#newest.get(target)
+  }
+}
+
+/** Service estimates of OSSes and MDSes. */
+export class TimeoutsReader extends CountersReader {
+  readonly #newest: Map<string, readonly TimeoutSample[]>
+
+  constructor(nodes: readonly NodeConnection[], sink: Sink<TimeoutRecord>, options: CountersOptions) {
+    const newest = new Map<string, readonly TimeoutSample[]>()
+    const firstOf = ({ roles }: NodeConnection): readonly Service[] => servicesOf(roles).filter((s) => s.isFirst)
+    const take: Kind['take'] = (node, atMs, values) => {
+      const { host } = node
+      const records = firstOf(node).flatMap((service): TimeoutRecord[] => {
+        const text = values.get(timeoutsOf(service)) ?? ''
+        const { estimates } = parseServiceTimeouts(text === '' ? '' : `${text}\n`)
+        // One line a CPT, in their order (measured A21).
+        return estimates.slice(0, CPTS_MAX).map(({ current, worst, worstAt: worstAtS }, cpt) => {
+          return { service: service.name, cpt, current, worst, worstAtS }
+        })
+      })
+      newest.set(
+        host,
+        records.map((r) => ({ ...r, atMs, node: host })),
+      )
+      if (records.length > 0) sink(atMs, host, records)
+      return records.length > 0
+    }
+    const command = (node: NodeConnection): string | undefined => {
+      const names = firstOf(node).map(timeoutsOf)
+      return names.length === 0 ? undefined : getParamCommand(...names)
+    }
+    super(nodes, { command, take, forget: () => undefined }, options)
+    this.#newest = newest
+  }
+
+  /** The newest estimates of a server: one entry a CPT. */
+  newest(host: string): readonly TimeoutSample[] {
+    return this.#newest.get(host) ?? []
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { emulatedCluster, smallScenario } from '../../../../tests/node/emulated-cluster.ts'
+import { programOf } from './job-groups.ts'
+import { jobsFrame } from './jobs.ts'
+
+it('finds what runs in the usual forms of a job id', () => {
+  expect(['4690.python.u1021', 'train.py.1021', 'python', '4711', 'login03.rsync.u0'].map(programOf)).toEqual([
+    ...['python', 'train.py', 'python', '4711', 'login03.rsync'],
+  ])
+})
+
+it('by node has as many jobs as the filter of that node lets pass, which are those on its targets', async () => {
+  const c = emulatedCluster(
+    smallScenario([
+      { id: '1.both.u1' },
+      { id: '2.first.u2', clients: [2], targets: ['small-OST0001'] },
+      { id: '3.second.u3', clients: [3], targets: ['small-OST0002'] },
+      { id: '4.second.u4', clients: [4], targets: ['small-OST0002'] },
+    ]),
+  )
+  await c.run(3)
+  const frame = (filter: string) =>
+    jobsFrame(
+      c.monitor,
+      {
+        ...{ at: null, windowMs: 60_000, target: '', sort: 'jobId', descending: false, filter },
+        ...{ groupBy: 'node', offset: 0, limit: 60 },
+      },
+      1,
+    )
+  const { groups } = frame('')
+  expect([groups?.name.toSorted(), groups?.count.toSorted()]).toEqual([
+    ['oss01', 'oss02'],
+    [2, 3],
+  ])
+  for (const [i, name] of (groups?.name ?? []).entries()) expect(frame(`node:${name}`).shown).toBe(groups?.count[i])
+  expect(frame('node:oss01').rows.jobId).toEqual(['1.both.u1', '2.first.u2'])
+  expect(frame('-node:oss01').rows.jobId).toEqual(['3.second.u3', '4.second.u4'])
+})

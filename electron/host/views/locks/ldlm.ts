@@ -1,0 +1,186 @@
+/**
+ * The locks frame of Lustre's own lock manager: what its servers count, at the sample that is shown. Modes, queues and
+ * resources of single locks are not among it; servers export none.
+ */
+import type { LocksFrame, LocksSort } from '#core/api/locks.ts'
+import { grouped } from '#core/control/sentence.ts'
+import {
+  LDLM_COLUMNS,
+  LDLM_TOTAL,
+  LDLM_TOTAL_COLUMNS,
+  ldlmColumn,
+  type KnownNamespace,
+  type LdlmMeasure,
+  type LdlmSeries,
+} from '../../../cluster/locks/ldlm-series.ts'
+import type { LdlmReader } from '../../../cluster/locks/ldlm-reader.ts'
+import type { ClusterMonitor } from '../../../cluster/monitor.ts'
+import { parseLdlmFilter } from './ldlm-filter.ts'
+import { conditionOf, type Condition } from './ldlm-words.ts'
+import { orNull, type Position } from '../../position.ts'
+
+const SERIES_POINTS = 300
+const SPARK_POINTS = 40
+/** A row that is older than this says nothing of the shown instant. */
+const STALE_MS = 3_000
+
+export interface LdlmQuery {
+  readonly windowMs: number
+  readonly sort: LocksSort
+  readonly filter: string
+  readonly offset: number
+  readonly limit: number
+  /** A namespace. */
+  readonly selected: string
+}
+
+/** What the `ldlm` plane fills of a frame. */
+export type LdlmPart = Pick<
+  LocksFrame,
+  'manager' | 'held' | 'grants' | 'cancels' | 'series' | 'filterError' | 'known' | 'shown' | 'offset' | 'ldlm'
+>
+
+/** Whether a source has servers whose lock manager can be asked. */
+export const hasLdlm = (monitor: ClusterMonitor): boolean => monitor.ldlm.hasServers
+
+/** One namespace at the shown row. */
+interface Row {
+  readonly known: KnownNamespace
+  readonly values: Readonly<Record<LdlmMeasure, number>>
+  /** Why its server tells nothing; undefined while it does. */
+  readonly silent: string | undefined
+}
+
+function valuesAt(series: LdlmSeries, key: string, row: number): Row['values'] {
+  const values = LDLM_COLUMNS.map((m) => [m, series.value(series.table, key, ldlmColumn(m), row)])
+  return Object.fromEntries(values) as Row['values']
+}
+
+const GAPS = Object.fromEntries(LDLM_COLUMNS.map((m) => [m, NaN])) as Row['values']
+const isThere = ({ locks, granted }: Row['values']): boolean => !Number.isNaN(locks) || !Number.isNaN(granted)
+const moves = ({ values: { grantRate, cancelRate } }: Row): number => {
+  const sum = (Number.isNaN(grantRate) ? 0 : grantRate) + (Number.isNaN(cancelRate) ? 0 : cancelRate)
+  return sum
+}
+const byName = (a: Row, b: Row): number => {
+  const [x, y] = [a, b].map(({ known: k }) => `${k.namespace}\u0000${k.node}`) as [string, string]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+/** Namespaces that stand at a row; those of a silent server too, as gaps, unless another server has them now. */
+function rowsAt(series: LdlmSeries, row: number, silent: ReadonlyMap<string, string>): Row[] {
+  const rows: Row[] = []
+  const gone: Row[] = []
+  for (const known of series.known) {
+    const why = silent.get(known.node)
+    const values = why === undefined ? valuesAt(series, known.key, row) : GAPS
+    if (why !== undefined) gone.push({ known, values, silent: why })
+    else if (isThere(values)) rows.push({ known, values, silent: undefined })
+  }
+  const here = new Set(rows.map((r) => r.known.namespace))
+  return [...rows, ...gone.filter((r) => !here.has(r.known.namespace) && r.known.firstRow <= row)]
+}
+
+const conditionAt = (series: LdlmSeries, { known, silent }: Row, row: number): Condition =>
+  silent === undefined ? conditionOf(series, known.key, row) : { level: 'unknown', why: silent }
+
+function sparkOf(series: LdlmSeries, key: string, from: number, to: number, step: number): (number | null)[] {
+  const of = (m: LdlmMeasure): (number | null)[] => series.table.downsample(key, ldlmColumn(m), from, to, step)
+  const cancels = of('cancelRate')
+  return of('grantRate').map((g, i) => (g === null && cancels[i] == null ? null : (g ?? 0) + (cancels[i] ?? 0)))
+}
+
+/** @param isWhole  whether every server tells: then sums that are still to come are those of a moment ago. */
+function totalsOf(
+  series: LdlmSeries,
+  row: number,
+  windowMs: number,
+  isWhole: boolean,
+): Pick<LdlmPart, 'held' | 'grants' | 'cancels' | 'series'> {
+  const { totals } = series
+  const column = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): number => LDLM_TOTAL_COLUMNS.indexOf(m)
+  const { from, step } = totals.window(row, windowMs, SERIES_POINTS)
+  const all = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): (number | null)[] =>
+    totals.downsample(LDLM_TOTAL, column(m), from, row, step)
+  const now = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): number | null =>
+    orNull(isWhole ? series.value(totals, LDLM_TOTAL, column(m), row) : totals.value(LDLM_TOTAL, column(m), row))
+  return {
+    ...{ held: now('held'), grants: now('grants'), cancels: now('cancels') },
+    series: {
+      t: totals.times(from, row, step),
+      ...{ held: all('held'), grants: all('grants'), cancels: all('cancels'), waiting: all('waiting') },
+    },
+  }
+}
+
+/** What the lock manager is, and what is not to be had of it. */
+function managerOf({ series, leftOut }: LdlmReader, row: number): string {
+  const counts = [...series.nodes.names]
+    .map((n) => series.value(series.nodes, n, 0, row))
+    .filter((v) => !Number.isNaN(v))
+  const sum = grouped(counts.reduce((n, v) => n + v, 0))
+  const servers = counts.length === 1 ? '1 server' : `${counts.length} servers`
+  const all = counts.length === 0 ? '' : ` ${sum} locks granted on ${servers};`
+  const more = leftOut === 0 ? '' : ` ${grouped(leftOut)} namespaces more than can be shown;`
+  return `Lustre LDLM, counters of servers:${all}${more} modes, queues and holders of locks are not exported`
+}
+
+const NOTHING: LdlmPart = {
+  manager: 'Lustre LDLM',
+  ...{ held: null, grants: null, cancels: null, known: 0, shown: 0, offset: 0 },
+  series: { t: [], held: [], grants: [], cancels: [], waiting: [] },
+  ldlm: {
+    ...{ namespace: [], target: [], node: [], locks: [], unused: [], resources: [], granted: [], grantRate: [] },
+    ...{ cancelRate: [], limit: [], timeouts: [], contentions: [], level: [], why: [], spark: [], selected: '' },
+    series: { t: [], locks: [], grantRate: [], cancelRate: [], limit: [] },
+    missing: [],
+  },
+}
+
+/** Counters of namespaces by what comes and goes, at the shown sample. */
+export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Position): LdlmPart {
+  const { ldlm: reader } = monitor
+  const { series } = reader
+  if (atMs === null) return NOTHING
+  const missing = reader.missingAt(atMs)
+  const row = series.rowAt(atMs)
+  if (row === 0 || atMs - series.table.atMs(row) > STALE_MS) {
+    return { ...NOTHING, ldlm: NOTHING.ldlm && { ...NOTHING.ldlm, missing } }
+  }
+  const all = rowsAt(series, row, new Map(missing.map((m) => [m.node, m.reason])))
+  const filter = parseLdlmFilter(query.filter)
+  const passing = filter.ok ? all.filter((r) => filter.value({ ...r.known, ...r.values })) : all
+  const sorted = passing.sort(query.sort === 'name' ? byName : (a, b) => moves(b) - moves(a) || byName(a, b))
+  const rows = sorted.slice(query.offset, query.offset + query.limit)
+  const conditions = rows.map((r) => conditionAt(series, r, row))
+  const chosen = all.find((r) => r.known.namespace === query.selected) ?? sorted[0]
+  const { table } = series
+  const spark = table.window(row, query.windowMs, SPARK_POINTS)
+  const { from, step } = table.window(row, query.windowMs, SERIES_POINTS)
+  const column = (m: LdlmMeasure): (number | null)[] => rows.map((r) => orNull(r.values[m]))
+  const past = (m: LdlmMeasure): (number | null)[] =>
+    chosen ? table.downsample(chosen.known.key, ldlmColumn(m), from, row, step) : []
+  return {
+    manager: managerOf(reader, row),
+    ...totalsOf(series, row, query.windowMs, !all.some((r) => r.silent !== undefined)),
+    ...(filter.ok ? {} : { filterError: filter.error }),
+    ...{ known: all.length, shown: sorted.length, offset: query.offset },
+    ldlm: {
+      namespace: rows.map((r) => r.known.namespace),
+      target: rows.map((r) => r.known.target),
+      node: rows.map((r) => r.known.node),
+      ...{ locks: column('locks'), unused: column('unused'), resources: column('resources') },
+      ...{ granted: column('granted'), grantRate: column('grantRate'), cancelRate: column('cancelRate') },
+      ...{ limit: column('limit'), timeouts: column('timeouts'), contentions: column('contentions') },
+      level: conditions.map((c) => c.level),
+      why: conditions.map((c) => c.why),
+      spark: rows.map((r) => sparkOf(series, r.known.key, spark.from, row, spark.step)),
+      selected: chosen?.known.namespace ?? '',
+      series: {
+        t: chosen ? table.times(from, row, step) : [],
+        ...{ locks: past('locks'), grantRate: past('grantRate'), cancelRate: past('cancelRate'), limit: past('limit') },
+      },
+      missing,
+    },
+  }
+}

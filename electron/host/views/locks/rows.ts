@@ -1,0 +1,141 @@
+/** The resource table of the locks view: sorted, filtered, one slice of it; and what a level means, in words. */
+import type { Level } from '#core/api/frames.ts'
+import type { LocksFrame, LocksSort } from '#core/api/locks.ts'
+import { byCodeUnit } from '#core/base/order.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
+import type { ResourceId } from '#core/seqdlm/messages.ts'
+import type { LockMode } from '#core/seqdlm/modes.ts'
+import type { LockWorld, ResourceCounts, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import type { SeenAlarm } from '../../../cluster/locks/watch.ts'
+import { bounded, resourceName, seenWords } from '../../../cluster/locks/words.ts'
+import { parseLockFilter, type LockRow } from './filter.ts'
+import { SIGHT_NS } from './resource.ts'
+
+/** Rates are those of the last second, the time to cancel is that of more: within a second there may be none. */
+export const RATE_NS = NS_PER_S
+const CANCEL_NS = 10 * NS_PER_S
+/** Lives of an instant that a resource's modes are read from. */
+const MODES_OF = 64
+
+type Rows = Pick<LocksFrame, 'known' | 'shown' | 'offset' | 'rows'> & Partial<Pick<LocksFrame, 'filterError'>>
+type Counts = ResourceCounts & { readonly longest: number; readonly cancelMs: number | null }
+
+export interface RowsQuery {
+  readonly sort: LocksSort
+  readonly filter: string
+  readonly offset: number
+  readonly limit: number
+}
+
+export const emptyRows = (): Rows => ({
+  ...{ known: 0, shown: 0, offset: 0 },
+  rows: {
+    ...{ key: [], name: [], server: [], waiting: [], conflicts: [], revocations: [] },
+    ...{ cancelMs: [], held: [], level: [], why: [], alarm: [] },
+  },
+})
+
+/** A client at risk is worse than a storm: it loses what it wrote. */
+export const alarmLevel = (a: TraceAlarm): Level => (a.kind === 'eviction' ? 'bad' : 'watch')
+
+const worstOf = (alarms: readonly SeenAlarm[]): SeenAlarm | undefined =>
+  alarms.find((s) => s.alarm.kind === 'eviction') ?? alarms[0]
+
+function levelOf(
+  world: LockWorld,
+  atNs: number,
+  c: Counts,
+  alarms: readonly SeenAlarm[],
+): { level: Level; why: string } {
+  const worst = worstOf(alarms)
+  if (worst) {
+    const { text, note } = seenWords(world, worst, atNs)
+    return { level: alarmLevel(worst.alarm), why: `${text}, ${note}` }
+  }
+  if (c.longest > 0) return { level: 'ok', why: `at most ${c.longest} waited at once, no storm` }
+  if (c.held === 0 && c.asked === 0) return { level: 'idle', why: 'no lock held or asked for' }
+  return { level: 'ok', why: 'nobody waits' }
+}
+
+const gapLast = (a: number | null, b: number | null): number => (a === b ? 0 : a === null ? 1 : b === null ? -1 : b - a)
+
+/** Everything stands in one order: what is equal in the column goes by contention, as the trace has it. */
+function sorted(counts: Counts[], sort: LocksSort, world: LockWorld): Counts[] {
+  switch (sort) {
+    case 'waiting':
+      return counts.sort((a, b) => b.longest - a.longest)
+    case 'conflicts':
+      return counts.sort((a, b) => b.conflicts - a.conflicts)
+    case 'revocations':
+      return counts.sort((a, b) => b.revocations - a.revocations)
+    case 'cancel':
+      return counts.sort((a, b) => gapLast(a.cancelMs, b.cancelMs))
+    case 'name': {
+      const names = new Map(counts.map((c) => [c.resource, resourceName(world, c.resource)]))
+      const nameOf = (c: Counts): string => names.get(c.resource) ?? ''
+      return counts.sort((a, b) => byCodeUnit(nameOf(a), nameOf(b)) || a.resource - b.resource)
+    }
+  }
+}
+
+function countsAt(world: LockWorld, atNs: number, lastSecond: readonly ResourceCounts[]): Counts[] {
+  const cancels = new Map(world.trace.resources(atNs, Math.min(CANCEL_NS, atNs)).map((c) => [c.resource, c.cancelNs]))
+  const longest = world.trace.longest(atNs, Math.min(SIGHT_NS, atNs))
+  return lastSecond.map((c) => {
+    const ns = cancels.get(c.resource)
+    const cancelMs = ns === undefined ? null : ns / NS_PER_MS
+    return { ...c, longest: longest.get(c.resource) ?? 0, cancelMs }
+  })
+}
+
+/** Modes held or waited for at an instant; of very many locks the newest tell. */
+function modesAt(world: LockWorld, resource: ResourceId, atNs: number): ReadonlySet<LockMode> {
+  const { lives } = world.trace.lives(resource, atNs, atNs, MODES_OF)
+  return new Set(lives.filter((l) => l.endedNs === undefined).map((l) => l.mode))
+}
+
+/**
+ * @param lastSecond  counts of all resources over `RATE_NS`, or since the beginning.
+ * @param storms      alarms in sight.
+ */
+export function rowsAt(
+  world: LockWorld,
+  atNs: number,
+  lastSecond: readonly ResourceCounts[],
+  storms: readonly SeenAlarm[],
+  query: RowsQuery,
+): Rows {
+  const counts = countsAt(world, atNs, lastSecond)
+  const seconds = Math.min(RATE_NS, atNs) / NS_PER_S
+  const alarms = Map.groupBy(storms, (s) => s.alarm.resource)
+  const filter = parseLockFilter(query.filter)
+  const toRow = (c: Counts): LockRow => ({
+    name: resourceName(world, c.resource),
+    server: world.describe(c.resource)?.server ?? '',
+    ...{ waiting: c.longest, held: c.held, cancelMs: c.cancelMs },
+    ...{ conflicts: c.conflicts / seconds, revocations: c.revocations / seconds },
+    alarms: (alarms.get(c.resource) ?? []).map((s) => s.alarm.kind),
+    modes: () => modesAt(world, c.resource, atNs),
+  })
+  const passing = query.filter.trim() !== '' && filter.ok ? counts.filter((c) => filter.value(toRow(c))) : counts
+  const page = sorted(passing, query.sort, world).slice(query.offset, query.offset + query.limit)
+  const rows = page.map(toRow)
+  const levels = page.map((c) => levelOf(world, atNs, c, alarms.get(c.resource) ?? []))
+  return {
+    ...(filter.ok ? {} : { filterError: filter.error }),
+    ...{ known: counts.length, shown: passing.length, offset: query.offset },
+    rows: {
+      key: page.map((c) => String(c.resource)),
+      name: rows.map((r) => r.name),
+      server: rows.map((r) => bounded(r.server)),
+      waiting: rows.map((r) => r.waiting),
+      conflicts: rows.map((r) => r.conflicts),
+      revocations: rows.map((r) => r.revocations),
+      cancelMs: rows.map((r) => r.cancelMs),
+      held: rows.map((r) => r.held),
+      level: levels.map((l) => l.level),
+      why: levels.map((l) => l.why),
+      alarm: page.map((c) => worstOf(alarms.get(c.resource) ?? [])?.alarm.kind ?? null),
+    },
+  }
+}

@@ -1,0 +1,70 @@
+/** The locks frame of a lock manager that tells every step: everything at or before the instant of the sample shown. */
+import type { LocksFrame } from '#core/api/locks.ts'
+import type { Notice } from '#core/api/parts.ts'
+import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
+import type { TraceReader } from '#core/seqdlm/trace/trace.ts'
+import type { ClusterSource } from '../../../base/connection.ts'
+import { STORM_SAMPLES, type LockWatch } from '../../../cluster/locks/watch.ts'
+import { bounded } from '../../../cluster/locks/words.ts'
+import { alarmsOf } from './alarms.ts'
+import { emptyLocks, type LocksHead } from './empty.ts'
+import { resourceAt, type Clock, type ResourceQuery } from './resource.ts'
+import { emptyRows, RATE_NS, rowsAt, type RowsQuery } from './rows.ts'
+
+const SERIES_POINTS = 300
+
+type SourceClock = Pick<ClusterSource, 'nowNs' | 'toUnixMs'>
+
+/** Whole ns: a Unix time in ms has a fraction of a microsecond at best. */
+function clockOf(source: SourceClock): Clock {
+  const originMs = source.toUnixMs(0)
+  return { toMs: (ns) => source.toUnixMs(ns), toNs: (ms) => Math.round((ms - originMs) * NS_PER_MS) }
+}
+
+function forgotten(source: SourceClock, { countedSince }: TraceReader): Notice {
+  return {
+    code: 'LOCKS_FORGOTTEN',
+    what: 'The resources of this sample are no longer in memory',
+    why: `what locks did is kept for the last ${Math.floor((source.nowNs() - countedSince) / NS_PER_S)} s`,
+    unaffected: 'Locks held, rates and alarms are those of the sample.',
+  }
+}
+
+/** Samples behind a displayed rate: one second at 10 Hz. */
+const SHOWN_SAMPLES = 10
+
+export function seqdlmFrame(
+  source: SourceClock,
+  locks: LockWatch,
+  head: LocksHead,
+  query: RowsQuery & ResourceQuery,
+): LocksFrame {
+  const { world, series } = locks
+  const { sample, atMs } = head
+  const empty = { ...emptyLocks(head), manager: bounded(world.manager) }
+  if (atMs === null) return empty
+  const clock = clockOf(source)
+  const atNs = clock.toNs(atMs)
+  const rateNs = Math.min(RATE_NS, atNs)
+  const storms = locks.storms(sample, STORM_SAMPLES)
+  const measured = {
+    held: series.value('held', sample),
+    grants: series.mean('grants', sample, SHOWN_SAMPLES),
+    cancels: series.mean('cancels', sample, SHOWN_SAMPLES),
+    series: series.window(sample, head.windowMs, SERIES_POINTS),
+    alarms: alarmsOf(world, atNs, storms, locks.alarms(sample, 1)),
+  }
+  if (atNs < world.trace.countedSince) return { ...empty, ...measured, notices: [forgotten(source, world.trace)] }
+  const lastSecond = world.trace.resources(atNs, rateNs)
+  return {
+    ...empty,
+    ...measured,
+    modes: world.trace.modes(atNs, rateNs).map(({ mode, held, waiting, grants }) => ({
+      ...{ mode, held, waiting },
+      grants: rateNs === 0 ? 0 : (grants * NS_PER_S) / rateNs,
+    })),
+    ...emptyRows(),
+    ...rowsAt(world, atNs, lastSecond, storms, query),
+    resource: resourceAt(world, atNs, lastSecond, clock, query),
+  }
+}

@@ -1,0 +1,126 @@
+/** Jobs of one scope by what they asked for, at the cursor and over the window; the biggest, and the others together. */
+import type { MetadataFrame } from '#core/api/padll.ts'
+import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
+import type { SeriesTable } from '#core/series/series-table.ts'
+import type { JobRegistry } from '../../../cluster/state/job-registry.ts'
+import {
+  jobColumnOf,
+  jobSeries,
+  PADLL_JOB_COLUMNS,
+  scopeColumnOf,
+  type PadllSeries,
+} from '../../../cluster/metadata/padll-series.ts'
+import { upTo } from './channels.ts'
+import { emptyJobs } from './empty.ts'
+import { orNull } from '../../position.ts'
+
+const TOP = 7
+const POINTS = 300
+
+type Jobs = MetadataFrame['jobs']
+type JobNow = PadllStatus['jobs'][number]
+type Values = (number | null)[]
+
+/** Spans of the window in one table. */
+export interface Spans {
+  readonly table: SeriesTable
+  readonly from: number
+  readonly to: number
+  readonly step: number
+}
+
+/** Spans of a window that ends at an instant; undefined while nothing was read. */
+export function spansOf(table: SeriesTable, atMs: number, windowMs: number): Spans | undefined {
+  if (table.newest === 0) return undefined
+  const to = upTo(table, atMs)
+  return to < table.oldest ? undefined : { table, ...table.window(to, windowMs, POINTS) }
+}
+
+const sumOf = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((v) => v !== null)
+  return known.length === 0 ? null : known.reduce((n, v) => n + v, 0)
+}
+
+/** What each span of `all` has beyond the series of the named jobs. */
+const beyond = (all: Values, named: readonly Values[]): Values =>
+  all.map((v, k) => (v === null ? null : Math.max(0, v - named.reduce((n, s) => n + (s[k] ?? 0), 0))))
+
+/** Waits of a job in the window: what the sum grew by; it begins anew with the controller. */
+function throttled({ table, from, to }: Spans, name: string, now: number): number {
+  const column = jobColumnOf('throttledS')
+  for (let s = Math.max(from, table.oldest); s < to; s++) {
+    const then = table.value(name, column, s)
+    if (!Number.isNaN(then)) return then <= now ? now - then : now
+  }
+  return 0
+}
+
+/** @param named  jobs that may be named, where a filter leaves others out: those are in what all others together did. */
+export function jobsOf(
+  status: PadllStatus,
+  scope: string,
+  spans: Spans | undefined,
+  totals: { readonly asked: Values; readonly measured: Values },
+  registry: JobRegistry,
+  series: PadllSeries,
+  named?: ReadonlySet<string>,
+): Jobs {
+  const out = emptyJobs()
+  const all = status.jobs
+    .filter((j) => j.scope === scope)
+    .sort((a, b) => b.asked - a.asked || b.measured - a.measured || (a.job < b.job ? -1 : 1))
+  const isFrozen = isOverruled(status)
+  const top = (named ? all.filter((j) => named.has(j.job)) : all).slice(0, TOP)
+  const rest = all.filter((j) => !top.includes(j))
+  // Jobs that have left fill the places that are free: without them the stack would show capacity that nobody had left over.
+  const there = new Set(all.map((j) => j.job))
+  const of = (job: string, m: (typeof PADLL_JOB_COLUMNS)[number]): Values =>
+    spans ? spans.table.downsample(jobSeries(job, scope), jobColumnOf(m), spans.from, spans.to, spans.step) : []
+  // At a sample of the past, those that came later are not there yet.
+  const gone = (spans ? series.jobsSince(scope, spans.from) : [])
+    .filter((job) => !there.has(job) && of(job, 'measured').some((v) => v !== null && !Number.isNaN(v)))
+    .reverse()
+  const left = named ? [] : gone.slice(0, Math.max(0, TOP - top.length))
+  registry.colour([...top.map((j) => j.job), ...left])
+  const add = (jobId: string, jobs: readonly JobNow[], series: readonly [Values, Values, Values]): void => {
+    out.jobId.push(jobId)
+    out.colour.push(jobId === '' ? 0 : (registry.find(jobId)?.colour ?? 0))
+    out.stages.push(jobs.reduce((n, j) => n + j.stages, 0))
+    out.demandPolicy.push(sumOf(jobs.map((j) => j.demand)))
+    out.limitPolicy.push(sumOf(jobs.map((j) => j.limit)))
+    out.asked.push(isFrozen ? null : sumOf(jobs.map((j) => j.asked)))
+    out.allocated.push(sumOf(jobs.map((j) => j.allocated)))
+    out.measured.push(isFrozen ? null : sumOf(jobs.map((j) => j.measured)))
+    out.queued.push(jobs.reduce((n, j) => n + j.queued, 0))
+    out.throttledS.push(
+      jobs.reduce((n, j) => n + (spans ? throttled(spans, jobSeries(j.job, scope), j.throttledS) : 0), 0),
+    )
+    out.askedSeries.push(series[0])
+    out.measuredSeries.push(series[1])
+    out.allocatedSeries.push(series[2])
+  }
+  const { asked, measured } = totals
+  const none: Values = asked.map(() => null)
+  for (const j of top) add(j.job, [j], [of(j.job, 'asked'), of(j.job, 'measured'), of(j.job, 'allocated')])
+  for (const job of left) add(job, [], [of(job, 'asked'), of(job, 'measured'), of(job, 'allocated')])
+  if (rest.length + gone.length > left.length) {
+    add('', rest, [beyond(asked, out.askedSeries), beyond(measured, out.measuredSeries), none])
+  }
+  return out
+}
+
+/** The scope as a whole over the window. */
+export function totalsOf(
+  series: PadllSeries,
+  scope: string,
+  atMs: number,
+  windowMs: number,
+): Pick<MetadataFrame, 't' | 'asked' | 'falseAllocation' | 'limits'> & { readonly measured: Values } {
+  const spans = spansOf(series.scopes, atMs, windowMs)
+  if (!spans) return { t: [], asked: [], measured: [], falseAllocation: [], limits: [] }
+  const { table, from, to, step } = spans
+  const of = (m: Parameters<typeof scopeColumnOf>[0]): Values =>
+    table.downsample(scope, scopeColumnOf(m), from, to, step).map((v) => (v === null ? null : orNull(v)))
+  const [asked, measured] = [of('asked'), of('measured')]
+  return { t: table.times(from, to, step), asked, measured, falseAllocation: of('unused'), limits: of('limit') }
+}

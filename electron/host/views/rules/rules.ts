@@ -1,0 +1,170 @@
+/** The rules in match order, as the servers printed them, what is staged for them, and what the controller changed last. */
+import type { RulesFrame } from '#core/api/frames.ts'
+import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
+import { isControllerRule } from '#core/controllers/registry.ts'
+import { driftOf } from '#core/control/drift.ts'
+import { lintRules } from '#core/control/lint.ts'
+import { errnoNumber } from '#core/lustre/errno.ts'
+import { getParamCommand, setParamCommand } from '#core/lustre/lctl.ts'
+import type { ClusterMonitor } from '../../../cluster/monitor.ts'
+import { writtenLines } from '../../../cluster/state/rule-matcher.ts'
+import { placeOf, SERVICES } from '../../../base/service.ts'
+import { SlotWatch } from '../../../cluster/slots.ts'
+import { toLint } from '../../rules/check.ts'
+import type { RuleService } from '../../rules/rule-service.ts'
+import { Paced } from '../../rules/paced.ts'
+import { liveJobs, rulesIn, unreadIn } from '../../rules/servers.ts'
+import { againstOf, type FindAgainst } from '../against.ts'
+import { isPresent, stand } from '../../position.ts'
+import { rulesAgainst } from './rules-against.ts'
+import { filteredRules, inStagedPlaces } from './rules-filter.ts'
+import { stagedRows } from './staged-rows.ts'
+import { mergeRules, ruleRow, soughtIn, type MergedRule, type StagedMark } from './rule-rows.ts'
+
+/** Lines of a plan, and of a server's answer, that one frame carries; the rest is counted. */
+const PLAN_LINES = 24
+const SERVER_LINES = 200
+
+export interface RulesQuery {
+  readonly at: number | null
+  readonly againstMs?: number | null
+  readonly service: ServiceName
+  readonly node: string
+  readonly queue: 'reg' | 'hp'
+  readonly filter?: string | undefined
+  readonly sought?: string | undefined
+  readonly offset: number
+  readonly limit: number
+}
+
+function planOf(monitor: ClusterMonitor, host: string, service: ServiceName, atMs: number | null): RulesFrame['plans'] {
+  const o = service === 'ost_io' ? monitor.loop.outcome(host) : monitor.metadata.outcome(host, service)
+  if (!o || (atMs !== null && o.atMs > atMs)) return []
+  const literal = (c: { value: string }): string => setParamCommand(SERVICES[service].rules, c.value)
+  const { diff, commands, inverse } = o.plan
+  return [
+    {
+      node: host,
+      atMs: o.atMs,
+      state: o.state,
+      detail: o.detail,
+      diff: diff.slice(0, PLAN_LINES),
+      commands: commands.slice(0, PLAN_LINES).map(literal),
+      inverse: inverse.slice(0, PLAN_LINES).map(literal),
+      more: Math.max(0, commands.length - PLAN_LINES),
+    },
+  ]
+}
+
+/** What lctl answered on a server, cut to the first lines. */
+export function serverText(host: string, parameter: string, text: string | undefined): RulesFrame['server'] {
+  const command = getParamCommand(parameter)
+  if (text === undefined) return { node: host, command, text: '', exit: null, more: 0 }
+  if (text === '') return { node: host, command, text: '', exit: errnoNumber('ENODEV'), more: 0 }
+  const lines = `${parameter}=\n${text}`.split('\n')
+  const more = Math.max(0, lines.length - SERVER_LINES)
+  return { node: host, command, text: lines.slice(0, SERVER_LINES).join('\n'), exit: 0, more }
+}
+
+/** Remarks and differences of the present; an old sample has none, because what they need is not kept. */
+function remarks(desk: RuleService, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
+  const { monitor } = desk
+  const servers = desk.servers(service)
+  const drift = driftOf(servers, isControllerRule)
+  const atMs = monitor.nowMs()
+  const lints = lintRules({
+    servers,
+    service,
+    jobs: liveJobs(monitor, service),
+    isPrivate: isControllerRule,
+    isLimited: (jobId) => SlotWatch.waits(monitor.recent, jobId),
+    unboundMs: (name) => {
+      const hosts = servers.filter((s) => s.rules.some((r) => r.name === name)).map((s) => s.server)
+      const since = monitor.idleRules.since(
+        hosts.map((h) => placeOf(h, service)),
+        name,
+      )
+      return since === undefined ? undefined : atMs - since
+    },
+  })
+  return {
+    lints: lints.map(toLint),
+    drifting: new Set(drift.map((d) => d.rule)).size,
+    differs: drift.map((d) => d.text).join('; '),
+  }
+}
+
+/** Remarks are read, not watched: they follow at their own pace. */
+const REMARKS_MS = 500
+const kept = new WeakMap<RuleService, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
+
+function remarksNow(desk: RuleService, service: ServiceName): ReturnType<typeof remarks> {
+  const of = kept.get(desk) ?? {
+    ost_io: new Paced(REMARKS_MS),
+    mdt: new Paced(REMARKS_MS),
+    mdt_readpage: new Paced(REMARKS_MS),
+  }
+  kept.set(desk, of)
+  return of[service].get('', () => remarks(desk, service))
+}
+
+export function rulesFrame(desk: RuleService, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
+  const { monitor } = desk
+  const { sample, atMs } = stand(monitor, query.at)
+  const { a, head } = againstOf(query.againstMs, find)
+  const nodes = monitor.serversOf(query.service)
+  const node = nodes.includes(query.node) ? query.node : ''
+  const texts = nodes
+    .filter((n) => node === '' || n === node)
+    .map((host) => ({ host, kept: monitor.recent.rulesAt(placeOf(host, query.service), sample) }))
+  // Releases print the same rule in different forms.
+  const servers = texts.map(({ host, kept: text }) => ({
+    host,
+    rules: text ? writtenLines(rulesIn(monitor, placeOf(host, query.service), text), text.policy) : [],
+  }))
+  const unread = texts.flatMap(({ host, kept: text }) => {
+    const found = text && unreadIn(monitor, placeOf(host, query.service), text)
+    return found ? [{ node: host, ...found }] : []
+  })
+  const isNow = isPresent(monitor, sample)
+  const merged = mergeRules(servers, query.queue)
+  const staged = isNow
+    ? stagedRows(desk, query.service, query.queue, merged)
+    : { rows: merged, marks: new Map<MergedRule, StagedMark>() }
+  const first = texts[0]
+  const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
+  const hosts = texts.map((t) => t.host)
+  const then = a && rulesAgainst(a, query, hosts)
+  const shown = filteredRules(staged.rows, query, {
+    rowOf: (m) => ({
+      ...ruleRow(desk, m, { sample, service: query.service, hosts, mark: staged.marks.get(m) }),
+      ...then?.of(m),
+    }),
+    inOrder: (rules) => (isNow ? inStagedPlaces(rules, desk.staged.of(query.service)) : rules),
+    stagedOf: (m) => staged.marks.get(m)?.kind ?? '',
+    ...{ lints: found.lints, atMs },
+  })
+  const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
+  return {
+    seq,
+    sample,
+    atMs,
+    ...head,
+    ...(then ? { gone: then.gone(merged) } : {}),
+    services: SERVICE_NAMES.filter((s) => monitor.serversOf(s).length > 0),
+    service: query.service,
+    nodes: [...nodes],
+    node,
+    queue: query.queue,
+    policy: first?.kept?.policy ?? '',
+    cpts: new Set(servers.flatMap((s) => s.rules.map((r) => r.cpt))).size,
+    release: monitor.reading(first?.host ?? '')?.version?.text ?? '',
+    queued: isNow ? policies.filter((p) => p.queue === query.queue).reduce((n, p) => n + p.queued, 0) : 0,
+    ...shown,
+    ...soughtIn(staged.rows, query.sought),
+    ...found,
+    plans: texts.flatMap(({ host }) => planOf(monitor, host, query.service, atMs)),
+    ...(unread.length > 0 ? { unread } : {}),
+    server: serverText(first?.host ?? '', SERVICES[query.service].rules, first?.kept?.text),
+  }
+}

@@ -1,0 +1,59 @@
+/** Staged changes in the list of rules: marks on those that are there, and rows for those that are not there yet. */
+import type { ServiceName } from '#core/api/rule-edits.ts'
+import { classesOfEach } from '#core/control/trial.ts'
+import type { RulePlan } from '../../rules/rule-plan.ts'
+import { DEFAULT_RULE } from '#core/control/server-rules.ts'
+import type { RuleService } from '../../rules/rule-service.ts'
+import { triedGroups } from '../../rules/tried.ts'
+import { liveJobs } from '../../rules/servers.ts'
+import type { MergedRule, StagedMark } from './rule-rows.ts'
+
+export interface StagedRows {
+  readonly rows: readonly MergedRule[]
+  readonly marks: ReadonlyMap<MergedRule, StagedMark>
+}
+
+/** The classes that the new rules of a plan would have, by name; counted once a plan. */
+const kept = new WeakMap<RulePlan, ReadonlyMap<string, number>>()
+
+function wouldBind(desk: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
+  let classes = kept.get(plan)
+  if (!classes) {
+    const rules = new Set(plan.staged.map((s) => s.edit.name).filter((name) => name !== DEFAULT_RULE))
+    classes = classesOfEach(liveJobs(desk.monitor, service), rules, triedGroups(service, plan))
+    kept.set(plan, classes)
+  }
+  return classes.get(rule) ?? 0
+}
+
+/** The rows of one queue with what is staged for them. */
+export function stagedRows(
+  desk: RuleService,
+  service: ServiceName,
+  queue: 'reg' | 'hp',
+  merged: readonly MergedRule[],
+): StagedRows {
+  if (desk.staged.of(service).length === 0) return { rows: merged, marks: new Map() }
+  const plan = desk.plan(service)
+  const preview = plan.changes.find((c) => c.plan.commands.length > 0)?.plan.preview[queue] ?? []
+  const marks = new Map<MergedRule, StagedMark>()
+  const rows = [...merged]
+  for (const [at, line] of preview.entries()) {
+    const row = merged.find((m) => m.name === line.name)
+    if (line.kind === 'mod' && row) marks.set(row, { kind: 'mod', rate: line.rate, would: null })
+    else if (line.kind === 'del' && row && !marks.has(row)) marks.set(row, { kind: 'del', rate: null, would: null })
+    else if (line.kind === 'add') {
+      // A rule that is replaced under its name changes where it stands.
+      if (row) {
+        marks.set(row, { kind: 'mod', rate: line.rate, would: null })
+        continue
+      }
+      const next = preview.slice(at + 1).find((l) => rows.some((r) => r.name === l.name))?.name
+      const added: MergedRule = { name: line.name, conditions: line.conditions, lines: [] }
+      const place = next === undefined ? rows.length : rows.findIndex((r) => r.name === next)
+      rows.splice(place, 0, added)
+      marks.set(added, { kind: 'add', rate: line.rate, would: wouldBind(desk, service, plan, line.name) })
+    }
+  }
+  return { rows, marks }
+}

@@ -1,0 +1,138 @@
+/** Tokens: pool, clients and capacity of one data node, as they stood at the cursor. */
+import type { TokensFrame, TokensSpan } from '#core/api/tokens.ts'
+import type { DataNodeRun } from '#core/emulator/data-node.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
+import { finishingTime } from '#core/haechi/fluid.ts'
+import { profiledTokens } from '#core/haechi/settings.ts'
+import type { ClusterMonitor } from '../../../cluster/monitor.ts'
+import { stand } from '../../position.ts'
+import { noDataNode } from './empty.ts'
+import { clientsOf, footOf } from './clients.ts'
+import { eventsOf } from './events.ts'
+import { withClientFilter } from './filter.ts'
+import { missedIn, periodAt, rowAt, type Place } from './place.ts'
+import { phasesOf, poolOf, seriesOf } from './pool.ts'
+
+export interface TokensQuery {
+  readonly at: number | null
+  readonly windowMs: number
+  readonly node: string
+  readonly span: TokensSpan
+  readonly filter?: string | undefined
+}
+
+/** Epochs on the ruler, and periods of the capacity chart. */
+const EPOCHS = 7
+const PERIODS = 60
+
+export const tokensFrame = (monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame =>
+  withClientFilter(wholeFrame(monitor, query, seq), query.filter)
+
+function wholeFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): TokensFrame {
+  const { sample, atMs } = stand(monitor, query.at)
+  const nodes = monitor.source.dataNodes ?? []
+  const node = nodes.find((n) => n.name === query.node) ?? nodes[0]
+  const head = { seq, sample, atMs, windowMs: query.windowMs, nodes: nodes.map((n) => n.name) }
+  const atNs = atMs === null ? undefined : Math.round((atMs - monitor.source.toUnixMs(0)) * NS_PER_MS)
+  const run = atNs === undefined ? undefined : node?.run(atNs)
+  if (!node || !run || atNs === undefined || atMs === null) {
+    return { ...head, node: node?.name ?? '', ...noDataNode(query.span) }
+  }
+  const place = placeOf(run, atNs - run.fromNs)
+  const { setup } = run.node
+  const { settings } = setup
+  const toMs = (ns: number): number => monitor.source.toUnixMs(run.fromNs + ns)
+  return {
+    ...{ ...head, node: node.name, isKept: place.row !== undefined, variant: run.variant, preset: run.preset },
+    ...{ periodMs: settings.periodNs / NS_PER_MS, checkMs: settings.checkNs / NS_PER_MS, batch: settings.batch },
+    ...{
+      epoch: place.epoch,
+      elapsedMs: (place.atNs - place.startNs) / NS_PER_MS,
+      phase: phasesOf(place).at(-1)?.kind ?? 'wait',
+    },
+    pool: poolOf(place),
+    series: seriesOf(place, query.span),
+    phases: phasesOf(place),
+    epochs: epochsOf(place, toMs),
+    capacity: capacityOf(place),
+    clients: clientsOf(place, (jobId) => (jobId === '' ? 0 : (monitor.jobs.find(jobId)?.colour ?? 0))),
+    foot: { ...footOf(place), ...admissionOf(place) },
+    events: eventsOf(place, toMs),
+    notices: [],
+  }
+}
+
+function placeOf(run: DataNodeRun, atNs: number): Place {
+  const periods = run.node.periods.items
+  const { periodNs } = run.node.setup.settings
+  const record = periodAt(periods, atNs)
+  const last = periods.at(-1)
+  const startNs = record?.startNs ?? Math.max(0, last && last.endNs < atNs ? last.endNs : 0)
+  const epoch =
+    record?.monitor?.epoch ?? (record ? record.index + 1 : (run.node.monitor?.epoch ?? (last ? last.index + 2 : 1)))
+  return {
+    ...{ run, atNs, startNs, endNs: startNs + periodNs, record, epoch },
+    row: rowAt(run.node.samples, run.node.setup.samples.everyNs, atNs),
+    before: periods.filter((p) => p.endNs <= startNs),
+  }
+}
+
+function epochsOf(place: Place, toMs: (ns: number) => number): TokensFrame['epochs'] {
+  const whole = place.before.slice(-(EPOCHS - 1)).map((p) => ({
+    epoch: p.monitor?.epoch ?? p.index + 1,
+    startMs: toMs(p.startNs),
+    missed: missedIn(place.run, p).map((i) => place.run.clients[i]?.name ?? ''),
+    isWhole: true,
+  }))
+  return [...whole, { epoch: place.epoch, startMs: toMs(place.startNs), missed: [], isWhole: false }]
+}
+
+const ACTIONS = { increase: 'rose', average: 'mean of what was used', keep: 'kept', off: 'not estimated' } as const
+
+function capacityOf({ run, before, epoch, startNs, atNs }: Place): TokensFrame['capacity'] {
+  const { settings, profile } = run.node.setup
+  const shown = before.slice(-PERIODS)
+  const first = shown[0]?.startNs ?? startNs
+  const epochOf = (ns: number): number => {
+    const p = shown.find((s) => ns >= s.startNs && ns < s.endNs)
+    return p ? (p.monitor?.epoch ?? p.index + 1) : epoch
+  }
+  const last = shown.at(-1)?.monitor
+  const step = last && last.nextOmega !== last.omega ? ` by ${Math.abs(last.nextOmega - last.omega)}` : ''
+  return {
+    epoch: shown.map((p) => p.monitor?.epoch ?? p.index + 1),
+    estimate: shown.map((p) => p.monitor?.omega ?? null),
+    used: shown.map((p) => p.monitor?.used ?? p.total),
+    reserved: shown.map((p) => p.monitor?.reserved ?? null),
+    profile: profiledTokens(profile, settings.periodNs),
+    least: Math.floor(estimatorRule(settings, profile).omegaMin),
+    action: last ? `${ACTIONS[last.action]}${last.action === 'increase' ? step : ''}` : '',
+    marks: run.marks
+      .filter((m) => m.kind === 'capacity' && m.atNs >= first && m.atNs <= atNs)
+      .map((m) => ({ epoch: epochOf(m.atNs), text: m.text })),
+  }
+}
+
+/** What admission lets in, and when all reservations would be done under equal shares. */
+function admissionOf({
+  run,
+  row,
+  before,
+}: Place): Pick<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'> {
+  const { node, clients } = run
+  const { settings, profile } = node.setup
+  const whole = profiledTokens(profile, settings.periodNs)
+  const monitor = before.at(-1)?.monitor
+  const omega = row === undefined ? (monitor?.nextOmega ?? whole) : node.samples.nodeValue(row, 'omega') || whole
+  const reservations = clients.flatMap((_, i) => {
+    const c = node.client(i)
+    return c && !c.isOutside ? [c.promised] : []
+  })
+  const capacity = { globalIops: (omega * 1e9) / settings.periodNs, localIops: profile.localIops }
+  return {
+    reserved: reservations.reduce((a, b) => a + b, 0),
+    admissible: omega,
+    fluidFinish: finishingTime(reservations, capacity) / settings.periodNs,
+  }
+}
