@@ -28,9 +28,11 @@ export interface NodeConnection {
   readonly host: string
   readonly roles: readonly NodeRole[]
   /**
-   * Runs one command line. A server that cannot be reached, an answer that was lost and a command refused before it was sent are a
-   * Failure with a code; a command that ran and failed is a result with its exit code. Rejects for none of these: an exception is a
-   * fault of the program.
+   * Runs one command line. A command that ran is a result with its exit code, whatever that is.
+   *
+   * Failures: those of the SSH session (ssh/failures.ts); NODE_SILENT of an emulated server; NODE_READ_ONLY and
+   * REMOTE_COMMAND_REFUSED, with which a command is not sent; of a server that is not read, why. It rejects for none of them: an
+   * exception is a fault of the program.
    */
   exec(command: string): Promise<Result<ExecResult>>
   /** The text that a command becomes on the server, where that is another one: with sudo, and absolute paths. */
