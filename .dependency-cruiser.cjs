@@ -65,6 +65,18 @@ const STANDS_ON = {
     views: 'theme format commands stores composables reach widgets charts help',
     app: 'theme format commands stores composables reach widgets charts help views',
   },
+  'electron/cluster': {
+    probes: '',
+    state: '',
+    read: 'probes state',
+    remote: 'probes',
+    discovery: 'probes read remote',
+    live: 'remote discovery',
+    batch: 'probes',
+    locks: 'state',
+    control: 'state read',
+    metadata: 'state read control',
+  },
 }
 
 const TEST = '\\.(test|bench)\\.ts$'
@@ -90,8 +102,7 @@ const directions = (part) => {
 }
 
 /**
- * What sources and the command line may import of the host; the application stands above them. Relative to electron/host, `rules` are
- * the desk of a source.
+ * What sources and the command line may import of the host; the application stands above them. Relative to electron/host.
  */
 const OF_HOST = {
   rules: 'rules/ position.ts',

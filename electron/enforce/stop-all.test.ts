@@ -70,6 +70,22 @@ const timer = (unit: string, names: readonly string[], seconds = 600): void => {
 }
 
 describe('the global stop', () => {
+  it('removes the rules of the other servers although the program fails on one, which is unknown then', async () => {
+    put(`reg start ${ours} jobid={a.0} rate=5`)
+    const faulty: NodeConnection = {
+      ...node,
+      host: 'oss00',
+      exec: () => Promise.reject(new TypeError('x is undefined')),
+    }
+    const end = await stopEverything({ ...parts(), nodes: [faulty, node] })
+    expect(end.nodes).toEqual([
+      { host: 'oss00', state: 'unknown', detail: 'a fault of this program: x is undefined' },
+      { host: 'oss01', state: 'done', detail: '1 rule removed, read back' },
+    ])
+    expect(end.state).toBe('uncertain')
+    expect(text()).not.toContain(ours)
+  })
+
   it('ends controllers first, then removes rules of ours by name and by record, reads back, and ends their timers', async () => {
     put('reg start theirs jobid={x.*} rate=9')
     put(`reg start ${ours} jobid={a.0} rate=5`)

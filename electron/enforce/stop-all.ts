@@ -236,6 +236,12 @@ class ServerStop {
     }
   }
 
+  /** The program failed on it: what stands there is not known. */
+  fault(e: unknown): void {
+    const why = e instanceof Error ? e.message : String(e)
+    this.#end = { host: this.node.host, state: 'unknown', removed: 0, detail: `a fault of this program: ${why}` }
+  }
+
   /** Something may still act on it: its timers stay. */
   doubt(why: string): void {
     const was = this.#end
@@ -272,7 +278,14 @@ class ServerStop {
 async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Promise<unknown>): Promise<void> {
   const queue = [...stops]
   const work = async (): Promise<void> => {
-    for (let s = queue.shift(); s; s = queue.shift()) await act(s)
+    for (let s = queue.shift(); s; s = queue.shift()) {
+      try {
+        await act(s)
+      } catch (e) {
+        // A fault of the program on one server leaves no rule on the others.
+        s.fault(e)
+      }
+    }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, stops.length) }, work))
 }

@@ -57,8 +57,8 @@ describe('a restart of the console', () => {
     const file = join(tempFolder(), 'h.sqlite')
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href)
     const script = `
-      import { History } from ${url('../history/history.ts')}
-      import { demo, emulatedCluster } from ${url('../../tests/node/emulated-cluster.ts')}
+      import { History } from ${url('../../history/history.ts')}
+      import { demo, emulatedCluster } from ${url('../../../tests/node/emulated-cluster.ts')}
       const history = History.open(${JSON.stringify(file)}, 0).value
       const c = emulatedCluster(demo(), { kind: 'LIVE', history })
       for (let s = 1; ; s++) {
