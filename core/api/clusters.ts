@@ -59,7 +59,7 @@ export const clusterInput = z.object({
   /** Token rate of one OST, RPC/s: the budget that the controllers share out. */
   maxRate: z.number().int().min(1).max(999_999).default(1000),
   /** Probes that are off. */
-  off: z.array(probeId).max(7).default([]),
+  off: z.array(probeId).max(probeId.options.length).default([]),
 })
 export type ClusterInput = z.infer<typeof clusterInput>
 
