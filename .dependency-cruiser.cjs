@@ -24,7 +24,7 @@ const STANDS_ON = {
     padll: 'base controllers series lustre tbf control',
     emulator: MODEL.replace(' emulator', ''),
     papers: MODEL,
-    batch: 'lustre',
+    batch: 'base lustre',
     search: '',
     sandbox: `${MODEL} batch`,
     snapshot: 'base controllers',

@@ -1,5 +1,5 @@
 /** How fast a core was at the time: what other machines on the hardware do to shared caches and clocks, which no counter here tells. */
-import { median } from './measure.ts'
+import { median } from '#core/base/statistics.ts'
 
 const [STEPS, LOOPS] = [4e6, 7]
 

@@ -12,7 +12,8 @@ import { History } from '#electron/history/history.ts'
 import hostProcess from '../scripts/host-process.json' with { type: 'json' }
 import { launch } from '../tests/e2e/browser.ts'
 import { inBrowser } from './in-browser.ts'
-import { median, told, type Measured, type Suite } from './measure.ts'
+import { median } from '#core/base/statistics.ts'
+import { told, type Measured, type Suite } from './measure.ts'
 
 const root = join(import.meta.dirname, '..')
 const RUNS = 7

@@ -2,6 +2,7 @@
  * What a bench declares and how it is measured: a warm-up, then medians of at least five runs with the lowest and the highest, beside a
  * baseline that did the same work in the same run of the program. How a cost grows is fitted through three sizes or more.
  */
+import { median } from '#core/base/statistics.ts'
 import { fitted, type Axis } from './growth.ts'
 
 /** What must hold of a cost, in its unit. */
@@ -73,10 +74,6 @@ export interface Measured extends Facts {
 
 const RUNS = 7
 const now = (): number => performance.now()
-
-/** The middle one; of an even number the upper of the two. */
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] as number
 
 const round = (v: number): number => Number(v.toPrecision(4))
 

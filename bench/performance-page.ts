@@ -5,7 +5,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { budgetOf, median, type Measured } from './measure.ts'
+import { median } from '#core/base/statistics.ts'
+import { budgetOf, type Measured } from './measure.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 const [BEGIN, END] = ['<!-- figures: npm run bench -- --page -->', '<!-- end of figures -->']

@@ -19,6 +19,7 @@
  * come in bursts, and jobs younger than a minute, are judged by `held` and `staged` alone. Where all are slow, as on a failing disk,
  * the share shrinks with the whole: nobody starves. Limits that an operator set are wishes, not alarms.
  */
+import { mean } from '../base/statistics.ts'
 import { standOf, type Figures, type JobFigures, type Judged, type StagedFigures } from './figures.ts'
 import { JobMemory, PAST } from './job-memory.ts'
 import type { Rule } from './rules.ts'
@@ -38,9 +39,6 @@ interface Server {
   readonly queued: number[]
   readonly served: number[]
 }
-
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? NaN : values.reduce((a, b) => a + b, 0) / values.length
 
 export class StarvationDetector {
   readonly #jobs = new Map<string, JobMemory>()

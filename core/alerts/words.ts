@@ -1,10 +1,11 @@
 /** Words of alerts. Names come from users: one line, bounded, and never more than text. */
+import { withoutControls } from '../base/plain-text.ts'
 
 const NAME_MAX = 120
 
 /** One line of a name, without control characters, its end cut off where it is long. */
 export function named(text: string): string {
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?')
+  const line = withoutControls(text)
   return line.length <= NAME_MAX ? line : `${line.slice(0, NAME_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 

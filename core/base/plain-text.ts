@@ -24,3 +24,12 @@ export const plainLines = (text: string): string =>
 
 /** The same with one replacement character for each, for text whose columns are counted. */
 export const maskedText = (text: string): string => text.replace(UNSEEN, '\uFFFD')
+
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
+/** The same with a question mark for each, of text that is kept, compared or counted: control characters, and what breaks or turns a line. */
+export const withoutControls = (text: string): string => text.replace(CONTROLS, '?')
+
+/** The first line that is not blank, at most so many characters of it: servers print what they like. */
+export const firstLine = (text: string, most: number): string =>
+  withoutControls((text.trim().split('\n')[0] ?? '').slice(0, most))

@@ -1,4 +1,5 @@
 /** A job as a batch system tells it: who it belongs to, and where it runs. Names are hostile text: bounded, never code. */
+import { withoutControls } from '../base/plain-text.ts'
 
 export type BatchSystem = 'slurm' | 'pbs'
 
@@ -29,4 +30,4 @@ export const JOBS_MAX = 200_000
 const NAME_MAX = 64
 
 /** A name within its bounds, without control characters. */
-export const batchName = (text: string): string => text.slice(0, NAME_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+export const batchName = (text: string): string => withoutControls(text.slice(0, NAME_MAX))

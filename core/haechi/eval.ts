@@ -2,6 +2,7 @@
  * The arithmetic and the state machine of Haechi as a machine interface: one JSON line in, one JSON line out. Input is text from
  * anywhere, so every field is checked here; the answers come from the code that engines and monitors run.
  */
+import { sum } from '../base/statistics.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { admission, localConstraint } from './admission.ts'
 import { estimateCapacity } from './capacity-estimate.ts'
@@ -138,4 +139,3 @@ const half = (value: number): string => value.toString(16).padStart(8, '0')
 const hex = ({ hi, lo }: Word): string => `0x${half(hi)}${half(lo)}`
 /** An I/O counts once it is done; what a sum of fractions loses below one is given back. */
 const finished = (ios: number): number => Math.floor(ios + 1e-6)
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)

@@ -1,4 +1,5 @@
 /** Claims judged: experiments on several seeds, published beside measured. */
+import { median } from '../base/statistics.ts'
 import type { Experiment, Figure, Host } from './experiment.ts'
 import { type Bound, type Comparator, type Expectation, type Measured, holds } from './expectation.ts'
 
@@ -114,13 +115,6 @@ function medianOf(values: readonly Measured[]): Measured {
   if (numbers.length > 0 || values.length === 0) return median(numbers)
   const tables = values as readonly Readonly<Record<string, number>>[]
   return Object.fromEntries(Object.keys(tables[0]!).map((key) => [key, median(tables.map((table) => table[key]!))]))
-}
-
-/** NaN for no values. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 /**

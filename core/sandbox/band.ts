@@ -1,4 +1,5 @@
 /** A figure over the seeds: its median and how far the seeds scatter. */
+import { quantile } from '../base/statistics.ts'
 
 /** Median, and the 5th and 95th percentile. */
 export interface Band {
@@ -10,28 +11,13 @@ export interface Band {
 export const BAND_LOW = 0.05
 export const BAND_HIGH = 0.95
 
-/**
- * Quantile of sorted values, linear between neighbours (Hyndman and Fan 1996, definition 7).
- *
- * @param sorted  ascending, at least one.
- */
-export function quantile(sorted: ArrayLike<number>, q: number): number {
-  const at = q * (sorted.length - 1)
-  const below = sorted[Math.floor(at)] as number
-  const above = sorted[Math.ceil(at)] as number
-  return below + (above - below) * (at - Math.floor(at))
-}
-
 const finite = (values: Iterable<number>): Float64Array =>
   Float64Array.from(values)
     .filter((v) => Number.isFinite(v))
     .sort()
 
 /** Median of what was measured; NaN where nothing was. */
-export function medianOf(values: Iterable<number>): number {
-  const sorted = finite(values)
-  return sorted.length === 0 ? NaN : quantile(sorted, 0.5)
-}
+export const medianOf = (values: Iterable<number>): number => quantile(finite(values), 0.5)
 
 /** The band of what was measured; null where no run has a figure. Runs without one (NaN) do not count. */
 export function bandOf(values: Iterable<number>): Band | null {

@@ -1,9 +1,8 @@
 /** What a job in a closed loop could fetch from an idle system: its demand, which its own waiting hides. */
+import { mean } from '../base/statistics.ts'
 import { KIB, NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import { isData, type MetadataOperation } from '../emulator/operations.ts'
 import type { JobScenario, Scenario } from '../emulator/scenario.ts'
-
-const mean = (values: readonly number[]): number => values.reduce((s, v) => s + v, 0) / values.length
 
 /**
  * RPC/s of all processes together when nobody else is there: RPCs under way over the time that one takes on idle links and

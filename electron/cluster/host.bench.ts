@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import hostProcess from '../../scripts/host-process.json' with { type: 'json' }
 import type { HostFigures, HostPlan } from '../../bench/host-child.ts'
 import { fitted } from '../../bench/growth.ts'
-import { median, told, type Measured, type Suite } from '../../bench/measure.ts'
+import { median } from '#core/base/statistics.ts'
+import { told, type Measured, type Suite } from '../../bench/measure.ts'
 
 const JOBS = [1000, 3000, 10_000]
 /** Memory keeps 600 samples and 1,800 seconds; pages of 64 go as wholes. */

@@ -1,5 +1,6 @@
 /** What a real node does in a while: throughput, reservations, tokens, what woke the data node's CPU, and what can be done at all. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { median } from '#core/base/statistics.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { CapacityProfile } from '#core/haechi/settings.ts'
@@ -36,11 +37,6 @@ export interface RunResult {
   /** omega at the end; 0 without a monitor. */
   readonly omega: number
   readonly audit: Audit
-}
-
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[sorted.length >> 1] ?? NaN
 }
 
 /** Runs a node for `ms` after a warm-up; with tokens for whole periods, because what is reserved is used at their start. */

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os'
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { engineCost } from '../../bench/engine-cost.ts'
-import { median } from './measure.ts'
+import { median } from '#core/base/statistics.ts'
 import { REAL_NODE_DEFAULTS, type RealClient, type RealNodeSetup } from './node-setup.ts'
 import { tokenCost, type TokenCost } from './token-cost.ts'
 

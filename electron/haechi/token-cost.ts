@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NS_PER_S } from '#core/base/units.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { audit } from './audit.ts'
-import { median } from './measure.ts'
+import { median } from '#core/base/statistics.ts'
 import type { RealNodeSetup } from './node-setup.ts'
 import { RealNode } from './real-node.ts'
 

@@ -3,6 +3,7 @@
  * 1,000 local controllers in a process of their own. Median of the cycles of a run. In the paper (V-D, Fig. 10) controllers are on
  * nodes of their own. Baseline: the same number of sockets and bytes about as long, sent to all and echoed twice, without any controller.
  */
+import { median } from '#core/base/statistics.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -23,8 +24,6 @@ const PAPER_MS: Readonly<Record<number, number>> = { 1: 0.162, 40: 0.664, 1000: 
 const cyclesOf = (n: number): number => (n >= 400 ? 9 : 21)
 const ECHO_BYTES = 120
 const START_MS = 30_000
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 /** N connections from a process of their own; `act` gets each as it comes. */
 async function withLocals<T>(

@@ -2,6 +2,7 @@
  * What a chart draws, as words and as a table: every chart has a name with its main figures, and its values can be read under
  * the cursor without seeing it.
  */
+import { mean } from '#core/base/statistics.ts'
 import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../format/units.ts'
 import { isKnown } from '../widgets/canvas.ts'
 import { nearest } from './scale.ts'
@@ -60,13 +61,12 @@ function sums(series: readonly FactSeries[]): (number | null)[] {
     return parts.length === 0 ? null : parts.reduce((sum, v) => sum + v, 0)
   })
 }
-const meanOf = (values: readonly number[]): number => values.reduce((sum, v) => sum + v, 0) / values.length
 
 /** Rising or falling: the last third against the first, by more than a tenth of the range the values have. */
 function trend(values: readonly number[]): string {
   if (values.length < 6) return ''
   const third = Math.floor(values.length / 3)
-  const change = meanOf(values.slice(-third)) - meanOf(values.slice(0, third))
+  const change = mean(values.slice(-third)) - mean(values.slice(0, third))
   const range = Math.max(...values) - Math.min(...values)
   if (range === 0 || Math.abs(change) < range / 10) return ', level'
   return change > 0 ? ', rising' : ', falling'

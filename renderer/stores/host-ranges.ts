@@ -3,6 +3,7 @@
  * (`oss[01-12]`, `mds[1,3]`), as clush and pdsh write them. Leading zeros are kept. A host may carry its own login and port:
  * `root@127.0.0.1:[2201-2204]`.
  */
+import { expandHostName } from '#core/base/host-list.ts'
 
 /** Most servers of one cluster that the contract takes. */
 const MOST = 512
@@ -30,34 +31,6 @@ function words(text: string): string[] {
   return text.match(/(?:\[[^\]\s]*\]?|[^\s,[])+/g) ?? []
 }
 
-/** Numbers of one bracket; null where it is no list of numbers and ranges, or a range that is too long. */
-function numbers(list: string): string[] | null {
-  const found: string[] = []
-  for (const part of list.split(',')) {
-    const m = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part)
-    if (!m) return null
-    const [, from = '', to = from] = m
-    const [first, last] = [Number(from), Number(to)]
-    if (last < first || last - first >= MOST) return null
-    // `[8-12]` runs into two digits; `[08-12]` keeps its width.
-    for (let n = first; n <= last; n++) found.push(String(n).padStart(from.length, '0'))
-    if (found.length > MOST) return null
-  }
-  return found
-}
-
-/** Hosts of one word; null where its brackets cannot be read. Several brackets multiply. */
-function expand(word: string): string[] | null {
-  const parts = word.split(/(\[[^\]]*\])/)
-  let hosts = ['']
-  for (const [i, part] of parts.entries()) {
-    const tails = i % 2 === 0 ? [part] : numbers(part.slice(1, -1))
-    if (tails === null || hosts.length * tails.length > MOST) return null
-    hosts = hosts.flatMap((head) => tails.map((tail) => head + tail))
-  }
-  return hosts
-}
-
 function readHost(word: string): NamedHost | null {
   const [, user = '', host = '', digits] = HOST.exec(word) ?? []
   const port = digits === undefined ? null : Number(digits)
@@ -72,8 +45,9 @@ export function expandHosts(text: string): Hosts {
     return { hosts: named.map((n) => n.label), named, fault }
   }
   for (const word of words(text)) {
-    const expanded = expand(word)
-    if (expanded === null) return told(`${word} is no range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
+    const expanded = expandHostName(word, MOST)
+    if ('reason' in expanded)
+      return told(`${word} is no range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
     for (const one of expanded) {
       const named = readHost(one)
       if (named === null) return told(`${one} is no host name: letters, digits, dots and dashes, as in root@oss01:22.`)

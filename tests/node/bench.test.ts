@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { benches, suites } from '../../bench/catalogue.ts'
 import { fitted } from '../../bench/growth.ts'
-import { lineOf, measure, median, told, type Measured } from '../../bench/measure.ts'
+import { median } from '#core/base/statistics.ts'
+import { lineOf, measure, told, type Measured } from '../../bench/measure.ts'
 import { figures } from '../../bench/performance-page.ts'
 
 const root = join(import.meta.dirname, '../..')

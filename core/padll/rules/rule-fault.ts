@@ -1,4 +1,5 @@
 /** Where a rule file is wrong, and how. */
+import { withoutControls } from '../../base/plain-text.ts'
 
 /** Counted from 1; `length` in characters, at least 1. */
 export interface RuleFault {
@@ -34,7 +35,7 @@ export const faultAt = (
 
 /** A text of a rule as messages show it: bounded, and without characters that would break a line. */
 export function shown(text: string): string {
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+  const clean = withoutControls(text)
   return clean.length > 40 ? `${clean.slice(0, 40)}…` : clean
 }
 

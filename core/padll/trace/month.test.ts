@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generateBandwidth, generateMonth, MONTH_MINUTES } from './month.ts'
 import { apportioned, MDT_WEIGHTS, OP_MIX } from './op-mix.ts'
-import { jumps, meanOf, shareOf, stretchesAbove } from './series-statistics.ts'
+import { mean } from '../../base/statistics.ts'
+import { jumps, shareOf, stretchesAbove } from './series-statistics.ts'
 import { generateTrace, TRACE_A } from './trace.ts'
 
 const DAY = 1440
@@ -13,7 +14,7 @@ describe.each([2023, 2024, 7, 123_456_789])('the month of seed %d', (seed) => {
 
   it('has the published statistics', () => {
     expect(rates).toHaveLength(MONTH_MINUTES)
-    expect(Math.abs(meanOf(rates) / 202_000 - 1)).toBeLessThan(1e-6)
+    expect(Math.abs(mean(rates) / 202_000 - 1)).toBeLessThan(1e-6)
     expect(Math.max(...rates)).toBe(1_000_000)
     expect(rates.every((rate) => rate > 0)).toBe(true)
     const long = stretchesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
@@ -33,11 +34,11 @@ describe.each([2023, 2024, 7, 123_456_789])('the month of seed %d', (seed) => {
   })
 
   it('has the published bandwidth, and too little of it on days 13 to 20', () => {
-    expect(meanOf(read)).toBeCloseTo(48, 9)
-    expect(meanOf(write)).toBeCloseTo(0.6, 9)
+    expect(mean(read)).toBeCloseTo(48, 9)
+    expect(mean(write)).toBeCloseTo(0.6, 9)
     const ratio = rates.map((rate, t) => rate / (read[t]! + write[t]!))
     expect(Math.min(...ratio.subarray(13 * DAY, 20 * DAY))).toBeGreaterThan(120_000)
-    expect(meanOf(ratio.subarray(0, 13 * DAY))).toBeLessThan(20_000)
+    expect(mean(ratio.subarray(0, 13 * DAY))).toBeLessThan(20_000)
   })
 })
 

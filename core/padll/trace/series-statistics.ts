@@ -33,9 +33,3 @@ export const shareOf = (values: ArrayLike<number>, holds: (value: number, at: nu
   for (let t = 0; t < values.length; t++) if (holds(values[t]!, t)) count++
   return count / values.length
 }
-
-export function meanOf(values: ArrayLike<number>): number {
-  let sum = 0
-  for (let t = 0; t < values.length; t++) sum += values[t]!
-  return sum / values.length
-}

@@ -1,10 +1,9 @@
 /** What claims read off a run. */
+import { sum } from '../../base/statistics.ts'
 import type { Run } from './run.ts'
 
 /** Bins of 100 ms a second. */
 const BINS_PER_S = 10
-
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** RPCs that a job was served in [fromS, toS); whole tenths of a second. */
 export const servedIn = (run: Run, job: number, fromS: number, toS: number): number =>

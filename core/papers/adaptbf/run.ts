@@ -1,4 +1,5 @@
 /** One run of the model: jobs on an ideal OST under one controller, from a seed to everything that a claim asks for. */
+import { mean } from '../../base/statistics.ts'
 import { invariant } from '../../base/result.ts'
 import { randomStream } from '../../base/random.ts'
 import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
@@ -70,5 +71,3 @@ export function simulate(setup: RunSetup, seed: number): Run {
     trace: control.trace,
   }
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,7 +1,6 @@
 /** What is read off a run of a data node: means and extremes over its measured periods. */
+import { mean } from '../../base/statistics.ts'
 import type { NodeRun } from './node-run.ts'
-
-export const mean = (values: readonly number[]): number => values.reduce((sum, v) => sum + v, 0) / values.length
 
 export const meanTotal = ({ totals, warmUp }: NodeRun): number => mean(totals.slice(warmUp))
 

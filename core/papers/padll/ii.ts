@@ -1,7 +1,8 @@
 /** II: the month of the production system whose load the paper starts from, as statistics of a made series. */
 import { generateBandwidth, generateMonth } from '../../padll/trace/month.ts'
 import { apportioned, type MixedOp, MIXED_OPS, OP_MIX } from '../../padll/trace/op-mix.ts'
-import { jumps, meanOf, shareOf, stretchesAbove } from '../../padll/trace/series-statistics.ts'
+import { mean } from '../../base/statistics.ts'
+import { jumps, shareOf, stretchesAbove } from '../../padll/trace/series-statistics.ts'
 import type { Experiment, Timeline } from '../experiment.ts'
 import { claimsOf, named, published } from './expectations.ts'
 
@@ -45,7 +46,7 @@ export const month: Experiment<Month> = {
   ],
   measure(runs) {
     const { rates, read, write } = runs.get(PART)!
-    const mean = meanOf(rates)
+    const rate = mean(rates)
     const long = stretchesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
     const counts = operationCounts(rates)
     const all = MIXED_OPS.reduce((sum, op) => sum + counts[op], 0)
@@ -54,7 +55,7 @@ export const month: Experiment<Month> = {
       .toSorted((a, b) => b - a)
       .slice(0, 4)
     return named(SCENE, {
-      'mean-rate': mean,
+      'mean-rate': rate,
       'peak-rate': Math.max(...rates),
       'sustained-runs': long.length,
       'longest-run': Math.max(0, ...long) / 60,
@@ -66,8 +67,8 @@ export const month: Experiment<Month> = {
       'getattr-share': counts.getattr / all,
       'getattr-total': counts.getattr / 1e9,
       'top4-share': top4.reduce((sum, count) => sum + count, 0) / all,
-      'mean-read': meanOf(read),
-      'mean-write': meanOf(write),
+      'mean-read': mean(read),
+      'mean-write': mean(write),
       'kops-per-gib': Math.min(...kopsPerGib(runs.get(PART)!).subarray(...POOR)),
     })
   },
@@ -78,20 +79,20 @@ export const month: Experiment<Month> = {
       {
         ...{ ...lines, id: 'fig1.rate', title: 'Metadata operations', unit: 'op/s' },
         series: [
-          { name: 'mean', values: binned(rates, meanOf) },
+          { name: 'mean', values: binned(rates, mean) },
           { name: 'busiest minute', values: binned(rates, (minutes) => Math.max(...minutes)) },
         ],
       },
       {
         ...{ ...lines, id: 'fig2.bandwidth', title: 'Bandwidth', unit: 'GiB/s' },
         series: [
-          { name: 'read', values: binned(read, meanOf) },
-          { name: 'write', values: binned(write, meanOf) },
+          { name: 'read', values: binned(read, mean) },
+          { name: 'write', values: binned(write, mean) },
         ],
       },
       {
         ...{ ...lines, id: 'fig2.ratio', title: 'Metadata operations for each GiB', unit: 'kops/GiB' },
-        series: [{ name: 'ratio', values: binned(kopsPerGib(runs.get(PART)!), meanOf) }],
+        series: [{ name: 'ratio', values: binned(kopsPerGib(runs.get(PART)!), mean) }],
       },
       cumulative(rates),
     ]
@@ -120,7 +121,7 @@ const binned = (minutes: Float64Array, value: (bin: Float64Array) => number): nu
 /** Figure 3: operations since the first day, the four frequent ones and the others. */
 function cumulative(rates: Float64Array): Timeline {
   const frequent = ['getattr', 'close', 'rename', 'open'] as const
-  const days = Array.from({ length: rates.length / 1440 }, (_, day) => meanOf(rates.subarray(0, 1440 * (day + 1))))
+  const days = Array.from({ length: rates.length / 1440 }, (_, day) => mean(rates.subarray(0, 1440 * (day + 1))))
   const billions = (share: number): number[] => days.map((mean, day) => (mean * share * (day + 1) * DAY_S) / 1e9)
   const rest = 1 - frequent.reduce((sum, op) => sum + OP_MIX[op], 0)
   return {

@@ -1,4 +1,5 @@
 /** V-D: what a control cycle and a stage cost on this machine. The only part that a clock has a say in. */
+import { median } from '../../base/statistics.ts'
 import { invariant } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
 import { randomStream } from '../../base/random.ts'
@@ -55,8 +56,6 @@ export const cost: Experiment<number> = {
     },
   ],
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 function stageOf(job: string, instance: number, at: number): Stage {
   const identity = { job, instance, pid: 1000 + at, ppid: 1, hostname: `node${at}`, user: 'ana' }

@@ -3,6 +3,7 @@
  *
  * Text comes first: `squeue --json` tells everything of every job, some 6 KB each, of which six fields are wanted.
  */
+import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import type { BatchJob, BatchReading, BatchSystem } from '#core/batch/batch-job.ts'
@@ -36,11 +37,10 @@ export type BatchAnswer =
   | { readonly ok: true; readonly way: BatchWay; readonly jobs: readonly BatchJob[]; readonly skipped: number }
   | { readonly ok: false; readonly why: string }
 
-const plain = (text: string): string =>
-  (text.trim().split('\n')[0] ?? '').slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+const REASON_MAX = 200
 
 function judge(way: BatchWay, { stdout, stderr, code }: ExecResult): BatchAnswer {
-  if (code !== 0) return { ok: false, why: plain(stderr) || `${way.name} ended with ${code}` }
+  if (code !== 0) return { ok: false, why: firstLine(stderr, REASON_MAX) || `${way.name} ended with ${code}` }
   const read = way.parse(stdout)
   if (!read) return { ok: false, why: `${way.name} printed what it should not` }
   // Lines of which none is a job: another program, or another format.

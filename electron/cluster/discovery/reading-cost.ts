@@ -6,6 +6,7 @@
  * counts in steps of 10 ms, so the figure is good to 10 ms over the number of readings. It needs the command channel: where every
  * command has a shell of its own there is nothing to compare.
  */
+import { median } from '#core/base/statistics.ts'
 import type { ServerRole } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
@@ -39,11 +40,6 @@ export function sampleCommand(role: 'oss' | 'mds'): string {
   const own = servicesOf([role])
   const jobStats = [...new Set(own.map((s) => s.jobStats))]
   return getParamCommand(...jobStats, ...own.flatMap((s) => [s.policies, s.rules]))
-}
-
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }
 
 async function shellCpu(exec: Exec): Promise<Result<ShellCpu | undefined>> {

@@ -5,6 +5,7 @@
  * Only counters: Lustre exports no modes, queues or resources of locks (spec/lustre 5.4), and its dump of namespaces is too
  * heavy to ask for.
  */
+import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { getParamCommand } from '#core/lustre/lctl.ts'
@@ -55,10 +56,6 @@ export interface LdlmOptions {
 
 /** Where readings go besides the memory. */
 type LdlmSink = (atMs: number, node: string, records: readonly LdlmRecord[]) => void
-
-/** One line without control characters: servers print what they like. */
-const plain = (text: string): string =>
-  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 const NO_RATES: LdlmRates = { grantRate: NaN, cancelRate: NaN }
 
@@ -174,7 +171,7 @@ export class LdlmReader {
     const read = parseLdlm(stdout)
     if (read.namespaces.length === 0) {
       const other = `lctl ended with ${code} and named no namespace of a target`
-      return this.#miss(server, askedMs, plain(stderr) || other)
+      return this.#miss(server, askedMs, firstLine(stderr, REASON_MAX) || other)
     }
     this.#take(server, read)
   }
@@ -186,7 +183,7 @@ export class LdlmReader {
 
   #miss(server: Server, fromMs: number, why: string): void {
     server.before = new Map()
-    const reason = plain(why)
+    const reason = firstLine(why, REASON_MAX)
     const last = server.silences.at(-1)
     if (last && last.toMs === undefined) {
       last.reason = reason

@@ -5,6 +5,7 @@
  * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
  * shared out in that proportion.
  */
+import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, ok, type Result } from '#core/base/result.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
@@ -26,10 +27,6 @@ const ANSWER_MAX = 48 << 20
 const REASON_MAX = 300
 
 const READ_VERSION = 'lctl get_param -n version'
-
-/** One line without control characters: servers print what they like. */
-const plain = (text: string): string =>
-  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 /** What came back of one reading. */
 interface Answer {
@@ -114,7 +111,7 @@ export class NodeCollector {
 
   async #read(due: readonly PartOfReading[], atNs: number): Promise<Reading> {
     const asked = await this.#probe.together(() => this.#ask(due, atNs))
-    if (!asked.ok) return { ok: false, reason: plain(formatReason(asked.error)) }
+    if (!asked.ok) return { ok: false, reason: firstLine(formatReason(asked.error), REASON_MAX) }
     const answer = asked.value
     if (answer.bytes > ANSWER_MAX) {
       return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
@@ -123,7 +120,7 @@ export class NodeCollector {
     const readings = this.#take(due, answer)
     const [first, ...others] = readings
     if (!first) {
-      const why = plain(answer.stderr)
+      const why = firstLine(answer.stderr, REASON_MAX)
       const what = due.includes('job_stats') ? 'target' : 'service'
       return { ok: false, reason: why === '' ? `lctl ended with ${answer.code} and named no ${what}` : why }
     }

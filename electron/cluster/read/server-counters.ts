@@ -3,6 +3,7 @@
  * service estimates (timeouts). A server that is slow to answer holds up neither the samples nor the other servers, and is not asked
  * again meanwhile; why one was not read is known until it is.
  */
+import { firstLine } from '#core/base/plain-text.ts'
 import { brwBins, brwDelta, parseBrwStats, type BrwStats } from '#core/lustre/brw-stats.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseServiceTimeouts } from '#core/lustre/service-timeouts.ts'
@@ -25,10 +26,6 @@ const REASON_MAX = 300
 /** Places of brw_stats: of the target, as old releases have it, and of its disk (measured A16). */
 export const BRW_PARAMETERS = ['obdfilter.*.brw_stats', 'osd-*.*.brw_stats'] as const
 const BRW = /^(?:osd-[^.]+|obdfilter)\.(.+-OST[0-9a-f]{4})\.brw_stats$/
-
-/** One line without control characters: servers print what they like. */
-const plain = (text: string): string =>
-  (text.trim().split('\n')[0] ?? '').slice(0, REASON_MAX).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 export interface CountersOptions {
   readonly read: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
@@ -84,12 +81,12 @@ class CountersReader {
     const ended = (): void => void this.#pending.delete(host)
     void answer.then(ended, ended)
     const ran = await within(answer, LATE_MS)
-    if (!ran.ok) return this.#miss(host, plain(formatReason(ran.error)))
+    if (!ran.ok) return this.#miss(host, firstLine(formatReason(ran.error), REASON_MAX))
     const { stdout, stderr, code } = ran.value
     if (stdout.length > ANSWER_MAX) return this.#miss(host, `it answered more than ${ANSWER_MAX} characters`)
     // One of several parameters may be absent: what was printed counts.
     if (this.#kind.take(node, atMs, splitParams(stdout))) this.#faults.delete(host)
-    else this.#miss(host, plain(stderr) || `lctl ended with ${code} and printed none of it`)
+    else this.#miss(host, firstLine(stderr, REASON_MAX) || `lctl ended with ${code} and printed none of it`)
   }
 
   #miss(host: string, why: string): void {

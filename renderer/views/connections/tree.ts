@@ -1,4 +1,5 @@
 /** A cluster's servers as a tree: bastion, MGS, then MDSes and OSSes folded by role, as the discovery found them. */
+import { shortHosts } from '#core/base/host-list.ts'
 import type { Level } from '#core/api/frames.ts'
 import type { ServerCard, ServerRole } from '#core/api/clusters.ts'
 import { formatNumber, plural } from '../../format/units.ts'
@@ -20,41 +21,11 @@ export interface ServerGroup {
   readonly servers: readonly ServerCard[]
 }
 
-interface Named {
-  readonly host: string
-  readonly stem: string
-  readonly digits: string
-  readonly tail: string
-}
-function split(host: string): Named {
-  const m = /^([^.]*?)(\d+)(\..*)?$/.exec(host)
-  return { host, stem: m?.[1] ?? host, digits: m?.[2] ?? '', tail: m?.[3] ?? '' }
-}
-const follows = (a: Named, b: Named): boolean =>
-  a.digits !== '' &&
-  a.stem === b.stem &&
-  a.tail === b.tail &&
-  Number(b.digits) === Number(a.digits) + 1 &&
-  (a.digits.length === b.digits.length || !a.digits.startsWith('0'))
-
 const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 /** `oss01 to oss12`, `mds01, mds02`, `oss01 to oss04, oss07`. Runs of three and more are told by their ends. */
-export function hostNames(hosts: readonly string[]): string {
-  const runs: Named[][] = []
-  for (const named of [...hosts].sort(byName).map(split)) {
-    const last = runs.at(-1)?.at(-1)
-    if (last && follows(last, named)) runs.at(-1)?.push(named)
-    else runs.push([named])
-  }
-  return runs
-    .flatMap((run) => {
-      const [first, last] = [run[0], run.at(-1)]
-      if (!first || !last) return []
-      return run.length < 3 ? run.map((n) => n.host) : [`${first.host} to ${last.host}`]
-    })
-    .join(', ')
-}
+export const hostNames = (hosts: readonly string[]): string =>
+  shortHosts([...hosts].sort(byName), (run) => `${run.hosts[0]} to ${run.hosts.at(-1)}`)
 
 const roleWords: Readonly<Record<ServerRole, string>> = {
   mgs: 'MGS',

@@ -1,0 +1,91 @@
+/**
+ * Lists of hosts as batch systems and admins shorten them, and as they are shown: `oss[01-12]`, `n[1,3,7-9].hpc`, several brackets a name.
+ *
+ * Source: Slurm's hostlist expressions, clush and pdsh. Zeros in front give the width. Bounded: the text comes from outside.
+ */
+
+/** Splits at commas that stand outside of brackets. */
+export function splitHostList(text: string): string[] {
+  const out: string[] = []
+  let depth = 0
+  let from = 0
+  for (let i = 0; i <= text.length; i++) {
+    const c = text[i]
+    if (c === '[') depth++
+    else if (c === ']') depth--
+    if (c === undefined || (c === ',' && depth === 0)) {
+      out.push(text.slice(from, i))
+      from = i + 1
+    }
+  }
+  return out
+}
+
+/** The numbers of one bracket as texts; undefined where it is no list of numbers and ranges, or one of more than `most`. */
+function numbersOf(inner: string, most: number): string[] | undefined {
+  const out: string[] = []
+  for (const range of inner.split(',')) {
+    const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range) ?? []
+    if (first === undefined || last === undefined) return undefined
+    const [a, b] = [Number(first), Number(last)]
+    if (b < a || out.length + b - a >= most) return undefined
+    for (let n = a; n <= b; n++) out.push(String(n).padStart(first.length, '0'))
+  }
+  return out
+}
+
+/** What keeps a name from being expanded: a bracket that is none, or more names than there may be. */
+export interface HostListFault {
+  readonly reason: 'bracket' | 'count'
+  readonly piece: string
+}
+
+/** The names that one word stands for, at most so many. */
+export function expandHostName(word: string, most: number): readonly string[] | HostListFault {
+  let names = ['']
+  for (const piece of word.split(/(\[[^\][]*\])/)) {
+    if (piece === '') continue
+    const isBracket = piece.startsWith('[') && piece.endsWith(']')
+    const tails = isBracket ? numbersOf(piece.slice(1, -1), most) : /[[\]]/.test(piece) ? undefined : [piece]
+    if (!tails) return { reason: 'bracket', piece }
+    if (names.length * tails.length > most) return { reason: 'count', piece }
+    names = names.flatMap((name) => tails.map((tail) => name + tail))
+  }
+  return names
+}
+
+/** Hosts whose numbers follow each other, first to last. */
+export interface HostRun {
+  readonly hosts: readonly string[]
+  readonly stem: string
+  /** Digits of the first and the last. */
+  readonly from: string
+  readonly to: string
+  readonly tail: string
+}
+
+/** Joins hosts that differ by a running number alone, in their order. */
+export function foldHosts(hosts: readonly string[]): HostRun[] {
+  const runs: HostRun[] = []
+  for (const host of hosts) {
+    const [, stem = host, digits = '', tail = ''] = /^([^.]*?)(\d+)(\..*)?$/.exec(host) ?? []
+    const run = runs.at(-1)
+    const follows =
+      run !== undefined &&
+      digits !== '' &&
+      run.to !== '' &&
+      run.stem === stem &&
+      run.tail === tail &&
+      Number(digits) === Number(run.to) + 1 &&
+      (run.to.length === digits.length || !run.to.startsWith('0'))
+    if (follows) runs[runs.length - 1] = { ...run, hosts: [...run.hosts, host], to: digits }
+    else runs.push({ hosts: [host], stem, from: digits, to: digits, tail })
+  }
+  return runs
+}
+
+/** Runs of three and more by their ends, the others by name: `oss01 to oss04, oss07`. */
+export const shortHosts = (hosts: readonly string[], ofRun: (run: HostRun) => string): string =>
+  foldHosts(hosts)
+    .flatMap((run) => (run.hosts.length < 3 ? run.hosts : [ofRun(run)]))
+    .join(', ')

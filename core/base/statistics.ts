@@ -1,0 +1,25 @@
+/** Figures over a few values. */
+
+export const sum = (values: readonly number[]): number => values.reduce((total, v) => total + v, 0)
+
+/** NaN for no values. */
+export function mean(values: ArrayLike<number>): number {
+  let total = 0
+  for (let i = 0; i < values.length; i++) total += values[i] as number
+  return total / values.length
+}
+
+/**
+ * Quantile of sorted values, linear between neighbours (Hyndman and Fan 1996, definition 7).
+ *
+ * @param sorted  ascending; NaN for none.
+ */
+export function quantile(sorted: ArrayLike<number>, q: number): number {
+  const at = q * (sorted.length - 1)
+  const below = sorted[Math.max(0, Math.floor(at))] ?? NaN
+  const above = sorted[Math.ceil(at)] ?? below
+  return below + (above - below) * (at - Math.floor(at))
+}
+
+/** The middle one, or the mean of the two in the middle; NaN for no values. */
+export const median = (values: Iterable<number>): number => quantile(Float64Array.from(values).sort(), 0.5)
