@@ -12,7 +12,8 @@ import { allocateInitially } from './initial-allocation.ts'
 import { type JobCode, type PeriodJob, JobLedger } from './job-ledger.ts'
 import type { AllocatorState } from './allocator-state.ts'
 import { type PeriodColumns, createColumns } from './period-columns.ts'
-import { type Coefficient, recompensate } from './recompensation.ts'
+import type { Coefficient } from '../controllers/settings.ts'
+import { recompensate } from './recompensation.ts'
 import { redistribute } from './redistribution.ts'
 
 /** What one target observed in the period that just ended. */

@@ -1,7 +1,6 @@
 /** How one target is controlled, and what of it is refused. */
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
-import { DEMAND_MEASURES, type DemandMeasure } from './demand.ts'
-import { COEFFICIENTS, type Coefficient } from './recompensation.ts'
+import { COEFFICIENTS, DEMAND_MEASURES, type Coefficient, type DemandMeasure } from '../controllers/settings.ts'
 
 /** How one target is controlled. */
 export interface AdapTbfOptions {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEMAND_MEASURES, type DemandCounts, demandOf, isMeasured } from './demand.ts'
+import { DEMAND_MEASURES } from '../controllers/settings.ts'
+import { type DemandCounts, demandOf, isMeasured } from './demand.ts'
 
 const full: DemandCounts = { served: 40, dispatched: 42, arrivals: 45, queued: 9 }
 const all = (counts: DemandCounts, previous?: number): Record<string, number> =>

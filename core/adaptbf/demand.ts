@@ -3,6 +3,7 @@
  * for several things that this may mean, and they differ where it matters: only a measure that sees RPCs still waiting can
  * tell a throttled job from a satisfied one.
  */
+import type { DemandMeasure } from '../controllers/settings.ts'
 import type { JobDemand, Observation } from '../control/controller.ts'
 import { EPS } from './rounding.ts'
 
@@ -22,22 +23,6 @@ export interface TargetObservation extends Observation {
   /** Part of the period in which the device was busy, 0..1; for `autoT`. */
   readonly deviceBusy?: number | undefined
 }
-
-/**
- * The measures of demand.
- *
- * - `served`: RPCs completed; all that `job_stats` shows, and what the authors used. A job held at its rate sits at a
- *   utilisation of 1, give or take its bucket.
- * - `dispatched`: RPCs handed to a thread; as `served`, without the RPCs under way.
- * - `arrivals`: RPCs that came in, the paper's wording. Clients keep at most 8 RPCs in flight, so it follows `served`.
- * - `backlog`: dispatched (or served) plus what still waits at the end: what ran and what wants to run.
- * - `saturation`: served, and where that is nine tenths of the tokens less one or more, the tokens plus 8: a stand-in for
- *   `backlog` where no queue can be read.
- *
- * Source: spec/adaptbf 6 (A24); saturation inference is not in the paper.
- */
-export const DEMAND_MEASURES = ['served', 'dispatched', 'arrivals', 'backlog', 'saturation'] as const
-export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
 
 /** RPCs added to the demand of a saturated job: what a client keeps in flight. */
 const IN_FLIGHT_RPCS = 8

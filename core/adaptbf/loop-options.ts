@@ -4,12 +4,8 @@
  */
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
 import { checkOptions } from './controller-options.ts'
-import type { DemandMeasure } from './demand.ts'
+import { DEADBAND_MAX_PERCENT, type Coefficient, type DemandMeasure } from '../controllers/settings.ts'
 import { EXTENSIONS } from './extensions.ts'
-import type { Coefficient } from './recompensation.ts'
-
-/** Largest deadband, % of the rate in force: beyond it the rates say nothing of the allocation any more. */
-export const DEADBAND_MAX_PERCENT = 50
 
 /** The settings of AdapTBF, the same on all targets of a cluster. */
 export interface LoopOptions {

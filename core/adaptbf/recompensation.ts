@@ -1,13 +1,7 @@
 /** Step 3 of a period: borrowers give tokens back to the lenders that need them. */
+import type { Coefficient } from '../controllers/settings.ts'
 import type { PeriodColumns } from './period-columns.ts'
 import { distribute, floorTokens } from './rounding.ts'
-
-/**
- * How equation (13) weighs a lender's utilisation u. `max`: max(1, u), as printed: an idle lender is paid back as fast as a
- * busy one. `min`: min(1, u), the extension of that name: the coefficient is a part of 1, and an idle lender waits.
- */
-export const COEFFICIENTS = ['max', 'min'] as const
-export type Coefficient = (typeof COEFFICIENTS)[number]
 
 /**
  * Reclaims tokens from jobs that owed before and after step 2 (J-) and hands them to jobs that were owed before and after

@@ -1,22 +1,22 @@
 /** What a window says and sees of AdapTBF: its settings, its cycles, and who owes whom. */
 import * as z from 'zod'
+import { COEFFICIENTS, DEADBAND_MAX_PERCENT, DEMAND_MEASURES } from '../controllers/settings.ts'
 import { ms } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 const texts = z.array(z.string())
 const numbers = z.array(z.number())
 
-export const demandMeasure = z.enum(['served', 'dispatched', 'arrivals', 'backlog', 'saturation'])
+export const demandMeasure = z.enum(DEMAND_MEASURES)
 export type DemandMeasure = z.infer<typeof demandMeasure>
 
 /** The settings in force. */
 export const adaptbfOptions = z.object({
   demand: demandMeasure,
-  /** % of the rate in force, 0..50. */
-  deadbandPercent: z.number(),
-  coefficient: z.enum(['max', 'min']),
-  /** 0..1. */
-  overdraft: z.number(),
+  /** % of the rate in force. */
+  deadbandPercent: z.number().min(0).max(DEADBAND_MAX_PERCENT),
+  coefficient: z.enum(COEFFICIENTS),
+  overdraft: z.number().min(0).max(1),
   autoT: z.boolean(),
   spill: z.boolean(),
 })

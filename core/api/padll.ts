@@ -3,6 +3,7 @@
  * PADLL's stages in front of the jobs, and the TBF rules of a metadata server. Both look the same here. Rates are op/s.
  */
 import * as z from 'zod'
+import { PADLL_ALGORITHMS } from '../controllers/settings.ts'
 import { expression, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -12,8 +13,7 @@ const gappy = z.array(z.number().nullable())
 
 export const padllPlane = z.enum(['stages', 'mds'])
 export type PadllPlane = z.infer<typeof padllPlane>
-export const padllAlgorithm = z.enum(['static', 'uniform', 'priority', 'psharing', 'psfa'])
-export type PadllAlgorithm = z.infer<typeof padllAlgorithm>
+export const padllAlgorithm = z.enum(PADLL_ALGORITHMS)
 
 /**
  * Scopes whose rates are byte/s and not op/s: their calls cost the bytes that they ask for. Source: spec/padll 1.1, 1.7.

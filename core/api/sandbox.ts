@@ -4,6 +4,7 @@
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import * as z from 'zod'
+import { adaptbfOptions } from './adaptbf.ts'
 import { span } from './history.ts'
 import { lockManager } from './locks.ts'
 import { ms, notice } from './parts.ts'
@@ -35,16 +36,7 @@ export const variant = z.object({
   maxRate: z.number().positive().max(1e9).nullable().default(null),
   periodMs: z.number().int().min(10).max(3_600_000).nullable().default(null),
   /** Settings of AdapTBF that differ from the scenario's. */
-  adaptbf: z
-    .object({
-      demand: z.enum(['served', 'dispatched', 'arrivals', 'backlog', 'saturation']),
-      deadbandPercent: z.number().min(0).max(50),
-      coefficient: z.enum(['max', 'min']),
-      overdraft: z.number().min(0).max(1),
-      autoT: z.boolean(),
-    })
-    .partial()
-    .default({}),
+  adaptbf: adaptbfOptions.omit({ spill: true }).partial().default({}),
   /** Rules as lctl takes them, `start cap jobid={a.*} rate=400`, on every server of the service from `onS` on. */
   rules: z
     .array(z.object({ service, line: z.string().min(1).max(4000) }))

@@ -1,7 +1,8 @@
 /** What every control algorithm computes from: the jobs of one scope, and the rate they share. Source: spec/padll 6. */
+import { PADLL_ALGORITHMS, type PadllAlgorithm } from '../../controllers/settings.ts'
 
-export const ALGORITHMS = ['static', 'uniform', 'priority', 'psharing', 'psfa'] as const
-export type Algorithm = (typeof ALGORITHMS)[number]
+export const ALGORITHMS = PADLL_ALGORITHMS
+export type Algorithm = PadllAlgorithm
 
 /** One job in one control cycle. */
 export interface JobDemand {

@@ -1,5 +1,5 @@
 /** What the paper leaves open: how well T must be known, what counts as demand, what a change of a rate does to a bucket. */
-import type { DemandMeasure } from '../../adaptbf/demand.ts'
+import type { DemandMeasure } from '../../controllers/settings.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'

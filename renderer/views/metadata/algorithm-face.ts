@@ -1,5 +1,5 @@
 /** The algorithms in words: what each does, and which control mode of the published controller it is. */
-import type { PadllAlgorithm } from '#core/api/padll.ts'
+import type { PadllAlgorithm } from '#core/controllers/settings.ts'
 
 /** The class of all metadata operations. */
 export const USUAL_SCOPE = 'meta_op'
