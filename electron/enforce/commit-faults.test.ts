@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeConnection } from '../base/connection.ts'
 import { smallScenario } from '../../tests/node/emulated-cluster.ts'
-import { byOthers, review, ruleDesk, stage, standing } from '../../tests/node/rule-desk.ts'
+import { byOthers, review, ruleService, stage, standing } from '../../tests/node/rule-service.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
@@ -63,7 +63,7 @@ async function run(host: string, at: number, fault: Fault) {
   let isOn = false
   const timersOf = (): Iterable<string> => c.source.emulator.node(host)?.timers.keys() ?? []
   const { around, seen } = faulty(host, at, fault, () => isOn, timersOf)
-  const { c, desk } = await ruleDesk({ around }, three(), { sending: { pausesMs: [1], answerMs: 25 } })
+  const { c, desk } = await ruleService({ around }, three(), { sending: { pausesMs: [1], answerMs: 25 } })
   for (const h of HOSTS) byOthers(c, h, 'start night_batch jobid={9.*} rate=77')
   await c.run(4)
   stage(desk, 'start wide jobid={3.*} rate=30', 600)

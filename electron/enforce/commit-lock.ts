@@ -90,7 +90,7 @@ function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number)
   if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: nowMs(), state: FREE, document: null })
   const state = plans.find(id)?.state ?? FREE
   const holder = holderOf(state)
-  // One of this very process was not given back: it has one desk a cluster, which sends one at a time.
+  // One of this very process was not given back: it has one rule service a cluster, which sends one at a time.
   const isFree = holder === undefined || isThisProcess(holder) || isLeft(holder, nowMs())
   const mine = busyState(nowMs())
   if (isFree && plans.turn(id, state, mine)) return ok(new HeldLock(plans, id, mine, nowMs))

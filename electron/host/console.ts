@@ -4,14 +4,14 @@ import type { Failure } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { LockComparison } from './locks/compare.ts'
-import { PadllDesk } from './padll/desk.ts'
+import { PadllService } from './padll/padll-service.ts'
 import { RuleService } from './rules/rule-service.ts'
 import type { Source } from './sources/source.ts'
-import { TokensDesk } from './tokens/desk.ts'
+import { TokenService } from './tokens/token-service.ts'
 
 export interface Console extends Source {
-  readonly padll: PadllDesk
-  readonly tokens: TokensDesk
+  readonly padll: PadllService
+  readonly tokens: TokenService
   readonly comparison: LockComparison
   /** What is wrong with it, and why settings of alerts are not in force; set by whoever watches it. */
   alerts?: { readonly list: () => Alert[]; readonly notice: () => Failure | undefined } | undefined
@@ -20,16 +20,16 @@ export interface Console extends Source {
 export function consoleOf(
   monitor: ClusterMonitor,
   parts: Pick<Source, 'facts' | 'setSpeed' | 'guard' | 'store'> & {
-    readonly desk?: RuleService
+    readonly ruleService?: RuleService
     readonly scenario?: { readonly scenario: Scenario; readonly seed: number } | undefined
   },
 ): Console {
   const { scenario } = parts
   return {
     monitor,
-    desk: parts.desk ?? new RuleService(monitor),
-    padll: new PadllDesk(monitor),
-    tokens: new TokensDesk(monitor),
+    ruleService: parts.ruleService ?? new RuleService(monitor),
+    padll: new PadllService(monitor),
+    tokens: new TokenService(monitor),
     comparison: new LockComparison(monitor.locks && scenario?.scenario, scenario?.seed ?? 0),
     facts: parts.facts,
     setSpeed: parts.setSpeed,

@@ -15,21 +15,21 @@ import type { EnforcementStore } from '../enforce/store.ts'
 import { ForeignFiles } from '../foreign/foreign-files.ts'
 import { History } from '../history/history.ts'
 import { onRecord } from './clusters/on-record.ts'
-import { ClusterDesk } from './clusters/desk.ts'
+import { ClusterService } from './clusters/cluster-service.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
-import { HistoryDesk } from './history/desk.ts'
-import { IncidentDesk } from './incidents/desk.ts'
+import { HistoryService } from './history/history-service.ts'
+import { IncidentService } from './incidents/incident-service.ts'
 import { keepFrames } from './history/kept-frames.ts'
 import { machineFacts } from './machine/facts.ts'
 import { OnScreen } from './on-screen.ts'
 import { Papers } from './papers/papers.ts'
-import { SandboxDesk } from './sandbox/desk.ts'
-import { secretsFile, ShellDesk } from './shell/desk.ts'
+import { SandboxService } from './sandbox/sandbox-service.ts'
+import { secretsFile, ShellService } from './shell/shell-service.ts'
 import { KeptSecrets } from './shell/kept-secrets.ts'
 import type { Shell } from './shell/shell.ts'
 import { makeRouter } from './router.ts'
-import { SearchDesk } from './search/desk.ts'
+import { SearchService } from './search/search-service.ts'
 import { demoScenario, version } from '../files/resources.ts'
 import { readScenario } from './scenario-file.ts'
 import { openStore } from './sources/data-folder.ts'
@@ -72,8 +72,8 @@ export interface Host {
   readonly monitor: ClusterMonitor
   readonly source: EmulatedSource
   readonly onScreen: OnScreen
-  readonly clusters: ClusterDesk
-  readonly incidents: IncidentDesk
+  readonly clusters: ClusterService
+  readonly incidents: IncidentService
   /** What the operator is told of the data folder when the console starts. */
   readonly notices: readonly Failure[]
   /** Puts on record that a window asked for a verb that there is not: no window of ours does. */
@@ -104,7 +104,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const reopen = (): Result<EnforcementStore> => openStore(dataDir)
   const store = reopen()
   const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
-  const clusters = new ClusterDesk({
+  const clusters = new ClusterService({
     ...{ onScreen, emulator, dataDir, secrets, clusters: options.clusters, ssh: options.ssh },
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
@@ -115,9 +115,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   })
   const papers = new Papers()
   const foreign = options.around?.runForeign ? new ForeignFiles(options.around.runForeign) : ForeignFiles.ofNode()
-  const timeTravel = new HistoryDesk({ onScreen, foreign })
-  const sandbox = new SandboxDesk({ onScreen, dataDir })
-  const incidents = new IncidentDesk({
+  const timeTravel = new HistoryService({ onScreen, foreign })
+  const sandbox = new SandboxService({ onScreen, dataDir })
+  const incidents = new IncidentService({
     ...{ onScreen, dataDir, history: timeTravel, foreign, version: version() },
     store: store.ok ? store.value : undefined,
     run: (id) => sandbox.kept(id),
@@ -125,7 +125,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     inTurns: options.paced !== false,
   })
   incidents.watch(emulator)
-  const shell = new ShellDesk({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
+  const shell = new ShellService({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
   const about = { version: version(), runtime: `Node ${process.versions.node}` }
   const router = makeRouter({
     ...{ onScreen, clusters, papers, sandbox, incidents, shell },
@@ -134,7 +134,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
         ...{ ...about, dataDir, historyFile: options.historyFile, access: clusters.access },
         ...{ bundles: incidents.bundles.folder, recordings: history.recordings?.folder ?? null },
       }),
-    search: new SearchDesk({ onScreen, clusters, sandbox, incidents }),
+    search: new SearchService({ onScreen, clusters, sandbox, incidents }),
     history: timeTravel,
     pump: new FramePump(),
     info: { ...about, shell: options.shell },

@@ -1,9 +1,9 @@
-/** Verbs of incidents, on the desks of the host. */
+/** Verbs of incidents, on the services of the host. */
 import { accepted, type Implementation } from './implementation.ts'
-import type { IncidentDesk } from './incidents/desk.ts'
+import type { IncidentService } from './incidents/incident-service.ts'
 
 // The return type is what the contract makes of it, as for the whole router.
-export function incidentHandlers(os: Implementation, { notebooks, alerts, bundles }: IncidentDesk) {
+export function incidentHandlers(os: Implementation, { notebooks, alerts, bundles }: IncidentService) {
   return {
     create: os.incidents.create.handler(async ({ input }) => accepted(await notebooks.createInTurns(input))),
     change: os.incidents.change.handler(({ input: { id, ...change } }) => {

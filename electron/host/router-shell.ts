@@ -1,28 +1,28 @@
 /** Verbs of the program around the host. */
 import { accepted, type Implementation } from './implementation.ts'
-import type { ShellDesk } from './shell/desk.ts'
+import type { ShellService } from './shell/shell-service.ts'
 
 // The return type is what the contract makes of it, as for the whole router.
-export function shellHandlers(os: Implementation, desk: ShellDesk) {
+export function shellHandlers(os: Implementation, shell: ShellService) {
   return {
-    about: os.shell.about.handler(() => desk.about()),
+    about: os.shell.about.handler(() => shell.about()),
     save: os.shell.save.handler(async ({ input, context }) => {
-      const begun = accepted(await desk.saves.begin(context.peer, input.name, input.bytes))
+      const begun = accepted(await shell.saves.begin(context.peer, input.name, input.bytes))
       return { id: begun }
     }),
     put: os.shell.put.handler(async ({ input, context }) => {
-      const taken = accepted(await desk.saves.put(context.peer, input))
+      const taken = accepted(await shell.saves.put(context.peer, input))
       return { name: taken }
     }),
-    drop: os.shell.drop.handler(({ input, context }) => desk.saves.drop(context.peer, input.id)),
-    setMenu: os.shell.setMenu.handler(({ input }) => desk.setMenu(input)),
+    drop: os.shell.drop.handler(({ input, context }) => shell.saves.drop(context.peer, input.id)),
+    setMenu: os.shell.setMenu.handler(({ input }) => shell.setMenu(input)),
     openLink: os.shell.openLink.handler(async ({ input }) => {
-      accepted(await desk.openLink(input.url))
+      accepted(await shell.openLink(input.url))
     }),
     forgetSecrets: os.shell.forgetSecrets.handler(({ input }) => {
-      const forgotten = accepted(desk.secrets.forget(input.file))
+      const forgotten = accepted(shell.secrets.forget(input.file))
       return { forgotten: forgotten }
     }),
-    events: os.shell.events.handler(({ signal }) => desk.events(signal)),
+    events: os.shell.events.handler(({ signal }) => shell.events(signal)),
   }
 }

@@ -1,22 +1,22 @@
 /** The contract of core/api, implemented on one monitor; the same router behind every transport. */
 import type { MachineFacts } from '#core/api/machine.ts'
 import { fail, type Failure } from '#core/base/result.ts'
-import type { ClusterDesk } from './clusters/desk.ts'
+import type { ClusterService } from './clusters/cluster-service.ts'
 import type { Changing, FramePump } from './frame-pump.ts'
-import type { HistoryDesk } from './history/desk.ts'
-import type { IncidentDesk } from './incidents/desk.ts'
+import type { HistoryService } from './history/history-service.ts'
+import type { IncidentService } from './incidents/incident-service.ts'
 import type { OnScreen } from './on-screen.ts'
 import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
-import type { SandboxDesk } from './sandbox/desk.ts'
-import type { ShellDesk } from './shell/desk.ts'
+import type { SandboxService } from './sandbox/sandbox-service.ts'
+import type { ShellService } from './shell/shell-service.ts'
 import { enterEnforce } from './sources/other-consoles.ts'
 import { stopAll, stopScript } from './sources/stop.ts'
 import { changeOf } from './views/adaptbf.ts'
 import { accepted, implementation } from './implementation.ts'
 import { incidentHandlers } from './router-incidents.ts'
 import { shellHandlers } from './router-shell.ts'
-import type { SearchDesk } from './search/desk.ts'
+import type { SearchService } from './search/search-service.ts'
 import { connectionsFrame } from './views/connections.ts'
 import { inTurns } from '../history/in-turns.ts'
 import { checkDraftInSteps } from './rules/check.ts'
@@ -24,15 +24,15 @@ import { checkDraftInSteps } from './rules/check.ts'
 export interface RouterParts {
   /** The source on screen: every view and verb but those of `clusters` is about it. */
   readonly onScreen: OnScreen
-  readonly clusters: ClusterDesk
+  readonly clusters: ClusterService
   readonly papers: Papers
-  readonly history: HistoryDesk
-  readonly sandbox: SandboxDesk
-  readonly incidents: IncidentDesk
-  readonly shell: ShellDesk
+  readonly history: HistoryService
+  readonly sandbox: SandboxService
+  readonly incidents: IncidentService
+  readonly shell: ShellService
   /** Where this console keeps things, and what it reads. */
   readonly facts: () => MachineFacts
-  readonly search: SearchDesk
+  readonly search: SearchService
   readonly pump: FramePump
   readonly info: {
     readonly version: string
@@ -160,28 +160,30 @@ export function makeRouter(parts: RouterParts) {
     },
     rules: {
       check: os.rules.check.handler(({ input }) =>
-        inTurns(checkDraftInSteps(onScreen.console.desk, input.service, input.draft)),
+        inTurns(checkDraftInSteps(onScreen.console.ruleService, input.service, input.draft)),
       ),
       stage: os.rules.stage.handler(({ input }) => {
-        const staged = accepted(onScreen.console.desk.stage(input.service, input.form, input.terms, input.replaces))
+        const staged = accepted(
+          onScreen.console.ruleService.stage(input.service, input.form, input.terms, input.replaces),
+        )
         return { id: staged }
       }),
       stagePolicy: os.rules.stagePolicy.handler(({ input }) => {
         const [name = '', ...arg] = input.policy.trim().split(/ +/)
         const to = { name, arg: arg.join(' ') }
-        const staged = accepted(onScreen.console.desk.policies.stage(input.service, to, input.reason))
+        const staged = accepted(onScreen.console.ruleService.policies.stage(input.service, to, input.reason))
         return { id: staged }
       }),
-      unstage: os.rules.unstage.handler(({ input }) => onScreen.console.desk.unstage(input.service, input.id)),
+      unstage: os.rules.unstage.handler(({ input }) => onScreen.console.ruleService.unstage(input.service, input.id)),
       restore: os.rules.restore.handler(({ input }) => {
-        accepted(onScreen.console.desk.restore(input.service, input.ids, input.replaces))
+        accepted(onScreen.console.ruleService.restore(input.service, input.ids, input.replaces))
       }),
       commit: os.rules.commit.handler(async ({ input }) =>
-        accepted(await onScreen.console.desk.commit(input.service, input.planId, input.typed)),
+        accepted(await onScreen.console.ruleService.commit(input.service, input.planId, input.typed)),
       ),
-      cancel: os.rules.cancel.handler(() => onScreen.console.desk.cancel()),
+      cancel: os.rules.cancel.handler(() => onScreen.console.ruleService.cancel()),
       undo: os.rules.undo.handler(({ input }) => {
-        accepted(onScreen.console.desk.undo(input.changeId))
+        accepted(onScreen.console.ruleService.undo(input.changeId))
       }),
     },
     padll: {

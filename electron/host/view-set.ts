@@ -47,7 +47,7 @@ export interface ViewSet {
 
 /** Of a source that goes on, and of its store where memory does not reach back so far. */
 export function viewsOf(console: Console): ViewSet {
-  const { monitor, desk } = console
+  const { monitor, ruleService } = console
   const viewed = new LongView(monitor)
   const find = findIn(viewed)
   const readings = liveReadings(monitor)
@@ -59,11 +59,11 @@ export function viewsOf(console: Console): ViewSet {
     job: (q, seq) => jobFrame(viewed, q, seq, find),
     server: (q, seq) => serverFrame(viewed, readings, q, seq),
     linked: (q, seq) => linkedFrame(viewed, q, seq),
-    rules: (q, seq) => rulesFrame(desk, q, seq, find),
+    rules: (q, seq) => rulesFrame(ruleService, q, seq, find),
     metadata: (q, seq) => metadataFrame(monitor, q, seq),
     locks: (q, seq) => locksFrame(monitor, q, seq),
     tokens: (q, seq) => tokensFrame(monitor, q, seq),
-    staged: (q, seq) => stagedFrame(desk, q, seq),
+    staged: (q, seq) => stagedFrame(ruleService, q, seq),
     searched: () => ({ viewed, reader: viewed.past?.reader }),
   }
 }

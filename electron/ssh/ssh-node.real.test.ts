@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { formatReason } from '#core/base/result.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
-import { commit, ruleDesk, stage, type Around } from '../../tests/node/rule-desk.ts'
+import { commit, ruleService, stage, type Around } from '../../tests/node/rule-service.ts'
 import { ask } from '../enforce/ask.ts'
 import { accepted } from '../host/implementation.ts'
 import { stagedFrame } from '../host/views/rules/staged.ts'
@@ -68,7 +68,7 @@ describe.skipIf(noSshd !== '')('a lost session', () => {
         return node.exec(command)
       },
     })
-    const { desk } = await ruleDesk({ around })
+    const { desk } = await ruleService({ around })
     stage(desk, CAP)
     const { nodes } = accepted(await commit(desk))
     const failed = await session.run('true')

@@ -9,7 +9,7 @@ import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 import { fail } from '#core/base/result.ts'
-import { NotebookDesk } from '#electron/host/incidents/notebook-desk.ts'
+import { NotebookService } from '#electron/host/incidents/notebook-service.ts'
 import { OnScreen } from '#electron/host/on-screen.ts'
 import { consoleOf, type Console } from '#electron/host/console.ts'
 import { watchConsole } from '#electron/host/incidents/alert-watch.ts'
@@ -68,8 +68,8 @@ export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = USUA
 }
 
 /** Notebooks in memory, with a source on screen. */
-export const realNotebooks = (onScreen: Console): NotebookDesk =>
-  new NotebookDesk({
+export const realNotebooks = (onScreen: Console): NotebookService =>
+  new NotebookService({
     ...{ onScreen: new OnScreen(onScreen), dataDir: undefined, changed: () => undefined },
     run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
   })

@@ -79,7 +79,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     await client.source.setMode({ mode: 'enforce' })
   }
 
-  const desk = () => host.onScreen.console.desk
+  const desk = () => host.onScreen.console.ruleService
 
   return {
     ...{ host, client, name, dataDir, card, show, enforce, desk },

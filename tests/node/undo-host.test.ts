@@ -36,7 +36,7 @@ describe('rules that are staged', () => {
   const terms = { expiresS: 600, reason: 'ticket 7' }
   const form = (name: string, rate: string) =>
     ({ verb: 'start', name, conditions: 'jobid={4690.python}', rate, rank: '', realtime: false, queue: 'reg' }) as const
-  const staged = () => stagedFrame(on.host.onScreen.console.desk, { service: ON }, 1)
+  const staged = () => stagedFrame(on.host.onScreen.console.ruleService, { service: ON }, 1)
   const standing = (): string[] => staged().items.map((i) => `${i.id} ${i.form.name} ${i.form.rate}`)
 
   it('are taken back and come again as they were, with their terms', async () => {

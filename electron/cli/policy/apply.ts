@@ -46,12 +46,12 @@ async function send(
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
   const { service } = document
-  const desk = commandRules(cluster, store)
-  const staged = stagePolicy(desk, { ...document, reason: o.reason ?? document.reason })
+  const ruleService = commandRules(cluster, store)
+  const staged = stagePolicy(ruleService, { ...document, reason: o.reason ?? document.reason })
   if (!staged.ok) return staged
   if (staged.value.planId !== id) {
     const differences = serversDiffer(document.servers.map(serverThen), staged.value.servers, (host) =>
-      desk.silentText(host),
+      ruleService.silentText(host),
     )
     const changed = namedDifferences(differences.length > 0 ? differences : ['other commands are needed now'])
     const why = `the servers changed since the plan: ${changed.join('; ')}`
@@ -60,7 +60,7 @@ async function send(
   }
   const unlocked = unlockFor(cluster)
   if (!unlocked.ok) return unlocked
-  return sendStaged(cluster, desk, store, { service, planId: id, canaryS: o.canary })
+  return sendStaged(cluster, ruleService, store, { service, planId: id, canaryS: o.canary })
 }
 
 export async function apply(id: string, options: ApplyOptions, command: Command): Promise<void> {

@@ -49,19 +49,19 @@ export const readPolicyDocument = (value: unknown): PolicyDocument | undefined =
 
 /** Stages it alone. Failures: UNKNOWN_SERVER, and those of the service that stages. */
 export function stagePolicy(
-  desk: RuleService,
+  ruleService: RuleService,
   { service, to, queue, hosts, reason }: Pick<PolicyDocument, 'service' | 'to' | 'queue' | 'hosts' | 'reason'>,
 ): Result<PlannedPolicy> {
-  const known = desk.monitor.serversOf(service)
+  const known = ruleService.monitor.serversOf(service)
   const unknown = hosts?.filter((h) => !known.includes(h)) ?? []
   if (unknown.length > 0) {
     const why = `${unknown.join(', ')} is not a server of ${service}`
     const next = `Known: ${known.join(', ')}.`
     return fail({ code: 'UNKNOWN_SERVER', what: 'Nothing was planned', why, unaffected: 'Nothing was sent.', next })
   }
-  const staged = desk.policies.stage(service, to, reason, { queue, hosts })
+  const staged = ruleService.policies.stage(service, to, reason, { queue, hosts })
   if (!staged.ok) return staged
-  const plan = desk.policies.plan(service)
+  const plan = ruleService.policies.plan(service)
   if (!plan) throw new Error('a staged policy has no plan')
   return ok(plan)
 }
@@ -86,25 +86,25 @@ function ceilingsOf(plan: PlannedPolicy): object[] {
 }
 
 /** A plan as it is printed. */
-function planJson(desk: RuleService, cluster: string, plan: PlannedPolicy) {
+function planJson(ruleService: RuleService, cluster: string, plan: PlannedPolicy) {
   const { service } = plan.staged
-  const frame = stagedFrame(desk, { service }, 0)
+  const frame = stagedFrame(ruleService, { service }, 0)
   const work = plan.servers.filter((s) => s.plan.steps.length > 0)
   const hosts = new Set(work.map((s) => s.plan.server))
-  const jobs = liveJobs(desk.monitor, service).filter((j) => j.servers.some((h) => hosts.has(h)))
-  const refused = desk.policies.planRefusal(service, plan)
+  const jobs = liveJobs(ruleService.monitor, service).filter((j) => j.servers.some((h) => hosts.has(h)))
+  const refused = ruleService.policies.planRefusal(service, plan)
   return {
     id: plan.planId,
     cluster,
     service,
     policy: titleOf(plan.staged),
     nodes: work.map((s) => {
-      const node = desk.monitor.node(s.plan.server)
+      const node = ruleService.monitor.node(s.plan.server)
       return {
         host: s.plan.server,
         commands: literal(node, policyLines(s.plan.steps, SERVICES[service])),
         inverse: literal(node, policyLines(s.plan.inverse, SERVICES[service])),
-        lost: lostOn(service, s, desk.rules),
+        lost: lostOn(service, s, ruleService.rules),
         drain: s.plan.drain,
       }
     }),
@@ -113,11 +113,11 @@ function planJson(desk: RuleService, cluster: string, plan: PlannedPolicy) {
     blast: {
       jobs_total: jobs.length,
       servers: work.length,
-      targets: work.reduce((n, s) => n + (desk.monitor.reading(s.plan.server)?.targets.length ?? 0), 0),
+      targets: work.reduce((n, s) => n + (ruleService.monitor.reading(s.plan.server)?.targets.length ?? 0), 0),
       rpcs_now: Math.round(jobs.reduce((n, j) => n + j.rpcs, 0)),
       queued: work.reduce((n, s) => n + s.plan.drain.queued, 0),
     },
-    target: desk.typedTarget(service),
+    target: ruleService.typedTarget(service),
     ...(refused
       ? { refused: { code: refused.code, message: [refused.what, refused.why].filter(Boolean).join(': ') } }
       : {}),
@@ -145,18 +145,18 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandRules(cluster, store)
+  const ruleService = commandRules(cluster, store)
   const asked = { service, to, queue, reason, ...(hosts && { hosts: [...new Set(hosts)] }) }
-  const staged = stagePolicy(desk, asked)
+  const staged = stagePolicy(ruleService, asked)
   if (!staged.ok) {
     await cluster.close()
     store.close()
     return stopJson(staged.error, json, staged.error.code === 'UNKNOWN_SERVER' ? EXIT.usage : EXIT.failed)
   }
   const made = staged.value
-  const shown = planJson(desk, cluster.name, made)
+  const shown = planJson(ruleService, cluster.name, made)
   const servers = made.servers.map(serverDocument)
-  const document: PolicyDocument = { kind: 'policy', typed: desk.typedTarget(service), ...asked, servers }
+  const document: PolicyDocument = { kind: 'policy', typed: ruleService.typedTarget(service), ...asked, servers }
   store.plans.keep({ id: made.planId, cluster: cluster.name, atMs: Date.now(), state: 'planned', document })
   const missing = cluster.missing()
   if (json) line(jsonText({ ...shown, ...(missing.length > 0 ? { missing } : {}) }))

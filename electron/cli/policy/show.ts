@@ -53,8 +53,8 @@ interface ShownChange {
 /** Changes that are listed. */
 const CHANGES = 20
 
-function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleService, service: ServiceName): ShownNode[] {
-  return presentServers(monitor, service, desk.rules).map(({ server: host, rules }) => {
+function nodesOf({ source: { monitor } }: OpenCluster, ruleService: RuleService, service: ServiceName): ShownNode[] {
+  return presentServers(monitor, service, ruleService.rules).map(({ server: host, rules }) => {
     const all = monitor.serviceReading(host, service)?.policies ?? []
     const queues = QUEUES.flatMap((queue): ShownQueue[] => {
       const mine = all.filter((p) => p.queue === queue)
@@ -63,7 +63,7 @@ function nodesOf({ source: { monitor } }: OpenCluster, desk: RuleService, servic
       const names = new Set(rules.filter((r) => r.queue === queue && r.name !== DEFAULT_RULE).map((r) => r.name))
       const controller = [...names].filter(isControllerRule)
       const isOwn = (name: string): boolean =>
-        isHelperRule(name) || desk.rules.find({ service, host, queue, name }) !== undefined
+        isHelperRule(name) || ruleService.rules.find({ service, host, queue, name }) !== undefined
       const sluice = [...names].filter((n) => !isControllerRule(n) && isOwn(n))
       return [
         {
@@ -150,9 +150,9 @@ export async function show(name: string, { json, service }: ShowOptions, command
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandRules(cluster, store)
+  const ruleService = commandRules(cluster, store)
   const services = service === undefined ? SERVICE_NAMES : [service]
-  const nodes = services.flatMap((s) => nodesOf(cluster, desk, s))
+  const nodes = services.flatMap((s) => nodesOf(cluster, ruleService, s))
   const changes = changesOf(store, cluster.name, services)
   const missing = cluster.missing()
   const gap = missing.length > 0 ? { partial: true, missing } : {}

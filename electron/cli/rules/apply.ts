@@ -77,14 +77,14 @@ function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure 
 
 /** The plan as it is on the servers now; refused with what is different. */
 function replanned(
-  desk: RuleService,
+  ruleService: RuleService,
   { document }: KeptPlan,
   id: string,
 ): Result<undefined, Failure & { changed: string[] }> {
-  for (const s of stagedOf(document)) desk.staged.put(s)
-  const now = desk.plan(document.service)
+  for (const s of stagedOf(document)) ruleService.staged.put(s)
+  const now = ruleService.plan(document.service)
   if (now.planId === id) return ok(undefined)
-  const changed = plansDiffer(toCompare(document), now, (host) => desk.silentText(host))
+  const changed = plansDiffer(toCompare(document), now, (host) => ruleService.silentText(host))
   const { error } = refused('PLAN_CHANGED', `the servers changed since the plan: ${changed.join('; ')}`, AGAIN)
   return fail({ ...error, changed })
 }
@@ -97,13 +97,13 @@ async function send(
   o: ApplyOptions,
 ): Promise<Result<Sent>> {
   const { service } = kept.document
-  const desk = commandRules(cluster, store)
-  const same = replanned(desk, kept, id)
+  const ruleService = commandRules(cluster, store)
+  const same = replanned(ruleService, kept, id)
   if (!same.ok) return same
-  for (const s of stagedOf(kept.document)) desk.staged.put(withTerms(s, o), s.id)
+  for (const s of stagedOf(kept.document)) ruleService.staged.put(withTerms(s, o), s.id)
   const unlocked = unlockFor(cluster)
   if (!unlocked.ok) return unlocked
-  return sendStaged(cluster, desk, store, { service, planId: id, canaryS: o.canary })
+  return sendStaged(cluster, ruleService, store, { service, planId: id, canaryS: o.canary })
 }
 
 export async function apply(id: string, options: ApplyOptions, command: Command): Promise<void> {

@@ -1,4 +1,4 @@
-/** A desk for one command: rules of ours are known from the store, and the controllers have no part in it. */
+/** The rule service of one command: rules of ours are known from the store, and the controllers have no part in it. */
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import type { RuleServiceOptions } from '../../host/rules/sending.ts'
@@ -12,22 +12,22 @@ import { takeOwn } from './own-rules.ts'
 export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
-/** A desk over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
+/** The rule service over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
 export function commandRules(
   { source }: OpenCluster,
   store: EnforcementStore,
   options: RuleServiceOptions = {},
 ): RuleService {
   const { guard, monitor } = source
-  const desk = new RuleService(monitor, {
+  const ruleService = new RuleService(monitor, {
     ...options,
     mayWrite: () => {
       const may = guard?.mayEnter('enforce')
       return may && !may.ok ? may.error : undefined
     },
   })
-  takeOwn(desk, store)
-  return desk
+  takeOwn(ruleService, store)
+  return ruleService
 }
 
 /** Exit code of a failure that ended a command: a login as root that is not allowed to write is a matter of the clusters file. */

@@ -74,13 +74,13 @@ export async function timersOf(
 
 export function listedNodes(
   { name, source }: OpenCluster,
-  desk: RuleService,
+  ruleService: RuleService,
   store: EnforcementStore,
   service: ServiceName,
   timers: ReadonlyMap<string, readonly FoundTimer[]> = new Map(),
 ): ListedNode[] {
   const { monitor } = source
-  return presentServers(monitor, service, desk.rules).map((server) => {
+  return presentServers(monitor, service, ruleService.rules).map((server) => {
     const ranks = new Map<string, number>()
     const rules = writtenRules(server).map((r): ListedRule => {
       const head = `${r.queue} ${r.cpt}`

@@ -6,12 +6,12 @@ import type { RuleService } from '../../host/rules/rule-service.ts'
 import type { RulePlan } from '../../host/rules/rule-plan.ts'
 import type { RulePlace } from '../../host/rules/operator-rules.ts'
 
-/** Tells a desk which rules are ours, until when they stand and under which timers. */
-export function takeOwn(desk: RuleService, store: EnforcementStore): void {
-  for (const { service, host, queue, name, ...r } of store.rules.of(desk.monitor.source.cluster)) {
+/** Tells a rule service which rules are ours, until when they stand and under which timers. */
+export function takeOwn(ruleService: RuleService, store: EnforcementStore): void {
+  for (const { service, host, queue, name, ...r } of store.rules.of(ruleService.monitor.source.cluster)) {
     const { reason, createdMs, realtime, unit, expiresMs } = r
     const timer = unit === '' || expiresMs === null ? undefined : { unit, expiresMs }
-    desk.rules.keep({ service, host, queue, name }, { reason, createdMs, realtime, timer })
+    ruleService.rules.keep({ service, host, queue, name }, { reason, createdMs, realtime, timer })
   }
 }
 
@@ -54,10 +54,10 @@ export class ChangeOnRecord {
   }
 
   /** @param nodes  how the servers ended; none: nothing was sent. */
-  settle(desk: RuleService, change: string, nodes: readonly NodeEnd[]): void {
+  settle(ruleService: RuleService, change: string, nodes: readonly NodeEnd[]): void {
     for (const place of this.#places) {
       const state = nodes.find((n) => n.host === place.host)?.state ?? 'not sent'
-      const now = desk.rules.find(place)
+      const now = ruleService.rules.find(place)
       if (state === 'done' && now) {
         const { reason, createdMs, realtime, timer } = now
         const [unit, expiresMs] = [timer?.stop === undefined ? (timer?.unit ?? '') : '', timer?.expiresMs ?? null]

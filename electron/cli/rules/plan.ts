@@ -28,8 +28,8 @@ export interface PlanOptions {
 }
 
 /** What each started rule comes to at most, over CPTs, queues and servers. */
-function ceilingsOf(desk: RuleService, service: ServiceName, plan: RulePlan): object[] {
-  const servers = desk.servers(service)
+function ceilingsOf(ruleService: RuleService, service: ServiceName, plan: RulePlan): object[] {
+  const servers = ruleService.servers(service)
   return plan.staged.flatMap(({ edit, form }) => {
     const [first] = servers
     if (edit.verb !== 'start' || !first) return []
@@ -37,7 +37,7 @@ function ceilingsOf(desk: RuleService, service: ServiceName, plan: RulePlan): ob
     const cpts = Math.max(...servers.map((s) => s.cpts))
     const queues = edit.queue === 'both' && first.hp ? 2 : 1
     const { perClass } = ceiling({ rate: edit.rate, cpts, servers: servers.length, queues, fields })
-    const text = checkDraft(desk, service, { form }).ceiling
+    const text = checkDraft(ruleService, service, { form }).ceiling
     return [
       {
         ...{ rule: edit.name, match: edit.conditions, rate: edit.rate, cpts, servers: servers.length, queues },
@@ -49,31 +49,31 @@ function ceilingsOf(desk: RuleService, service: ServiceName, plan: RulePlan): ob
 
 /** A plan as it is printed. */
 export function planJson(
-  desk: RuleService,
+  ruleService: RuleService,
   service: ServiceName,
   cluster: string,
   plan: RulePlan,
 ): Record<string, unknown> {
   const of = SERVICES[service]
-  const frame = stagedFrame(desk, { service }, 0)
+  const frame = stagedFrame(ruleService, { service }, 0)
   const trial = frame.review?.trial
   const review = frame.review
-  const refused = planRefusal(desk.monitor, service, plan, undefined)
+  const refused = planRefusal(ruleService.monitor, service, plan, undefined)
   return {
     ...{ id: plan.planId, cluster, service },
     nodes: plan.changes.filter(isWork).map((c) => {
-      const node = desk.monitor.node(c.plan.server)
+      const node = ruleService.monitor.node(c.plan.server)
       const commands = literals(node, commandsOf(of, c))
       return { host: c.plan.server, commands, inverse: literals(node, inverseOf(of, c)), timers: c.keeps }
     }),
     lints: frame.lints,
-    ceilings: ceilingsOf(desk, service, plan),
+    ceilings: ceilingsOf(ruleService, service, plan),
     blast: trial && {
       ...{ jobs_total: trial.jobCount, may: trial.mayCount, others: trial.otherCount, classes: trial.classes },
       ...{ targets: trial.targets, servers: trial.servers, rpcs_now: trial.rpcsNow, rpcs_after: trial.rpcsAfter },
       jobs: trial.jobs.map((j) => ({ job_id: j.jobId, how: j.how, rpcs: j.rpcs, rule: j.before, change: j.change })),
     },
-    target: desk.typedTarget(service),
+    target: ruleService.typedTarget(service),
     expires_s: review?.expiresS ?? null,
     ...(refused
       ? { refused: { code: refused.code, message: [refused.what, refused.why].filter(Boolean).join(': ') } }
@@ -118,15 +118,15 @@ export async function plan(name: string, options: PlanOptions, command: Command)
   const opened = await openCluster(name, flags, { comesBack: false })
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
-  const desk = commandRules(cluster, store)
-  const staged = stageDesired(desk, service, read.value, { expiresS: expire, reason })
+  const ruleService = commandRules(cluster, store)
+  const staged = stageDesired(ruleService, service, read.value, { expiresS: expire, reason })
   if (!staged.ok) {
     await cluster.close()
     store.close()
     return stopJson(staged.error, json, EXIT.failed)
   }
-  const made = desk.plan(service)
-  const shown = planJson(desk, service, cluster.name, made)
+  const made = ruleService.plan(service)
+  const shown = planJson(ruleService, service, cluster.name, made)
   const lints = [
     ...staged.value.removed.map((rule) => {
       const text = `${rule} is ours and not in the file: it is stopped`
@@ -134,7 +134,7 @@ export async function plan(name: string, options: PlanOptions, command: Command)
     }),
     ...(shown['lints'] as object[]),
   ]
-  const document = planDocumentOf(service, desk.typedTarget(service), made)
+  const document = planDocumentOf(service, ruleService.typedTarget(service), made)
   store.plans.keep({ id: made.planId, cluster: cluster.name, atMs: Date.now(), state: 'planned', document })
   const missing = cluster.missing()
   const all = { ...shown, lints, ...(missing.length > 0 ? { missing } : {}) }

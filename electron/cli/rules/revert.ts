@@ -44,28 +44,28 @@ async function takeBack(
   o: RevertOptions,
 ): Promise<Result<Sent>> {
   const { service } = past
-  const desk = commandRules(cluster, store)
-  const staged = past.policy ? desk.policies.undo(past, past.policy) : stageBack(desk, past, o)
+  const ruleService = commandRules(cluster, store)
+  const staged = past.policy ? ruleService.policies.undo(past, past.policy) : stageBack(ruleService, past, o)
   if (!staged.ok) return staged
   const unlocked = unlockFor(cluster)
   if (!unlocked.ok) return unlocked
-  return sendStaged(cluster, desk, store, { service, planId: `undo of ${past.id}`, canaryS: o.canary })
+  return sendStaged(cluster, ruleService, store, { service, planId: `undo of ${past.id}`, canaryS: o.canary })
 }
 
 /** Stages the edits that bring rules back. */
 function stageBack(
-  desk: RuleService,
+  ruleService: RuleService,
   { id: undoes, service, title, done }: PastChange,
   o: RevertOptions,
 ): Result<undefined> {
-  const nowMs = desk.monitor.nowMs()
+  const nowMs = ruleService.monitor.nowMs()
   const edits = undoEdits(done, nowMs)
   if (done.size === 0) return refused('NOTHING_DONE', 'it was not done on any server', 'There is nothing to do.')
   for (const { edit, hosts, expiresS } of edits) {
     const terms = { expiresS, reason: `undo of ${title}`, laptopBound: o.yesLaptopBound === true }
     const id = randomBytes(3).toString('hex')
     const head = { id, service, edit, form: formOfEdit(edit), terms, stagedMs: nowMs }
-    desk.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] })
+    ruleService.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] })
   }
   if (edits.length === 0)
     return refused('NOTHING_LEFT', 'it wrote no rule that would still stand', 'There is nothing to do.')

@@ -1,4 +1,4 @@
-/** Sends what a desk has staged, keeps it on record for other processes, and says how every server ended. */
+/** Commit of a command: sends what is staged, keeps it on record for other processes, and says how every server ended. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
@@ -50,8 +50,8 @@ export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
 }
 
 /** Rules that only this process ends are ended by it, at their time or when it is told to end. */
-async function stay(desk: RuleService): Promise<void> {
-  const isBound = (): boolean => desk.rules.due(Infinity).length > 0
+async function stay(ruleService: RuleService): Promise<void> {
+  const isBound = (): boolean => ruleService.rules.due(Infinity).length > 0
   if (!isBound()) return
   process.stderr.write('sluice: a server keeps no timers; this command stays until its rules end. Ctrl-C ends them.\n')
   await new Promise<void>((resolve) => {
@@ -62,7 +62,7 @@ async function stay(desk: RuleService): Promise<void> {
     }
     for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(s, end)
   })
-  await desk.close()
+  await ruleService.close()
 }
 
 export interface SendOptions {
@@ -75,7 +75,7 @@ export interface SendOptions {
 /** Failures: those of a commit; nothing was sent then. */
 export async function sendStaged(
   cluster: OpenCluster,
-  desk: RuleService,
+  ruleService: RuleService,
   store: EnforcementStore,
   { service, planId, canaryS }: SendOptions,
 ): Promise<Result<Sent>> {
@@ -85,33 +85,33 @@ export async function sendStaged(
   if (others.length > 0) {
     process.stderr.write(`sluice: a controller of another console runs on it: ${plain(othersText(others))}\n`)
   }
-  const plan = desk.plan(service)
-  const sentId = desk.policies.plan(service)?.planId ?? plan.planId
+  const plan = ruleService.plan(service)
+  const sentId = ruleService.policies.plan(service)?.planId ?? plan.planId
   const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
   // A rule that ends while it is watched would look like a failure.
   const shortest = Math.min(Infinity, ...plan.changes.flatMap((c) => c.timers.map((t) => t.seconds)))
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
-  const cancel = (): void => desk.cancel()
+  const cancel = (): void => ruleService.cancel()
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.on(s, cancel)
   const keep = (past: PastChange, state: string): void => {
     const document = changeDocumentOf(past, planId)
     store.changes.keep({ id: past.id, cluster: cluster.name, atMs: past.atMs, state, document })
   }
-  const committed = await desk.commit(service, sentId, desk.typedTarget(service), {
+  const committed = await ruleService.commit(service, sentId, ruleService.typedTarget(service), {
     canaryS: canary,
     lock: locked.value,
     begin: (past) => keep(past, SENDING),
   })
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.off(s, cancel)
   if (!committed.ok) {
-    record.settle(desk, '', [])
+    record.settle(ruleService, '', [])
     locked.value.release()
     return committed
   }
   const { changeId } = committed.value
   const nodes = committed.value.nodes.map((n) => (n.state === 'pending' ? { ...n, detail: AGAIN } : n))
-  record.settle(desk, changeId, nodes)
-  const [past] = desk.changes
+  record.settle(ruleService, changeId, nodes)
+  const [past] = ruleService.changes
   const state = endOf(nodes)
   if (past) keep(past, state)
   locked.value.release()
@@ -125,7 +125,7 @@ export async function sendStaged(
     changeId,
     end: async (asJson) => {
       line(asJson ? jsonText(json) : sentText(changeId, nodes))
-      await stay(desk)
+      await stay(ruleService)
     },
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
-import { byOthers, standing } from '../../../tests/node/rule-desk.ts'
+import { byOthers, standing } from '../../../tests/node/rule-service.ts'
 import { Watchdog } from '#core/control/watchdog.ts'
 import { edited, printed } from '#tests/kits/electron/answers.ts'
 

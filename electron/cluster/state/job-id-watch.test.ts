@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
-import { standing } from '../../../tests/node/rule-desk.ts'
+import { standing } from '../../../tests/node/rule-service.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 /** Answers of servers to `lctl get_param jobid_var jobid_name`; undefined: as the emulator has them. */

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { byOthers, ruleDesk, standing } from '../../../tests/node/rule-desk.ts'
+import { byOthers, ruleService, standing } from '../../../tests/node/rule-service.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import type { Console } from '../console.ts'
 import { lookForLeftovers } from './leftovers.ts'
@@ -16,7 +16,7 @@ async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolea
   const opened = EnforcementStore.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
   const store = opened.value
-  const { c: before } = await ruleDesk()
+  const { c: before } = await ruleService()
   const expiresMs = kept.leftS === null ? null : before.monitor.nowMs() + kept.leftS * 1000
   store.rules.keep({
     ...{ cluster: 'small', host: 'oss01', service: 'ost_io', queue: 'reg', name: 'hog', change: '', owner: 'ops' },
@@ -24,10 +24,10 @@ async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolea
   })
   // The process that started it is gone, and none has its number.
   if (kept.isDead) new Database(file).prepare('UPDATE rule SET pid = ?, born = ?').run(2 ** 22 + 1, '1')
-  const { c, desk } = await ruleDesk({}, undefined, { store })
+  const { c, desk } = await ruleService({}, undefined, { store })
   byOthers(c, 'oss01', 'reg start hog jobid={1.hog.u1} rate=20')
   await c.run(6)
-  const console = { monitor: c.monitor, desk, store, facts: {} } as Partial<Console> as Console
+  const console = { monitor: c.monitor, ruleService: desk, store, facts: {} } as Partial<Console> as Console
   const live = { console, cluster: { name: 'small' }, leftovers: { list: [], fault: '' } } as unknown as LiveConsole
   await lookForLeftovers(live)
   store.close()

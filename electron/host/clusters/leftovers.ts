@@ -8,14 +8,14 @@ import type { LiveConsole } from './live-console.ts'
 import { unitsOn } from '../sources/stop.ts'
 
 function partsOf(live: LiveConsole, console: Console): LeftoverParts {
-  const { monitor, desk, store } = console
+  const { monitor, ruleService, store } = console
   const silent = new Set(console.facts.silent?.() ?? [])
   const nodes = monitor.source.nodes.filter((n) => !silent.has(n.host))
   const isControlling = monitor.loop.mode === 'enforce'
   return {
     ...{ cluster: live.cluster.name, nodes, store },
     // Controllers in enforce answer for every rule of their form; otherwise nobody does.
-    isHeld: (spot) => desk.rules.find(spot) !== undefined || (isControlling && isControllerRule(spot.name)),
+    isHeld: (spot) => ruleService.rules.find(spot) !== undefined || (isControlling && isControllerRule(spot.name)),
     heldUnits: new Set(nodes.flatMap((n) => unitsOn(console, n.host))),
     nowMs: () => monitor.nowMs(),
   }

@@ -4,7 +4,7 @@
  * there is time; where there is none, the lease on each server ends them within a minute.
  */
 import type { PowerEvent } from '#core/api/shell.ts'
-import type { ClusterDesk } from './desk.ts'
+import type { ClusterService } from './cluster-service.ts'
 
 const WHY: Readonly<Partial<Record<PowerEvent, string>>> = {
   suspend: 'this machine goes to sleep',
@@ -12,7 +12,7 @@ const WHY: Readonly<Partial<Record<PowerEvent, string>>> = {
 }
 
 /** @returns the clusters that may write no more than before, by name. */
-export function onPower(clusters: ClusterDesk, what: PowerEvent): string[] {
+export function onPower(clusters: ClusterService, what: PowerEvent): string[] {
   if (what === 'resume') {
     // Whatever was open is half-open by now: it is tried at once, not after the pause of before.
     for (const { cluster } of clusters.list) if (cluster.isWanted) void cluster.connect()

@@ -26,7 +26,7 @@ export function recordedStatus(
   query: { at: number | null },
   seq: number,
 ): StatusFrame {
-  const { monitor, facts, desk } = console
+  const { monitor, facts, ruleService } = console
   const { file, bundle } = of
   const { sample, atMs } = stand(viewed, query.at)
   const redacted = bundle?.opened.isRedacted ?? false
@@ -61,7 +61,7 @@ export function recordedStatus(
     },
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     audit: monitor.audit.number,
-    staged: desk.staged.count,
+    staged: ruleService.staged.count,
     history: {
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),

@@ -7,7 +7,7 @@ import type { Entry } from '#core/alerts/book.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import { RULES } from '#core/alerts/rules.ts'
 import { lasted } from '#core/alerts/words.ts'
-import type { NotebookDesk } from './notebook-desk.ts'
+import type { NotebookService } from './notebook-service.ts'
 
 /** Between two incidents of a source, ms of its clock and of this machine's. */
 export const APART_MS = 600_000
@@ -29,12 +29,12 @@ interface Fresh {
 const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
 
 export class AlertIncidents {
-  readonly #notebooks: NotebookDesk
+  readonly #notebooks: NotebookService
   readonly #wallMs: () => number
   readonly #fresh = new Map<string, Fresh>()
   #openedWallMs: number[] = []
 
-  constructor(notebooks: NotebookDesk, wallMs: () => number) {
+  constructor(notebooks: NotebookService, wallMs: () => number) {
     this.#notebooks = notebooks
     this.#wallMs = wallMs
   }

@@ -4,9 +4,9 @@ import { fail } from '#core/base/result.ts'
 import type { Bench } from '../../../bench/measure.ts'
 import { consoleOf } from '../console.ts'
 import { OnScreen } from '../on-screen.ts'
-import { jobIdOf, largeMonitor } from '../../../bench/large-desk.ts'
+import { jobIdOf, largeMonitor } from '../../../bench/large-rule-service.ts'
 import { AlertIncidents, APART_MS } from './alert-incidents.ts'
-import { NotebookDesk } from './notebook-desk.ts'
+import { NotebookService } from './notebook-service.ts'
 
 const JOBS = 10_000
 const SECONDS = 600
@@ -38,7 +38,7 @@ async function filled() {
     },
     setSpeed: undefined,
   })
-  const notebooks = new NotebookDesk({
+  const notebooks = new NotebookService({
     ...{ onScreen: new OnScreen(console), dataDir: undefined, changed: () => undefined },
     run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { demo, emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { ends, QUICK, review, RULES, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
+import { ends, QUICK, review, RULES, ruleService, stage, standing } from '../../../tests/node/rule-service.ts'
 import { judgeReading, watchCanary, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
@@ -24,7 +24,7 @@ const send = (d: RuleService) => d.commit('ost_io', review(d)?.planId ?? '', rev
 
 describe('the watch over the first server', () => {
   it('is shown while it lasts, and the rest follow when it is over', async () => {
-    const { c, desk: d } = await ruleDesk({}, busy(), { canaryS: 5 })
+    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 5 })
     stage(d, CAP, 60)
     const seen: string[] = []
     const says = new Set<string>()
@@ -43,7 +43,7 @@ describe('the watch over the first server', () => {
   })
 
   it('that is cancelled brings the first server back, and the rest get nothing', async () => {
-    const { c, desk: d } = await ruleDesk({}, busy(), { canaryS: 30 })
+    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 30 })
     stage(d, CAP, 60)
     const done = await whileRunning(c, send(d), () => {
       if (stagedFrame(d, { service: 'ost_io' }, 1).commit?.watch) d.cancel()
@@ -56,7 +56,7 @@ describe('the watch over the first server', () => {
   })
 
   it('goes back where the server loses its rules meanwhile', async () => {
-    const { c, desk: d } = await ruleDesk({}, busy(), { canaryS: 5 })
+    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 5 })
     stage(d, CAP)
     const done = await whileRunning(c, send(d), () => {
       if (!stagedFrame(d, { service: 'ost_io' }, 1).commit?.watch) return

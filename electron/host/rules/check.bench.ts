@@ -8,7 +8,7 @@ import { groupServers } from '#core/control/trial-groups.ts'
 import { parseRuleCommand } from '#core/tbf/rule-command.ts'
 import type { RuleService } from './rule-service.ts'
 import { liveJobs } from './servers.ts'
-import { jobIdOf, largeDesk } from '../../../bench/large-desk.ts'
+import { jobIdOf, largeRuleService } from '../../../bench/large-rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { rulesFrame } from '../views/rules/rules.ts'
 
@@ -25,9 +25,9 @@ const TYPED = [
 const desks = new Map<string, Promise<RuleService>>()
 function deskOf(jobs: number, rules: number): Promise<RuleService> {
   const name = `${jobs} ${rules}`
-  const desk = desks.get(name) ?? largeDesk(jobs, rules)
-  desks.set(name, desk)
-  return desk
+  const ruleService = desks.get(name) ?? largeRuleService(jobs, rules)
+  desks.set(name, ruleService)
+  return ruleService
 }
 
 /** Processor time of this thread, ms: what others on the machine do meanwhile is none of it. */
@@ -37,8 +37,8 @@ const spentMs = (): number => {
 }
 
 /** @returns  the whole check of a text, and its longest step, ms of processor time. */
-function checked(desk: RuleService, text: string): { whole: number; longest: number } {
-  const steps = checkDraftInSteps(desk, ON, { form: formOfValue(text) })
+function checked(ruleService: RuleService, text: string): { whole: number; longest: number } {
+  const steps = checkDraftInSteps(ruleService, ON, { form: formOfValue(text) })
   let [whole, longest] = [0, 0]
   for (let isOver = false; !isOver;) {
     const from = spentMs()
@@ -52,18 +52,18 @@ function checked(desk: RuleService, text: string): { whole: number; longest: num
   return { whole, longest }
 }
 
-const sum = (desk: RuleService): number => TYPED.reduce((ms, text) => ms + checked(desk, text).whole, 0)
+const sum = (ruleService: RuleService): number => TYPED.reduce((ms, text) => ms + checked(ruleService, text).whole, 0)
 
 /** Every job bound by the rules before and after on both queues of every server by itself, as a trial without any order would. */
 async function plain(): Promise<number> {
-  const desk = await deskOf(JOBS, RULES)
+  const ruleService = await deskOf(JOBS, RULES)
   const command = parseRuleCommand(TYPED[2] ?? '')
   if (!command.ok) throw new Error('no command')
   const edit = editOfCommand(command.value, 10_000)
   const from = spentMs()
-  const jobs = liveJobs(desk.monitor, ON)
+  const jobs = liveJobs(ruleService.monitor, ON)
   let bound = 0
-  for (const before of desk.servers(ON)) {
+  for (const before of ruleService.servers(ON)) {
     const [group] = groupServers([{ before, after: planEdits(before, [edit]).expected }])
     for (const { before: was, after: will } of group?.queues ?? [])
       for (const job of jobs) bound += was.binder.bindJob(job).length + will.binder.bindJob(job).length
@@ -75,19 +75,19 @@ async function plain(): Promise<number> {
 
 /** A hundred rules staged: the list with what they would do, and their review. */
 async function staged(): Promise<number> {
-  const desk = await deskOf(JOBS, RULES)
-  desk.unstage(ON, null)
+  const ruleService = await deskOf(JOBS, RULES)
+  ruleService.unstage(ON, null)
   for (let i = 0; i < 100; i++) {
-    const put = desk.stage(ON, formOfValue(`start new_${i} jobid={${jobIdOf(7 * i + 3)}} rate=7`), {
+    const put = ruleService.stage(ON, formOfValue(`start new_${i} jobid={${jobIdOf(7 * i + 3)}} rate=7`), {
       ...{ expiresS: 600, reason: 'measured' },
     })
     if (!put.ok) throw new Error(put.error.why)
   }
   const from = spentMs()
-  const list = rulesFrame(desk, { at: null, service: ON, node: '', queue: 'reg', offset: 0, limit: 100 }, 1)
-  const review = stagedFrame(desk, { service: ON }, 1).review
+  const list = rulesFrame(ruleService, { at: null, service: ON, node: '', queue: 'reg', offset: 0, limit: 100 }, 1)
+  const review = stagedFrame(ruleService, { service: ON }, 1).review
   const ms = spentMs() - from
-  desk.unstage(ON, null)
+  ruleService.unstage(ON, null)
   if (list.rows.length !== 100 || review?.trial?.jobCount !== 100) throw new Error('not all that was staged')
   return ms
 }
@@ -108,8 +108,8 @@ export const benches: readonly (Bench | Growth)[] = [
     note: `the longest time for which the host does nothing else, slowest of three rules; 10,000 jobs, ${CASE}${WISH}`,
     limit: 'a plan for one server is made in one piece, and grows with its rules',
     run: async () => {
-      const desk = await deskOf(JOBS, RULES)
-      return Math.max(...TYPED.map((text) => checked(desk, text).longest))
+      const ruleService = await deskOf(JOBS, RULES)
+      return Math.max(...TYPED.map((text) => checked(ruleService, text).longest))
     },
   },
   {

@@ -56,15 +56,15 @@ export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
  * Mean size of a job's RPCs: of those of late where bytes are counted; of all since its entries began before that, exact sums where they
  * are printed, else the bins.
  */
-export function rpcSizeOf(desk: RuleService, jobId: string): RpcSize | undefined {
-  const recent = desk.monitor.jobs.find(jobId)?.recentData
+export function rpcSizeOf(ruleService: RuleService, jobId: string): RpcSize | undefined {
+  const recent = ruleService.monitor.jobs.find(jobId)?.recentData
   const now = recent && sizeOfMean(recent.bytes, recent.rpcs)
   if (now) return now
   let bytes = 0
   let samples = 0
   const hist = new Map<number, number>()
-  for (const host of desk.monitor.serversOf('ost_io')) {
-    for (const t of desk.monitor.reading(host, 'ost_io')?.targets ?? []) {
+  for (const host of ruleService.monitor.serversOf('ost_io')) {
+    for (const t of ruleService.monitor.reading(host, 'ost_io')?.targets ?? []) {
       const entry = t.entries.find((e) => e.jobId === jobId)
       for (const name of ['read_bytes', 'write_bytes']) {
         const c = entry?.counters.get(name)
@@ -86,7 +86,7 @@ function rateOfEdit(edit: RuleEdit, servers: readonly ServerRules[]): number | u
 }
 
 function ceilingOf(
-  desk: RuleService,
+  ruleService: RuleService,
   service: ServiceName,
   edit: RuleEdit,
   servers: readonly ServerRules[],
@@ -107,8 +107,8 @@ function ceilingOf(
     servers: isAlike ? servers.length : 1,
     queues,
     fields,
-    ...(job === undefined ? {} : { now: rateOf(desk.monitor, service, job) }),
-    ...(job === undefined || service !== 'ost_io' ? {} : { rpcSize: rpcSizeOf(desk, job) }),
+    ...(job === undefined ? {} : { now: rateOf(ruleService.monitor, service, job) }),
+    ...(job === undefined || service !== 'ost_io' ? {} : { rpcSize: rpcSizeOf(ruleService, job) }),
     server: service === 'ost_io' ? 'OSS' : 'MDS',
   })
   return spans(sentence)
@@ -134,20 +134,20 @@ function otherService(service: ServiceName, named: string | undefined): string[]
 type Draft = { readonly text: string } | { readonly form: RuleForm }
 
 /** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
-export const checkDraft = (desk: RuleService, service: ServiceName, draft: Draft): RuleCheck =>
-  ended(checkDraftInSteps(desk, service, draft))
+export const checkDraft = (ruleService: RuleService, service: ServiceName, draft: Draft): RuleCheck =>
+  ended(checkDraftInSteps(ruleService, service, draft))
 
 /** The same in steps of some milliseconds, so that a cluster is sampled while an operator types. */
-export function* checkDraftInSteps(desk: RuleService, service: ServiceName, draft: Draft): Steps<RuleCheck> {
-  const { sample } = desk.monitor
-  const atMs = sample === 0 ? null : desk.monitor.nowMs()
-  const servers = desk.servers(service)
+export function* checkDraftInSteps(ruleService: RuleService, service: ServiceName, draft: Draft): Steps<RuleCheck> {
+  const { sample } = ruleService.monitor
+  const atMs = sample === 0 ? null : ruleService.monitor.nowMs()
+  const servers = ruleService.servers(service)
   const fields = servers[0] && (typeOn(servers[0], 'reg') ?? typeOn(servers[0], 'hp'))?.fields
   const pasted = 'text' in draft ? readPastedLine(draft.text, fields ?? []) : undefined
   const isRule = pasted?.fault === undefined && pasted?.parameter === 'nrs_tbf_rule'
   const text = 'text' in draft ? (isRule ? pasted.value : draft.text) : valueOfForm(draft.form)
   const form = 'text' in draft ? formOfValue(text) : draft.form
-  const others = desk.othersThan(service, form)
+  const others = ruleService.othersThan(service, form)
   const { command, faults, warnings } = diagnoseDraft(servers, others, text)
   const edit = command && editOfCommand(command, LUSTRE_DEFAULTS.rate)
   const start = edit?.verb === 'start' ? edit : startOf(form)
@@ -161,7 +161,7 @@ export function* checkDraftInSteps(desk: RuleService, service: ServiceName, draf
   let result: TrialResult | undefined
   if (edit && edit.verb !== 'stop') {
     const groups = yield* groupsInSteps(service, servers, edits)
-    result = yield* tryInSteps(yield* liveJobsInSteps(desk.monitor, service), [edit.name], groups)
+    result = yield* tryInSteps(yield* liveJobsInSteps(ruleService.monitor, service), [edit.name], groups)
   }
   const trial = result ? toTrial(result, atMs) : null
   return {
@@ -172,7 +172,7 @@ export function* checkDraftInSteps(desk: RuleService, service: ServiceName, draf
     faults: [...faults],
     notes: [...(pasted?.notes ?? []), ...otherService(service, pasted?.service)],
     lints,
-    ceiling: edit && trial && sample > 0 ? ceilingOf(desk, service, edit, servers, trial) : [],
+    ceiling: edit && trial && sample > 0 ? ceilingOf(ruleService, service, edit, servers, trial) : [],
     trial,
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lockCommits } from '../../enforce/commit-lock.ts'
 import { thisProcess } from '../../enforce/store-leases.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
-import { commit, ends, ruleDesk, stage, standing } from '../../../tests/node/rule-desk.ts'
+import { commit, ends, ruleService, stage, standing } from '../../../tests/node/rule-service.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 const PLAN = 'commit of small'
@@ -12,7 +12,7 @@ describe('a commit of the console', () => {
     const opened = EnforcementStore.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)
     const store = opened.value
-    const { c, desk } = await ruleDesk({}, undefined, { store })
+    const { c, desk } = await ruleService({}, undefined, { store })
     stage(desk, CAP, 600)
     // As `sluice rules apply` has it while it sends; the parent of this process runs as long as this one.
     const state = `busy ${thisProcess().machine} ${process.ppid}  ${Date.now()}`
@@ -29,7 +29,7 @@ describe('a commit of the console', () => {
     const opened = EnforcementStore.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)
     const store = opened.value
-    const { c, desk } = await ruleDesk(
+    const { c, desk } = await ruleService(
       {
         around: (node) => ({
           ...node,
@@ -57,7 +57,7 @@ describe('a commit of the console', () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
     let isHeld = false
-    const { desk } = await ruleDesk(
+    const { desk } = await ruleService(
       {
         around: (node) => ({
           ...node,

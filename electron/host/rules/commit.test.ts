@@ -10,11 +10,11 @@ import {
   quiet,
   review,
   RULES,
-  ruleDesk,
+  ruleService,
   stage,
   standing,
   type Around,
-} from '../../../tests/node/rule-desk.ts'
+} from '../../../tests/node/rule-service.ts'
 import { RuleService } from './rule-service.ts'
 import { formOfValue } from './draft.ts'
 import { edited, printed } from '#tests/kits/electron/answers.ts'
@@ -48,7 +48,7 @@ const READ_BACK = /^lctl get_param ost\.OSS\.ost_io\.nrs_policies ost\.OSS\.ost_
 
 describe('the end of a commit', () => {
   it('is never "rolled back" while a rule stands that the server does not print', async () => {
-    const { c, desk: d } = await ruleDesk({ around: hiding(READ_BACK, /^cap .*\n/gm) })
+    const { c, desk: d } = await ruleService({ around: hiding(READ_BACK, /^cap .*\n/gm) })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
     expect(standing(c)).toEqual(['default * 10000'])
@@ -65,7 +65,7 @@ describe('the end of a commit', () => {
         return isCut && r.ok ? printed(r.value.stdout.slice(0, r.value.stdout.indexOf(RULES)), r.value.stderr, 5) : r
       },
     })
-    const { c, desk: d } = await ruleDesk({ around })
+    const { c, desk: d } = await ruleService({ around })
     stage(d, CAP, 60)
     expect(ends(await commit(d))).toEqual(['oss01 unknown', 'oss02 not sent'])
     expect(c.source.emulator.node('oss01')?.timers.size).toBe(1)
@@ -94,7 +94,7 @@ describe('the end of a commit', () => {
 
   it('is known for each server when the audit fails between them', async () => {
     let left = Infinity
-    const { c, desk: d } = await ruleDesk({
+    const { c, desk: d } = await ruleService({
       onAudit: () => {
         if (--left < 0) throw new Error('disk full')
       },
@@ -110,9 +110,13 @@ describe('the end of a commit', () => {
 
   it('is that of the servers so far when the cluster is locked meanwhile', async () => {
     let isLocked = false
-    const { c, desk: d } = await ruleDesk({ around: before(/start cap/, 1, () => void (isLocked = true)) }, quiet(), {
-      mayWrite: () => (isLocked ? LOCKED : undefined),
-    })
+    const { c, desk: d } = await ruleService(
+      { around: before(/start cap/, 1, () => void (isLocked = true)) },
+      quiet(),
+      {
+        mayWrite: () => (isLocked ? LOCKED : undefined),
+      },
+    )
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
@@ -120,7 +124,7 @@ describe('the end of a commit', () => {
 
   it('is a roll-back that only removes when everything was stopped meanwhile, by whichever process', async () => {
     const stop = (): void => void c.monitor.stops.record('stop', 'ada@desk', 0)
-    const { c, desk: d } = await ruleDesk({ around: before(/change (?:one|two) /, 1, stop) })
+    const { c, desk: d } = await ruleService({ around: before(/change (?:one|two) /, 1, stop) })
     stage(d, 'start one jobid={2.calm.u2} rate=7')
     stage(d, 'start two jobid={3.calm.u2} rate=7')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
@@ -136,7 +140,7 @@ describe('the end of a commit', () => {
 
 describe('a commit', () => {
   it('puts on record why, before anything else', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     stage(d, CAP)
     const from = c.records.length
     await commit(d)
@@ -156,7 +160,7 @@ describe('a commit', () => {
       stage(d, 'start late jobid={2.*} rate=9')
       void commit(d).then((r) => (second = ends(r)))
     })
-    const { desk: d } = await ruleDesk({ around: meanwhile })
+    const { desk: d } = await ruleService({ around: meanwhile })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     expect(second).toEqual(['BUSY'])
@@ -178,7 +182,7 @@ describe('a commit', () => {
   })
 
   it('is refused where TBF runs on one queue alone, which hides the rules', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     for (const value of ['fifo', 'tbf reg jobid']) {
       c.source.emulator.node('oss01')?.exec(`lctl set_param ost.OSS.ost_io.nrs_policies='${value}'`)
       await c.run(value === 'fifo' ? 5 : 6)
@@ -193,7 +197,7 @@ describe('a commit', () => {
       ...node,
       exec: async (command) => (/start cap/.test(command) ? printed('', '', 22) : node.exec(command)),
     })
-    const { desk: d } = await ruleDesk({ around: silent })
+    const { desk: d } = await ruleService({ around: silent })
     stage(d, CAP)
     expect(await commit(d)).toMatchObject({ ok: true, value: { nodes: [{ detail: 'exit 22' }, {}] } })
   })
@@ -201,7 +205,7 @@ describe('a commit', () => {
 
 describe('a draft', () => {
   it('with a control character is refused, because nothing could tell whether its rule stands', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     for (const c of ['\n', '\r', '\0', '\u001b', '\u007f']) {
       const form = { ...formOfValue(CAP), conditions: `jobid={a${c}b}` }
       expect(d.stage('ost_io', form, { expiresS: null, reason: '' })).toMatchObject({ ok: false })
@@ -210,7 +214,7 @@ describe('a draft', () => {
   })
 
   it('is read against the rules of its own queue', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     byOthers(c, 'oss01', `reg ${CAP}`)
     byOthers(c, 'oss02', `reg ${CAP}`)
     await c.run(4)
@@ -222,7 +226,7 @@ describe('a draft', () => {
   })
 
   it('of text that a shell would read reaches the server as it is', async () => {
-    const { c, desk: d } = await ruleDesk({}, twoJobs())
+    const { c, desk: d } = await ruleService({}, twoJobs())
     const items = [
       `it's`,
       '$(reboot)',
@@ -247,7 +251,7 @@ describe('a draft', () => {
 
 describe('a roll-back', () => {
   it('after the second command leaves nothing of the first', async () => {
-    const { c, desk: d } = await ruleDesk({ around: failing('oss01', /start one/, 'refuse') })
+    const { c, desk: d } = await ruleService({ around: failing('oss01', /start one/, 'refuse') })
     byOthers(c, 'oss01', 'start was jobid={7.*} rate=7')
     byOthers(c, 'oss02', 'start was jobid={7.*} rate=7')
     await c.run(4)
@@ -262,7 +266,7 @@ describe('a roll-back', () => {
 
 describe('where changes stand', () => {
   it('is told from the first edit to the end of the commit, and again with the next edit', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     const phases: string[] = []
     const note = (): void => {
       const { phase, servers } = d.state('ost_io')
@@ -302,7 +306,7 @@ describe('where changes stand', () => {
         },
       }
     }
-    const { desk: d } = await ruleDesk({ around })
+    const { desk: d } = await ruleService({ around })
     stage(d, CAP)
     await commit(d)
     expect(d.state('ost_io')).toEqual({ phase, servers: ['oss01', 'oss02'] })

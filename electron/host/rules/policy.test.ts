@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-desk.ts'
+import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { printed } from '#tests/kits/electron/answers.ts'

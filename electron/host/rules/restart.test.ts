@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { commit, QUICK, ruleDesk, stage } from '../../../tests/node/rule-desk.ts'
+import { commit, QUICK, ruleService, stage } from '../../../tests/node/rule-service.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { RuleService } from './rule-service.ts'
@@ -10,7 +10,7 @@ it('exploit: a change on record that is damaged is set aside and said; the other
   const opened = EnforcementStore.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
   const store = opened.value
-  const { c, desk } = await ruleDesk({}, undefined, { store })
+  const { c, desk } = await ruleService({}, undefined, { store })
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) {
     stage(desk, `start ${name} jobid={1.hog.u1} rate=20`, 600)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
-import { QUICK } from '../../../tests/node/rule-desk.ts'
+import { QUICK } from '../../../tests/node/rule-service.ts'
 import { rpcSizeOf } from './check.ts'
 import { RuleService } from './rule-service.ts'
 

@@ -5,18 +5,18 @@ import {
   ends,
   failing,
   review,
-  ruleDesk,
+  ruleService,
   send,
   stage,
   standing,
-} from '../../../tests/node/rule-desk.ts'
+} from '../../../tests/node/rule-service.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 const STANDS = 'cap jobid={1.hog.u1} 20'
 
 describe('the timer of a rule', () => {
   it('is replaced when the rule is stopped and started again, also at the rate it has', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(10)
     await send(d, 'stop cap', [CAP, 60])
@@ -27,7 +27,7 @@ describe('the timer of a rule', () => {
   })
 
   it('is taken away when the rule is started again to stay', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     await send(d, 'stop cap', CAP)
@@ -37,7 +37,7 @@ describe('the timer of a rule', () => {
   })
 
   it('still ends the rule of the other queue when one is stopped', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     await send(d, 'reg stop cap')
@@ -47,7 +47,7 @@ describe('the timer of a rule', () => {
   })
 
   it('of each queue is its own', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [`reg ${CAP}`, 30], [`hp ${CAP}`, 60])
     await c.run(5)
     await send(d, 'stop cap')
@@ -55,7 +55,7 @@ describe('the timer of a rule', () => {
   })
 
   it('is not asked for by a change: the one that is there stays', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     stage(d, 'change cap rate=50', 600)
@@ -67,7 +67,7 @@ describe('the timer of a rule', () => {
   })
 
   it('stays with a rule that a roll-back brings back', async () => {
-    const { c, desk: d } = await ruleDesk({ around: failing('oss01', /start two/, 'refuse') })
+    const { c, desk: d } = await ruleService({ around: failing('oss01', /start two/, 'refuse') })
     await send(d, [CAP, 30])
     await c.run(5)
     stage(d, 'stop cap')
@@ -79,7 +79,7 @@ describe('the timer of a rule', () => {
   })
 
   it('stays with a rule that a roll-back could not stop', async () => {
-    const { c, desk: d } = await ruleDesk({
+    const { c, desk: d } = await ruleService({
       around: failing('oss01', /start two|^lctl set_param .*'stop one'$/, 'refuse'),
     })
     stage(d, 'start two jobid={2.*} rate=9', 30)
@@ -91,7 +91,7 @@ describe('the timer of a rule', () => {
   })
 
   it('is forgotten with its rule, so that a rule of others under that name is not ours', async () => {
-    const { c, desk: d } = await ruleDesk()
+    const { c, desk: d } = await ruleService()
     await send(d, [`${CAP} realtime=1`, 30])
     const place = { service: 'ost_io', host: 'oss01', queue: 'reg', name: 'cap' } as const
     expect(d.rules.find(place)?.timer).toBeDefined()
@@ -105,7 +105,7 @@ describe('the timer of a rule', () => {
 describe('a commit that ended halfway', () => {
   it('is sent again to the servers that lack it, with timers of new names', async () => {
     let isSilent = true
-    const { c, desk: d } = await ruleDesk({ around: failing('oss02', /start cap/, 'silent', () => isSilent) })
+    const { c, desk: d } = await ruleService({ around: failing('oss02', /start cap/, 'silent', () => isSilent) })
     stage(d, CAP, 60)
     // What was lost on the way is not there, as the read-back says.
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 rolled back'])

@@ -34,19 +34,19 @@ export interface KeptRun {
   readonly endedMs: number
 }
 
-export interface RunDeskParts {
+export interface RunServiceParts {
   /** Ink of a job on screen, 1 to 7; 0: none. */
   readonly colourOf: (jobId: string) => number
   /** Program of the threads (tests). */
   readonly program?: string | undefined
 }
 
-export class RunDesk {
-  readonly #parts: RunDeskParts
+export class RunService {
+  readonly #parts: RunServiceParts
   readonly #kept = new Map<string, KeptRun>()
   #running: ComparisonRun | undefined
 
-  constructor(parts: RunDeskParts) {
+  constructor(parts: RunServiceParts) {
     this.#parts = parts
   }
 

@@ -43,18 +43,18 @@ function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: 
 }
 
 function fieldsOf(
-  desk: RuleService,
+  ruleService: RuleService,
   service: Variant['rules'][number]['service'],
 ): Parameters<typeof readPastedLine>[1] {
-  const [server] = desk.servers(service)
+  const [server] = ruleService.servers(service)
   return (server && (typeOn(server, 'reg') ?? typeOn(server, 'hp'))?.fields) ?? []
 }
 
 /** The form of a line. Failures: LINE_FAULTY, naming the line. */
-function formOf(desk: RuleService, rule: Variant['rules'][number], number: number): Result<RuleForm> {
+function formOf(ruleService: RuleService, rule: Variant['rules'][number], number: number): Result<RuleForm> {
   const faulty = (why: string): Result<never> =>
     fail(refuse('LINE_FAULTY', `line ${number}, ${rule.line}: ${why}`, 'Correct the line in the variant.'))
-  const read = readPastedLine(rule.line, fieldsOf(desk, rule.service))
+  const read = readPastedLine(rule.line, fieldsOf(ruleService, rule.service))
   if (read.fault) return faulty(read.fault.why)
   if (read.parameter !== 'nrs_tbf_rule') return faulty('it is no rule')
   if (read.service !== undefined && read.service !== rule.service)
@@ -63,15 +63,15 @@ function formOf(desk: RuleService, rule: Variant['rules'][number], number: numbe
 }
 
 /** Stages every rule, or takes back what it staged and says which line was refused. */
-function stageRules(desk: RuleService, { variant, verdict, expireMinutes }: StageRequest): Result<number> {
-  const back = desk.staged.mark()
+function stageRules(ruleService: RuleService, { variant, verdict, expireMinutes }: StageRequest): Result<number> {
+  const back = ruleService.staged.mark()
   const terms: ChangeTerms = { expiresS: Math.max(30, Math.round(expireMinutes * 60)), reason: verdict }
   for (const [i, rule] of variant.rules.entries()) {
-    const form = formOf(desk, rule, i + 1)
-    const staged = form.ok ? desk.stage(rule.service, form.value, terms) : form
+    const form = formOf(ruleService, rule, i + 1)
+    const staged = form.ok ? ruleService.stage(rule.service, form.value, terms) : form
     if (staged.ok) continue
     back()
-    desk.monitor.changed()
+    ruleService.monitor.changed()
     if (!form.ok) return form
     const { code, why } = staged.error
     return fail(
@@ -98,7 +98,7 @@ export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<
   if (onScreen.playback) {
     return fail(refuse('RECORDED', 'what is on screen is a recording', 'Return to live, then stage it.'))
   }
-  const { monitor, desk } = onScreen.console
+  const { monitor, ruleService } = onScreen.console
   const shown = monitor.source.cluster
   if (cluster !== undefined && cluster !== shown) {
     const why = `the scenario is a fork of ${cluster}, and ${shown} is on screen`
@@ -118,8 +118,8 @@ export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<
     const why = `${shown} is in enforce mode: the controller would begin to write without a review`
     return fail(refuse('ENFORCING', why, 'Choose Advise, stage it, look at its plan, then choose Enforce.'))
   }
-  const back = desk.staged.mark()
-  const rules = stageRules(desk, request)
+  const back = ruleService.staged.mark()
+  const rules = stageRules(ruleService, request)
   if (!rules.ok) return rules
   const { options } = loop.controllers
   const chosen = Object.keys(changes).length > 0 ? monitor.setControllerOptions(changes) : ok(undefined)

@@ -57,7 +57,7 @@ export function beginEmulated(scenario: Scenario, options: EmulatedOptions): Beg
   })
   const source: Source = {
     monitor,
-    desk: new RuleService(monitor),
+    ruleService: new RuleService(monitor),
     facts: {
       env: 'DEMO',
       sinceMs,

@@ -95,7 +95,10 @@ export function beginLive(
     monitor,
     guard,
     store: store.ok ? store.value : undefined,
-    desk: new RuleService(monitor, { mayWrite: () => guard.mayWrite(), store: store.ok ? store.value : undefined }),
+    ruleService: new RuleService(monitor, {
+      mayWrite: () => guard.mayWrite(),
+      store: store.ok ? store.value : undefined,
+    }),
     facts: {
       env: cluster.input.env,
       sinceMs,
@@ -115,7 +118,7 @@ export function beginLive(
       guard.lock('it becomes read-only')
       if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
       await leasesEnd(monitor)
-      await begun.desk.close()
+      await begun.ruleService.close()
     },
     close: async () => {
       isClosed = true
@@ -129,7 +132,7 @@ export function beginLive(
         monitor.setMode('advise')
         await monitor.tick(source.nowNs())
       }
-      await begun.desk.close()
+      await begun.ruleService.close()
       monitor.audit.settle()
       monitor.close()
       history.close()

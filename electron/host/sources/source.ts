@@ -34,7 +34,7 @@ export type SourceGuard = Pick<Unlock, 'mayEnter' | 'mayWrite' | 'mayRemove' | '
 
 export interface Source {
   readonly monitor: ClusterMonitor
-  readonly desk: RuleService
+  readonly ruleService: RuleService
   readonly facts: SourceFacts
   /** undefined where the source has no speed of its own. */
   readonly setSpeed: ((speed: number) => void) | undefined

@@ -12,7 +12,7 @@ import type { Source } from './source.ts'
 
 /** Failures: READ_ONLY, and those of the record of what is enforced. */
 export async function stopAll(source: Source): Promise<Result<StopResult>> {
-  const { monitor, desk, guard, facts, store } = source
+  const { monitor, ruleService, guard, facts, store } = source
   const refused = guard?.mayRemove()
   if (refused) return fail(refused)
   const silent = new Set(facts.silent?.() ?? [])
@@ -31,14 +31,14 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
         monitor.stops.record('stop', thisUser(), Date.now())
       } finally {
         monitor.setMode('observe')
-        desk.cancel()
+        ruleService.cancel()
         // Whoever stops everything does not go on writing in passing.
         guard?.lock('everything was stopped')
       }
     },
     over: async (ms) => {
-      const [busy] = await Promise.all([monitor.over(ms), endsWithin(desk.over(), ms).catch(() => false)])
-      return desk.isSending ? new Set(monitor.allServers) : busy
+      const [busy] = await Promise.all([monitor.over(ms), endsWithin(ruleService.over(), ms).catch(() => false)])
+      return ruleService.isSending ? new Set(monitor.allServers) : busy
     },
   })
   return ok(stopped)
@@ -68,7 +68,7 @@ function ownRules({ monitor }: Source, host: string, service: ServiceName): Rule
 }
 
 /** Timers of ours on a server that this console answers for. */
-export function unitsOn({ monitor, desk }: Source, host: string): string[] {
+export function unitsOn({ monitor, ruleService }: Source, host: string): string[] {
   const leases = [monitor.loop.lease(host), monitor.metadata.lease(host)].flatMap((l) => l?.state?.unit ?? [])
-  return [...new Set([...leases, ...desk.rules.unitsOn(host)])]
+  return [...new Set([...leases, ...ruleService.rules.unitsOn(host)])]
 }

@@ -2,7 +2,7 @@
 import type { ClusterCard, ConnectionsFrame, ServerCard, ServerRole } from '#core/api/clusters.ts'
 import type { Level, Notice } from '#core/api/parts.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
-import type { ClusterDesk } from '../clusters/desk.ts'
+import type { ClusterService } from '../clusters/cluster-service.ts'
 import type { LiveConsole } from '../clusters/live-console.ts'
 import { probeCards } from '../clusters/probe-cards.ts'
 import { serverCard } from '../clusters/server-card.ts'
@@ -14,22 +14,26 @@ import { longerPeriod, toNotice } from './status.ts'
 const BUDGET_BYTES_PER_SEC = 100_000
 const NO_COST: ClusterCard['cost'] = { t: [], bytesPerSec: [], serverMsPerSec: [] }
 
-export function connectionsFrame(desk: ClusterDesk, query: { at: number | null }, seq: number): ConnectionsFrame {
-  const position = stand(desk.onScreen.monitor, query.at)
-  const store = desk.access.store
+export function connectionsFrame(
+  clusters: ClusterService,
+  query: { at: number | null },
+  seq: number,
+): ConnectionsFrame {
+  const position = stand(clusters.onScreen.monitor, query.at)
+  const store = clusters.access.store
   const kept = store?.read()
   return {
     seq,
     ...position,
-    clusters: [...desk.list.map((live) => liveCard(desk, live)), emulatorCard(desk)],
-    asks: desk.asks.list,
+    clusters: [...clusters.list.map((live) => liveCard(clusters, live)), emulatorCard(clusters)],
+    asks: clusters.asks.list,
     trustStore: {
       path: store?.path ?? '',
-      fault: [desk.fault, kept && !kept.ok ? `${kept.error.what}: ${kept.error.why ?? ''}` : '']
+      fault: [clusters.fault, kept && !kept.ok ? `${kept.error.what}: ${kept.error.why ?? ''}` : '']
         .filter((t) => t !== '')
         .join('; '),
     },
-    ignored: [...new Set(desk.list.flatMap((c) => c.cluster.servers.flatMap((s) => s.ignored)))].slice(0, 200),
+    ignored: [...new Set(clusters.list.flatMap((c) => c.cluster.servers.flatMap((s) => s.ignored)))].slice(0, 200),
   }
 }
 
@@ -52,7 +56,7 @@ function stateOf({ cluster, console }: LiveConsole): CardState {
   return card(has('connected') > 0 && !bad ? 'connecting' : 'failed', why, 'bad')
 }
 
-function liveCard(desk: ClusterDesk, live: LiveConsole): ClusterCard {
+function liveCard(clusters: ClusterService, live: LiveConsole): ClusterCard {
   const { cluster, console } = live
   const { input, servers } = cluster
   const nowMs = Date.now()
@@ -62,7 +66,7 @@ function liveCard(desk: ClusterDesk, live: LiveConsole): ClusterCard {
     kind: 'LIVE',
     ...stateOf(live),
     sinceMs: cluster.connectedMs ?? null,
-    onScreen: console !== undefined && desk.onScreen.console === console,
+    onScreen: console !== undefined && clusters.onScreen.console === console,
     mode: console?.monitor.loop.mode ?? 'observe',
     safeMode: input.safeMode,
     unlockedUntilMs: console?.facts.unlockedUntilMs() ?? null,
@@ -119,8 +123,8 @@ function emulatedServers({ monitor }: Console): ServerCard[] {
   })
 }
 
-function emulatorCard(desk: ClusterDesk): ClusterCard {
-  const { emulator } = desk
+function emulatorCard(clusters: ClusterService): ClusterCard {
+  const { emulator } = clusters
   const { monitor, facts } = emulator
   return {
     name: monitor.source.cluster,
@@ -128,7 +132,7 @@ function emulatorCard(desk: ClusterDesk): ClusterCard {
     kind: 'EMULATED',
     ...{ state: 'connected', text: `${facts.scenario ?? ''}, seed ${facts.seed ?? 0}`, level: 'ok' },
     sinceMs: facts.sinceMs,
-    onScreen: desk.onScreen.console === emulator,
+    onScreen: clusters.onScreen.console === emulator,
     mode: monitor.loop.mode,
     ...{ safeMode: 'review', unlockedUntilMs: null },
     intervalMs: monitor.source.periodNs / 1e6,

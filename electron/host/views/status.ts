@@ -37,7 +37,7 @@ export function auditNotice(waiting: WaitingRecords | undefined): Failure | unde
 }
 
 export function statusFrame(console: Console, query: { at: number | null }, seq: number): StatusFrame {
-  const { monitor, facts, desk, alerts } = console
+  const { monitor, facts, ruleService, alerts } = console
   const { sample, atMs } = stand(monitor, query.at)
   const failures = [
     monitor.history.notice,
@@ -69,7 +69,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     mode: monitor.loop.mode,
     safeMode: facts.safeMode(),
     unlockedUntilMs: facts.unlockedUntilMs(),
-    nextExpiry: desk.rules.nextStop(monitor.nowMs()) ?? null,
+    nextExpiry: ruleService.rules.nextStop(monitor.nowMs()) ?? null,
     controller: monitor.loop.controller,
     adaptbf: adaptbfStatus(monitor),
     cycle: cycleFrame(monitor, sample),
@@ -86,7 +86,7 @@ export function statusFrame(console: Console, query: { at: number | null }, seq:
     cost: { bytesPerSec: monitor.cost.bytesPerSec, serverMsPerSec: monitor.cost.serverMsPerSec },
     ...(facts.otherLeases && { otherLeases: [...facts.otherLeases()] }),
     audit: monitor.audit.number,
-    staged: desk.staged.count,
+    staged: ruleService.staged.count,
     history: {
       recording: monitor.isRecording,
       ...(monitor.history.file === ':memory:' ? {} : { file: monitor.history.file }),

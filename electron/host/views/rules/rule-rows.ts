@@ -136,8 +136,8 @@ export function missingOn(rule: MergedRule, hosts: readonly string[]): string[] 
 }
 
 /** A merged rule as the view shows it at a sample. */
-export function ruleRow(desk: RuleService, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
-  const { monitor } = desk
+export function ruleRow(ruleService: RuleService, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
+  const { monitor } = ruleService
   const { sample, service, hosts: shown, mark } = place
   const expressions = (splitConditions(rule.conditions) ?? []).map((e) => ({ ...e, items: [...e.items] }))
   const jobId = onlyJob(expressions)
@@ -152,7 +152,7 @@ export function ruleRow(desk: RuleService, rule: MergedRule, place: RowPlace): R
   const lease = isOur && isNow ? hosts.map(leaseOf).find((s) => s !== undefined) : undefined
   const atMs = monitor.recent.raw.totals.atMs(sample)
   const operator = rule.lines
-    .map(({ host, line: { queue, name } }) => desk.rules.find({ service, host, queue, name }))
+    .map(({ host, line: { queue, name } }) => ruleService.rules.find({ service, host, queue, name }))
     // A picture of the past has nothing of what was committed since.
     .find((r) => r !== undefined && (isNow || r.createdMs <= atMs))
   const timer = isNow ? operator?.timer : undefined

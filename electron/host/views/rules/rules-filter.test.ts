@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rulesFrame as schema } from '#core/api/rules-frame.ts'
 import { ruleName } from '#core/control/desired-rule.ts'
-import { byOthers, commit, ends, review, ruleDesk, stage } from '../../../../tests/node/rule-desk.ts'
+import { byOthers, commit, ends, review, ruleService, stage } from '../../../../tests/node/rule-service.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
 import { mergeRules } from './rule-rows.ts'
 import { filteredRules } from './rules-filter.ts'
@@ -15,7 +15,7 @@ const ranked = (d: RuleService, filter: string, more: Partial<RulesQuery> = {}):
 
 /** Rules of others, first to last: one of several jobs, and one that is on one server only. */
 async function desk() {
-  const { c, desk: d } = await ruleDesk()
+  const { c, desk: d } = await ruleService()
   const lines = ['ana_1 jobid={11.ana} rate=7', 'bob jobid={12.bob} rate=900', 'ops jobid={20.ops 21.*} rate=50']
   // A new rule stands before the others.
   for (const line of lines.toReversed()) for (const host of ['oss01', 'oss02']) byOthers(c, host, `start ${line}`)

@@ -67,9 +67,9 @@ export function serverText(host: string, parameter: string, text: string | undef
 }
 
 /** Remarks and differences of the present; an old sample has none, because what they need is not kept. */
-function remarks(desk: RuleService, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
-  const { monitor } = desk
-  const servers = desk.servers(service)
+function remarks(ruleService: RuleService, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
+  const { monitor } = ruleService
+  const servers = ruleService.servers(service)
   const drift = driftOf(servers, isControllerRule)
   const atMs = monitor.nowMs()
   const lints = lintRules({
@@ -98,18 +98,18 @@ function remarks(desk: RuleService, service: ServiceName): Pick<RulesFrame, 'lin
 const REMARKS_MS = 500
 const kept = new WeakMap<RuleService, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
 
-function remarksNow(desk: RuleService, service: ServiceName): ReturnType<typeof remarks> {
-  const of = kept.get(desk) ?? {
+function remarksNow(ruleService: RuleService, service: ServiceName): ReturnType<typeof remarks> {
+  const of = kept.get(ruleService) ?? {
     ost_io: new Paced(REMARKS_MS),
     mdt: new Paced(REMARKS_MS),
     mdt_readpage: new Paced(REMARKS_MS),
   }
-  kept.set(desk, of)
-  return of[service].get('', () => remarks(desk, service))
+  kept.set(ruleService, of)
+  return of[service].get('', () => remarks(ruleService, service))
 }
 
-export function rulesFrame(desk: RuleService, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
-  const { monitor } = desk
+export function rulesFrame(ruleService: RuleService, query: RulesQuery, seq: number, find?: FindAgainst): RulesFrame {
+  const { monitor } = ruleService
   const { sample, atMs } = stand(monitor, query.at)
   const { a, head } = againstOf(query.againstMs, find)
   const nodes = monitor.serversOf(query.service)
@@ -129,18 +129,18 @@ export function rulesFrame(desk: RuleService, query: RulesQuery, seq: number, fi
   const isNow = isPresent(monitor, sample)
   const merged = mergeRules(servers, query.queue)
   const staged = isNow
-    ? stagedRows(desk, query.service, query.queue, merged)
+    ? stagedRows(ruleService, query.service, query.queue, merged)
     : { rows: merged, marks: new Map<MergedRule, StagedMark>() }
   const first = texts[0]
-  const found = isNow && sample > 0 ? remarksNow(desk, query.service) : { lints: [], drifting: 0, differs: '' }
+  const found = isNow && sample > 0 ? remarksNow(ruleService, query.service) : { lints: [], drifting: 0, differs: '' }
   const hosts = texts.map((t) => t.host)
   const then = a && rulesAgainst(a, query, hosts)
   const shown = filteredRules(staged.rows, query, {
     rowOf: (m) => ({
-      ...ruleRow(desk, m, { sample, service: query.service, hosts, mark: staged.marks.get(m) }),
+      ...ruleRow(ruleService, m, { sample, service: query.service, hosts, mark: staged.marks.get(m) }),
       ...then?.of(m),
     }),
-    inOrder: (rules) => (isNow ? inStagedPlaces(rules, desk.staged.of(query.service)) : rules),
+    inOrder: (rules) => (isNow ? inStagedPlaces(rules, ruleService.staged.of(query.service)) : rules),
     stagedOf: (m) => staged.marks.get(m)?.kind ?? '',
     ...{ lints: found.lints, atMs },
   })

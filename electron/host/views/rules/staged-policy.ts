@@ -27,14 +27,14 @@ function nodesOf(service: ServiceName, { servers }: PlannedPolicy): Review['node
 
 type PolicyPart = Pick<StagedFrame, 'policy' | 'inverse' | 'lints' | 'review'>
 
-export function policyPart(desk: RuleService, service: ServiceName, plan: PlannedPolicy): PolicyPart {
+export function policyPart(ruleService: RuleService, service: ServiceName, plan: PlannedPolicy): PolicyPart {
   const { staged, servers } = plan
   const work = servers.filter((s) => s.plan.steps.length > 0)
   const [first] = work
   const now = first && primaryPolicy(first.policies, 'reg')
   const lost = first?.plan.lost ?? []
-  const refused = desk.policies.refusal(service, plan)
-  const foreign = foreignLoss(plan, desk.rules)
+  const refused = ruleService.policies.refusal(service, plan)
+  const foreign = foreignLoss(plan, ruleService.rules)
   const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
   return {
     policy: {
@@ -60,12 +60,12 @@ export function policyPart(desk: RuleService, service: ServiceName, plan: Planne
       more: Math.max(0, lost.length - LOST_LINES),
       trial: null,
       servers: work.length,
-      serversTotal: desk.monitor.serversOf(service).length,
+      serversTotal: ruleService.monitor.serversOf(service).length,
       refillTokens: 0,
-      typed: desk.typedTarget(service),
+      typed: ruleService.typedTarget(service),
       expiresS: null,
       timers: 'server',
-      canaryS: desk.options.canaryS ?? CANARY_S,
+      canaryS: ruleService.options.canaryS ?? CANARY_S,
       pending: [],
       refused: refused ? toNotice(refused) : null,
     },

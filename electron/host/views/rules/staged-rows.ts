@@ -16,11 +16,11 @@ export interface StagedRows {
 /** The classes that the new rules of a plan would have, by name; counted once a plan. */
 const kept = new WeakMap<RulePlan, ReadonlyMap<string, number>>()
 
-function wouldBind(desk: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
+function wouldBind(ruleService: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
   let classes = kept.get(plan)
   if (!classes) {
     const rules = new Set(plan.staged.map((s) => s.edit.name).filter((name) => name !== DEFAULT_RULE))
-    classes = classesOfEach(liveJobs(desk.monitor, service), rules, triedGroups(service, plan))
+    classes = classesOfEach(liveJobs(ruleService.monitor, service), rules, triedGroups(service, plan))
     kept.set(plan, classes)
   }
   return classes.get(rule) ?? 0
@@ -28,13 +28,13 @@ function wouldBind(desk: RuleService, service: ServiceName, plan: RulePlan, rule
 
 /** The rows of one queue with what is staged for them. */
 export function stagedRows(
-  desk: RuleService,
+  ruleService: RuleService,
   service: ServiceName,
   queue: 'reg' | 'hp',
   merged: readonly MergedRule[],
 ): StagedRows {
-  if (desk.staged.of(service).length === 0) return { rows: merged, marks: new Map() }
-  const plan = desk.plan(service)
+  if (ruleService.staged.of(service).length === 0) return { rows: merged, marks: new Map() }
+  const plan = ruleService.plan(service)
   const preview = plan.changes.find((c) => c.plan.commands.length > 0)?.plan.preview[queue] ?? []
   const marks = new Map<MergedRule, StagedMark>()
   const rows = [...merged]
@@ -52,7 +52,7 @@ export function stagedRows(
       const added: MergedRule = { name: line.name, conditions: line.conditions, lines: [] }
       const place = next === undefined ? rows.length : rows.findIndex((r) => r.name === next)
       rows.splice(place, 0, added)
-      marks.set(added, { kind: 'add', rate: line.rate, would: wouldBind(desk, service, plan, line.name) })
+      marks.set(added, { kind: 'add', rate: line.rate, would: wouldBind(ruleService, service, plan, line.name) })
     }
   }
   return { rows, marks }

@@ -91,14 +91,14 @@ function listOf(change: ServerChange | undefined): { list: Review['list']; more:
   return { list, more: all.length - list.length }
 }
 
-function reviewOf(desk: RuleService, query: StagedQuery, plan: RulePlan): Review {
-  const { monitor } = desk
+function reviewOf(ruleService: RuleService, query: StagedQuery, plan: RulePlan): Review {
+  const { monitor } = ruleService
   const service = SERVICES[query.service]
   const changes = plan.changes.filter(isWork)
   const names = plan.staged.filter((s) => s.edit.verb !== 'stop').map((s) => s.edit.name)
   const trial = tryAgainstLive([], liveJobs(monitor, query.service), names, triedGroups(query.service, plan))
   const seconds = plan.changes.flatMap((c) => c.timers.map((t) => t.seconds))
-  const refused = desk.refusal(query.service, plan)
+  const refused = ruleService.refusal(query.service, plan)
   return {
     planId: plan.planId,
     nodes: nodesOf(monitor, service, changes),
@@ -107,20 +107,20 @@ function reviewOf(desk: RuleService, query: StagedQuery, plan: RulePlan): Review
     servers: changes.length,
     serversTotal: monitor.serversOf(query.service).length,
     refillTokens: plan.changes.reduce((n, c) => n + c.plan.refillTokens, 0),
-    typed: desk.typedTarget(query.service),
+    typed: ruleService.typedTarget(query.service),
     expiresS: seconds.length === 0 ? null : Math.min(...seconds),
     timers: changes.some((c) => c.keeps === 'none' && c.timers.length > 0) ? 'laptop' : 'server',
-    canaryS: desk.options.canaryS ?? CANARY_S,
+    canaryS: ruleService.options.canaryS ?? CANARY_S,
     pending: isUndo(plan) ? missingFor(monitor, query.service, plan) : [],
     refused: refused ? toNotice(refused) : null,
   }
 }
 
 /** Remarks on the lists as they would be, on the rules that are staged; and what the plans have to say. */
-function lintsOf(desk: RuleService, query: StagedQuery, { changes, staged }: RulePlan): Lint[] {
+function lintsOf(ruleService: RuleService, query: StagedQuery, { changes, staged }: RulePlan): Lint[] {
   const names = new Set(staged.map((s) => s.edit.name))
   const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
-  const jobs = liveJobs(desk.monitor, query.service)
+  const jobs = liveJobs(ruleService.monitor, query.service)
   const found = lintRules({ servers: after, service: query.service, jobs, isPrivate: isControllerRule })
   const notes = new Map(changes.flatMap((c) => c.plan.notes).map((n) => [n.text, n]))
   const refused = new Map(changes.flatMap((c) => c.plan.refused).map((r) => [r.text, r]))
@@ -152,26 +152,26 @@ interface Judged {
 }
 const kept = new WeakMap<RuleService, Record<ServiceName, Paced<Judged>>>()
 
-function judged(desk: RuleService, query: StagedQuery, plan: RulePlan): Judged {
-  const of = kept.get(desk) ?? {
+function judged(ruleService: RuleService, query: StagedQuery, plan: RulePlan): Judged {
+  const of = kept.get(ruleService) ?? {
     ost_io: new Paced<Judged>(400),
     mdt: new Paced<Judged>(400),
     mdt_readpage: new Paced<Judged>(400),
   }
-  kept.set(desk, of)
-  const guard = desk.guard()?.code ?? ''
-  const key = `${plan.planId} ${guard} ${desk.isCommitting ? 1 : 0} ${desk.monitor.missing.size}`
+  kept.set(ruleService, of)
+  const guard = ruleService.guard()?.code ?? ''
+  const key = `${plan.planId} ${guard} ${ruleService.isCommitting ? 1 : 0} ${ruleService.monitor.missing.size}`
   return of[query.service].get(key, () => ({
-    lints: lintsOf(desk, query, plan),
-    review: reviewOf(desk, query, plan),
+    lints: lintsOf(ruleService, query, plan),
+    review: reviewOf(ruleService, query, plan),
   }))
 }
 
-export function stagedFrame(desk: RuleService, query: StagedQuery, seq: number): StagedFrame {
-  const { sample, atMs } = stand(desk.monitor, null)
+export function stagedFrame(ruleService: RuleService, query: StagedQuery, seq: number): StagedFrame {
+  const { sample, atMs } = stand(ruleService.monitor, null)
   const service = SERVICES[query.service]
-  const plan = desk.plan(query.service)
-  const policy = desk.policies.plan(query.service)
+  const plan = ruleService.plan(query.service)
+  const policy = ruleService.policies.plan(query.service)
   const isAny = plan.staged.length > 0
   const first = plan.changes.find(isWork)
   return {
@@ -179,15 +179,15 @@ export function stagedFrame(desk: RuleService, query: StagedQuery, seq: number):
     sample,
     atMs,
     service: query.service,
-    state: desk.state(query.service),
+    state: ruleService.state(query.service),
     items: plan.staged.map((s) => itemOf(service, plan, s)),
     policy: null,
     inverse: first ? inverseOf(service, first) : [],
-    lints: isAny ? judged(desk, query, plan).lints : [],
-    review: isAny ? judged(desk, query, plan).review : null,
-    ...(policy && policyPart(desk, query.service, policy)),
-    changes: desk.changesOf(query.service).map((c) => pastOf(desk, c)),
-    commit: desk.progressOf(query.service),
-    since: query.reviewed === undefined ? [] : desk.since(query.service, query.reviewed),
+    lints: isAny ? judged(ruleService, query, plan).lints : [],
+    review: isAny ? judged(ruleService, query, plan).review : null,
+    ...(policy && policyPart(ruleService, query.service, policy)),
+    changes: ruleService.changesOf(query.service).map((c) => pastOf(ruleService, c)),
+    commit: ruleService.progressOf(query.service),
+    since: query.reviewed === undefined ? [] : ruleService.since(query.service, query.reviewed),
   }
 }

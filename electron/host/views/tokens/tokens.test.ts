@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokensFrame as schema, type TokensFrame } from '#core/api/tokens.ts'
 import { openHost, type Host } from '../../host.ts'
-import { TokensDesk } from '../../tokens/desk.ts'
+import { TokenService } from '../../tokens/token-service.ts'
 import { tokensFrame } from './tokens.ts'
 import { resourcePath } from '../../../files/resources.ts'
 
@@ -94,7 +94,7 @@ describe('tokens of the demo’s data node', () => {
   })
 
   it('answer what admission would say, and refuse what cannot be with the excess', async () => {
-    const desk = new TokensDesk(host.monitor)
+    const desk = new TokenService(host.monitor)
     const ask = (reservation: number, limit: number | null = null) =>
       desk.check({ node: 'dn0', client: 'c09', reservation, limit })
     expect(ask(4500)).toMatchObject({ ok: true, value: { admit: true, reasons: [] } })
@@ -118,7 +118,7 @@ describe('tokens of the demo’s data node', () => {
   })
 
   it('start anew as another variant, where nothing is reserved', async () => {
-    const desk = new TokensDesk(host.monitor)
+    const desk = new TokenService(host.monitor)
     expect(desk.change({ node: 'dn0', variant: 'bare' })).toMatchObject({ ok: true })
     await runTo(host, 15.2)
     const bare = tokensFrame(host.monitor, QUERY, 6)

@@ -159,7 +159,7 @@ export class SimulatedConsole {
       },
       setSpeed: undefined,
       store,
-      desk: new RuleService(c.monitor, { canaryS: 2, store }),
+      ruleService: new RuleService(c.monitor, { canaryS: 2, store }),
     })
     c.monitor.onChange(() => this.#noteCommit(console))
     this.#lines = lines
@@ -209,8 +209,8 @@ export class SimulatedConsole {
     }
   }
 
-  #noteCommit({ desk }: Console): void {
-    const progress = desk.progressOf('ost_io')
+  #noteCommit({ ruleService }: Console): void {
+    const progress = ruleService.progressOf('ost_io')
     if (!progress) return
     for (const { host, state } of progress.nodes) this.#note('commit', `${progress.planId} ${host}`, state)
   }
@@ -248,12 +248,12 @@ export class SimulatedConsole {
 
   /** Commits a rule of the operator with an expiry. */
   async commit(name: string, rate: number, expiresS: number): Promise<void> {
-    const { desk } = this.console
+    const { ruleService } = this.console
     this.#world.asked()
     const form = formOfValue(`start ${name} jobid={1.hog.u1} rate=${rate}`)
-    if (!desk.stage('ost_io', form, { expiresS, reason: 'model' }).ok) return
+    if (!ruleService.stage('ost_io', form, { expiresS, reason: 'model' }).ok) return
     const { review } = stagedFrame(desk, { service: 'ost_io' }, 1)
-    await desk.commit('ost_io', review?.planId ?? '', review?.typed ?? '')
+    await ruleService.commit('ost_io', review?.planId ?? '', review?.typed ?? '')
   }
 }
 

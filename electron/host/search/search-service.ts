@@ -2,23 +2,23 @@
 import type { Found, FoundKind } from '#core/api/search.ts'
 import type { GalleryEntry } from '#core/api/sandbox.ts'
 import { searchWords } from '#core/search/match.ts'
-import type { ClusterDesk } from '../clusters/desk.ts'
-import type { IncidentDesk } from '../incidents/desk.ts'
+import type { ClusterService } from '../clusters/cluster-service.ts'
+import type { IncidentService } from '../incidents/incident-service.ts'
 import type { OnScreen } from '../on-screen.ts'
-import type { SandboxDesk } from '../sandbox/desk.ts'
+import type { SandboxService } from '../sandbox/sandbox-service.ts'
 import { hitsOf, jobHits, nodeHits, ownerHits, ruleHits, targetHits, type Hits, type Search } from './subjects.ts'
 
 export interface SearchParts {
   readonly onScreen: OnScreen
-  readonly clusters: ClusterDesk
-  readonly incidents: IncidentDesk
-  readonly sandbox: SandboxDesk
+  readonly clusters: ClusterService
+  readonly incidents: IncidentService
+  readonly sandbox: SandboxService
 }
 
 /** For how long the gallery is taken as it was: listing it reads every scenario. */
 const GALLERY_MS = 10_000
 
-export class SearchDesk {
+export class SearchService {
   readonly #parts: SearchParts
   #gallery: { readonly entries: readonly GalleryEntry[]; readonly readMs: number } | undefined
 

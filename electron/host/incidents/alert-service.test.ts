@@ -9,7 +9,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { emulatedConsole, realNotebooks, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { openHost, type Host } from '../host.ts'
-import { AlertDesk } from './alert-desk.ts'
+import { AlertService } from './alert-service.ts'
 
 const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
 const silence = (server: string, at_s: number, for_s: number): object => ({
@@ -143,7 +143,10 @@ describe('several sources', () => {
     if (!a || !b) throw new Error('no consoles')
     const notebooks = realNotebooks(a.console)
     notebooks.know(b.console)
-    const desk = new AlertDesk({ ...{ dataDir: undefined, notebooks, changed: () => undefined }, wallMs: () => wallMs })
+    const desk = new AlertService({
+      ...{ dataDir: undefined, notebooks, changed: () => undefined },
+      wallMs: () => wallMs,
+    })
     const [stopA] = [a, b].map(({ console }) => desk.watch(console))
     const run = (c: typeof a, toS: number): Promise<void> =>
       c.source.runTo(toS * NS_PER_S, (atNs) => c.console.monitor.tick(atNs))

@@ -15,7 +15,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 import { openHost, type Host } from '../host.ts'
-import { SandboxDesk } from './desk.ts'
+import { SandboxService } from './sandbox-service.ts'
 import { csvText, mdText } from './export.ts'
 
 const CAP = { service: 'ost_io' as const, line: 'start cap jobid={1.*} rate=100' }
@@ -30,7 +30,7 @@ const input = (more: Partial<RunInput> = {}): RunInput => ({
 })
 
 let hosts: Host[] = []
-let desks: SandboxDesk[] = []
+let desks: SandboxService[] = []
 afterEach(async () => {
   for (const d of desks) d.close()
   desks = []
@@ -60,13 +60,13 @@ async function open(): Promise<Host> {
   return host
 }
 
-const deskOf = (host: Host, program?: string): SandboxDesk => {
-  const desk = new SandboxDesk({ onScreen: host.onScreen, dataDir: undefined, program })
+const deskOf = (host: Host, program?: string): SandboxService => {
+  const desk = new SandboxService({ onScreen: host.onScreen, dataDir: undefined, program })
   desks.push(desk)
   return desk
 }
 
-async function resultOf(desk: SandboxDesk, of: RunInput): Promise<RunResult> {
+async function resultOf(desk: SandboxService, of: RunInput): Promise<RunResult> {
   const run = desk.run(of)
   if (!run.ok) throw new Error(run.error.why)
   for await (const event of run.value) if (event.kind === 'result') return event.result
@@ -75,10 +75,10 @@ async function resultOf(desk: SandboxDesk, of: RunInput): Promise<RunResult> {
 
 describe('a run', () => {
   let result: RunResult
-  let desk: SandboxDesk
+  let desk: SandboxService
   beforeAll(async () => {
     const host = await sampled()
-    desk = new SandboxDesk({ onScreen: host.onScreen, dataDir: undefined })
+    desk = new SandboxService({ onScreen: host.onScreen, dataDir: undefined })
     const events: RunEvent[] = []
     const run = desk.run(input())
     if (!run.ok) throw new Error(run.error.why)
@@ -220,7 +220,7 @@ describe('one run at a time', () => {
 })
 
 describe('a variant is staged', () => {
-  const staged = (host: Host) => host.onScreen.console.desk.staged.of('ost_io')
+  const staged = (host: Host) => host.onScreen.console.ruleService.staged.of('ost_io')
   const of = (more: VariantInput) => variant.parse(more)
 
   it('as rules of the source on screen, with the verdict as their reason and an expiry', async () => {
@@ -265,7 +265,7 @@ describe('a variant is staged', () => {
   it('whole or not at all: a line that is refused is named, and what was staged before stays', async () => {
     const host = await open()
     const desk = deskOf(host)
-    const had = host.onScreen.console.desk.stage(
+    const had = host.onScreen.console.ruleService.stage(
       'ost_io',
       { verb: 'start', name: 'cap', conditions: 'jobid={9.*}', rate: '7', rank: '', realtime: false, queue: 'both' },
       { expiresS: null, reason: 'mine' },

@@ -66,7 +66,7 @@ export async function largeMonitor(jobs: number): Promise<ClusterMonitor> {
 }
 
 /** Nine in ten rules name a job, the others those of a program or of a user. */
-export async function largeDesk(jobs: number, rules: number): Promise<RuleService> {
+export async function largeRuleService(jobs: number, rules: number): Promise<RuleService> {
   const monitor = await largeMonitor(jobs)
   const text = textOf(rules)
   for (const host of monitor.serversOf('ost_io'))

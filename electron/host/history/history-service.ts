@@ -21,7 +21,7 @@ const MARKS = 2_000
 
 type Stood = { sample: number; atMs: number; recorded: boolean }
 
-export interface HistoryDeskParts {
+export interface HistoryServiceParts {
   readonly onScreen: OnScreen
   readonly foreign: ForeignFiles
 }
@@ -35,7 +35,7 @@ const noFolder: Failure = {
   next: 'Start it with a history file.',
 }
 
-export class HistoryDesk {
+export class HistoryService {
   readonly #onScreen: OnScreen
   readonly #foreign: ForeignFiles
   readonly #rows: RecordingRows
@@ -43,7 +43,7 @@ export class HistoryDesk {
   /** The store's reader, by the history that it reads. */
   #store: { readonly of: object; readonly past: Past } | undefined
 
-  constructor({ onScreen, foreign }: HistoryDeskParts) {
+  constructor({ onScreen, foreign }: HistoryServiceParts) {
     this.#onScreen = onScreen
     this.#foreign = foreign
     this.#rows = new RecordingRows(foreign, () => {

@@ -1,4 +1,4 @@
-/** A rule desk on an emulated cluster for tests, and the few steps of an operator. */
+/** A rule service on an emulated cluster for tests, and the few steps of an operator. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
@@ -20,7 +20,7 @@ export type Around = (node: NodeConnection) => NodeConnection
 /** Two servers on which next to nothing happens. */
 export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 4 }], { period_ms: 500 })
 
-/** A desk that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
+/** One that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
 export const QUICK: RuleServiceOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
 
 /** Refusal of a cluster that was locked. */
@@ -31,8 +31,8 @@ export const LOCKED: Failure = {
   next: 'Unlock it.',
 }
 
-/** A desk three seconds into a run without a controller. */
-export async function ruleDesk(setup: Setup = {}, scenario: Scenario = quiet(), options: RuleServiceOptions = {}) {
+/** One three seconds into a run without a controller. */
+export async function ruleService(setup: Setup = {}, scenario: Scenario = quiet(), options: RuleServiceOptions = {}) {
   const c = emulatedCluster(scenario, { controller: 'none', mode: 'enforce', ...setup })
   await c.run(3)
   return { c, desk: new RuleService(c.monitor, { ...QUICK, ...options }) }

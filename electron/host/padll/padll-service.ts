@@ -1,6 +1,6 @@
 /**
  * Where metadata QoS is changed: settings of a plane's controller, and its policies after they were checked. Stages are reached
- * through their global controller, metadata servers through the console's own loop. One desk a cluster.
+ * through their global controller, metadata servers through the console's own loop. One a cluster.
  */
 import { createHash } from 'node:crypto'
 import type { PadllChange, PadllPlane, PoliciesCheck } from '#core/api/padll.ts'
@@ -64,7 +64,7 @@ export interface PolicyOrder {
   readonly typed: string
 }
 
-export class PadllDesk {
+export class PadllService {
   readonly #monitor: ClusterMonitor
   readonly #link: ControllerLink
 

@@ -34,7 +34,7 @@ const CLUSTERS = 64
 /** Pause before leftovers that could not be looked up are looked up again; it doubles, ms. */
 const LOOK_AGAIN_MS = { least: 2000, most: 60_000 } as const
 
-export interface ClusterDeskParts {
+export interface ClusterServiceParts {
   readonly onScreen: OnScreen
   readonly emulator: Console
   /** Folder that clusters and trusted keys are kept in; undefined: in memory only. */
@@ -55,14 +55,14 @@ export interface ClusterDeskParts {
 const noSuch = (name: string): Result<never> =>
   fail({ code: 'NO_SUCH_CLUSTER', what: `There is no cluster called ${name}`, next: 'Choose one that is listed.' })
 
-export class ClusterDesk implements Changing {
+export class ClusterService implements Changing {
   readonly access: SshAccess
   readonly asks: Asks
   /** Why clusters are not written down, or could not be read. */
   fault: string = ''
   readonly emulator: Console
   readonly onScreen: OnScreen
-  readonly #parts: ClusterDeskParts
+  readonly #parts: ClusterServiceParts
   readonly #roles: KeptRoles
   readonly #clusters = new Map<string, LiveConsole>()
   readonly #written = new Set<string>()
@@ -75,7 +75,7 @@ export class ClusterDesk implements Changing {
   /** Names whose console is to be shown as soon as there is one. */
   #wanted: string | undefined
 
-  constructor(parts: ClusterDeskParts) {
+  constructor(parts: ClusterServiceParts) {
     this.#parts = parts
     this.onScreen = parts.onScreen
     this.emulator = parts.emulator

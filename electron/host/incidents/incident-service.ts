@@ -5,17 +5,17 @@ import type { EnforcementStore } from '../../enforce/store.ts'
 import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import type { Console } from '../console.ts'
 import type { Changing } from '../frame-pump.ts'
-import type { HistoryDesk } from '../history/desk.ts'
+import type { HistoryService } from '../history/history-service.ts'
 import type { OnScreen } from '../on-screen.ts'
 import type { KeptRun } from '../sandbox/run.ts'
-import { AlertDesk } from './alert-desk.ts'
-import { BundleDesk } from './bundle-desk.ts'
-import { NotebookDesk } from './notebook-desk.ts'
+import { AlertService } from './alert-service.ts'
+import { BundleService } from './bundle-service.ts'
+import { NotebookService } from './notebook-service.ts'
 import { NotebookFilter } from './notebook-filter.ts'
 
-export interface IncidentDeskParts {
+export interface IncidentServiceParts {
   readonly onScreen: OnScreen
-  readonly history: HistoryDesk
+  readonly history: HistoryService
   readonly foreign: ForeignFiles
   readonly dataDir: string | undefined
   readonly store: EnforcementStore | undefined
@@ -25,27 +25,27 @@ export interface IncidentDeskParts {
   readonly inTurns?: boolean | undefined
 }
 
-export class IncidentDesk implements Changing {
-  readonly notebooks: NotebookDesk
-  readonly alerts: AlertDesk
-  readonly bundles: BundleDesk
+export class IncidentService implements Changing {
+  readonly notebooks: NotebookService
+  readonly alerts: AlertService
+  readonly bundles: BundleService
   readonly #onScreen: OnScreen
   readonly #filter: NotebookFilter
   readonly #listeners = new Set<() => void>()
   #turn: number
 
-  constructor(parts: IncidentDeskParts) {
+  constructor(parts: IncidentServiceParts) {
     const { onScreen, dataDir } = parts
     const changed = (): void => this.changed()
     this.#onScreen = onScreen
     this.#turn = onScreen.turn
-    this.notebooks = new NotebookDesk({
+    this.notebooks = new NotebookService({
       ...{ onScreen, dataDir, changed, run: parts.run },
       thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
     })
     this.#filter = new NotebookFilter((id) => this.notebooks.find(id), changed)
-    this.alerts = new AlertDesk({ dataDir, changed, notebooks: this.notebooks, inTurns: parts.inTurns })
-    this.bundles = new BundleDesk({ ...parts, changed, notebooks: this.notebooks })
+    this.alerts = new AlertService({ dataDir, changed, notebooks: this.notebooks, inTurns: parts.inTurns })
+    this.bundles = new BundleService({ ...parts, changed, notebooks: this.notebooks })
     // What is open comes and goes with what is on screen; samples alone change nothing here.
     onScreen.onChange(() => {
       if (onScreen.turn === this.#turn) return

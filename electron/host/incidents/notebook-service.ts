@@ -30,7 +30,7 @@ const NOT_OPENED = 'The incident was not opened'
 const NOT_CHANGED = 'The incident was not changed'
 const AS_IT_WAS = 'The incident is as it was.'
 
-export interface NotebookDeskParts {
+export interface NotebookServiceParts {
   readonly onScreen: OnScreen
   /** Folder of the console's data; undefined: notebooks are in memory only. */
   readonly dataDir: string | undefined
@@ -53,8 +53,8 @@ export interface NewIncident {
   readonly cluster?: string | undefined
 }
 
-export class NotebookDesk {
-  readonly parts: NotebookDeskParts
+export class NotebookService {
+  readonly parts: NotebookServiceParts
   readonly #store: NotebookStore
   readonly #readings: ReadingsKeeper
   /** Sources that run, by cluster. */
@@ -64,7 +64,7 @@ export class NotebookDesk {
   readonly #hashes = new WeakMap<Incident, string>()
   readonly #faces = new WeakMap<NotebookRow, IncidentsFrame['incidents'][number]>()
 
-  constructor(parts: NotebookDeskParts) {
+  constructor(parts: NotebookServiceParts) {
     this.parts = parts
     this.#store = new NotebookStore(parts.dataDir, { onMore: parts.changed })
     this.#readings = new ReadingsKeeper(this.#store)

@@ -12,7 +12,7 @@ const NO_DATA_NODE: Failure = {
   why: 'this source has no data node of that name',
 }
 
-export class TokensDesk {
+export class TokenService {
   readonly #monitor: ClusterMonitor
 
   constructor(monitor: ClusterMonitor) {

@@ -12,7 +12,7 @@ import type { Console } from '../console.ts'
 import { AlertIncidents } from './alert-incidents.ts'
 import { AlertSettings } from './alert-settings.ts'
 import { watchConsole, type ConsoleWatch } from './alert-watch.ts'
-import type { NotebookDesk } from './notebook-desk.ts'
+import type { NotebookService } from './notebook-service.ts'
 
 /** Alerts that are listed, and those of one source in its status. */
 const LISTED = 100
@@ -22,10 +22,10 @@ const AFTER_MS = 600_000
 /** Sources that are remembered. */
 const SOURCES = 128
 
-export interface AlertDeskParts {
+export interface AlertServiceParts {
   /** Folder of the console's data; undefined: settings are in memory only. */
   readonly dataDir: string | undefined
-  readonly notebooks: NotebookDesk
+  readonly notebooks: NotebookService
   readonly changed: () => void
   /** This machine's clock, ms. */
   readonly wallMs?: (() => number) | undefined
@@ -44,15 +44,15 @@ interface Source {
   readonly untold: Steps<void>[]
 }
 
-export class AlertDesk {
-  readonly #parts: AlertDeskParts
+export class AlertService {
+  readonly #parts: AlertServiceParts
   readonly #settings: AlertSettings
   readonly #incidents: AlertIncidents
   readonly #sources = new Map<string, Source>()
   readonly #began = new Set<(cluster: string, entry: Entry) => void>()
   #number = 0
 
-  constructor(parts: AlertDeskParts) {
+  constructor(parts: AlertServiceParts) {
     this.#parts = parts
     this.#settings = new AlertSettings(parts.dataDir)
     this.#incidents = new AlertIncidents(parts.notebooks, parts.wallMs ?? (() => performance.now()))
@@ -165,7 +165,7 @@ export class AlertDesk {
   async #tellInTurns({ untold }: Source): Promise<void> {
     for (let steps = untold[0]; steps; steps = untold[0]) {
       try {
-        // One that was ended meanwhile, because the desk was closed, is over here too.
+        // One that was ended meanwhile, because the service was closed, is over here too.
         await inTurns(steps)
       } catch (e) {
         // A defect of ours in one incident ends neither the console nor the telling of the others.

@@ -21,12 +21,12 @@ import { exportResult, type Exported, type ExportFormat } from './export.ts'
 import { calibrationEvents } from './calibration-events.ts'
 import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
-import { RunDesk, type KeptRun } from './run.ts'
+import { RunService, type KeptRun } from './run.ts'
 import { TextReader } from './reading.ts'
 import { ScenarioShelf } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
 
-export interface SandboxDeskParts {
+export interface SandboxServiceParts {
   readonly onScreen: OnScreen
   /** Folder of saved scenarios; undefined: none are kept. */
   readonly dataDir: string | undefined
@@ -34,18 +34,18 @@ export interface SandboxDeskParts {
   readonly program?: string | undefined
 }
 
-export class SandboxDesk {
-  readonly parts: SandboxDeskParts
-  readonly #runs: RunDesk
+export class SandboxService {
+  readonly parts: SandboxServiceParts
+  readonly #runs: RunService
   readonly #shelf: ScenarioShelf
   readonly #reader = new TextReader()
   /** Ends calibrations that run when the host ends: their threads would keep it. */
   readonly #closing = new AbortController()
 
-  constructor(parts: SandboxDeskParts) {
+  constructor(parts: SandboxServiceParts) {
     this.parts = parts
     const { onScreen, dataDir, program } = parts
-    this.#runs = new RunDesk({
+    this.#runs = new RunService({
       program,
       colourOf: (jobId) => (this.#played?.jobs ?? onScreen.monitor.jobs).find(jobId)?.colour ?? 0,
     })

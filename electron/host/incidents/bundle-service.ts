@@ -22,19 +22,19 @@ import { previewOf } from '../../incidents/redaction/preview.ts'
 import { pseudonymCode } from '../../incidents/redaction/pseudonym-key.ts'
 import { Uploads, type UploadPart } from '../../incidents/shelf/uploads.ts'
 import { writeReport } from '../../incidents/bundle/write-bundle.ts'
-import type { HistoryDesk } from '../history/desk.ts'
+import type { HistoryService } from '../history/history-service.ts'
 import type { PlayedBundle } from '../history/played-bundle.ts'
 import { Playback } from '../history/playback.ts'
 import { toNotice } from '../views/status.ts'
 import type { OnScreen } from '../on-screen.ts'
 import { exportEvents } from './export-events.ts'
-import type { NotebookDesk } from './notebook-desk.ts'
+import type { NotebookService } from './notebook-service.ts'
 import { notebookFor, screenSource, type ScreenSource } from './screen-source.ts'
 
-export interface BundleDeskParts {
+export interface BundleServiceParts {
   readonly onScreen: OnScreen
-  readonly history: HistoryDesk
-  readonly notebooks: NotebookDesk
+  readonly history: HistoryService
+  readonly notebooks: NotebookService
   readonly foreign: ForeignFiles
   readonly dataDir: string | undefined
   /** Audit of live clusters. */
@@ -64,14 +64,14 @@ const CLOSED: Failure = {
 }
 const SCREEN = 'What is on screen stays as it is.'
 
-export class BundleDesk {
-  readonly parts: BundleDeskParts
+export class BundleService {
+  readonly parts: BundleServiceParts
   readonly #shelf: BundleShelf | undefined
   readonly #uploads: Uploads | undefined
   readonly #closing = new AbortController()
   #isExporting = false
 
-  constructor(parts: BundleDeskParts) {
+  constructor(parts: BundleServiceParts) {
     this.parts = parts
     const { file } = parts.onScreen.monitor.history
     const beside = file === ':memory:' ? parts.dataDir : dirname(file)

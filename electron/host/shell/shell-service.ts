@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import type { MenuModel, PowerEvent, ShellEvent } from '#core/api/shell.ts'
 import { fail, type Failure, type Result } from '#core/base/result.ts'
-import type { ClusterDesk } from '../clusters/desk.ts'
+import type { ClusterService } from '../clusters/cluster-service.ts'
 import { onPower } from '../clusters/power.ts'
-import type { AlertDesk } from '../incidents/alert-desk.ts'
+import type { AlertService } from '../incidents/alert-service.ts'
 import { AlertNotices } from './alert-notices.ts'
 import type { KeptSecrets } from './kept-secrets.ts'
 import { Saves } from './saves.ts'
@@ -27,25 +27,25 @@ const noShell = (what: string): Failure => ({
   next: 'The window does it by its own means.',
 })
 
-export interface ShellDeskParts {
+export interface ShellServiceParts {
   /** undefined: there is none. */
   readonly shell: Shell | undefined
-  readonly clusters: ClusterDesk
-  readonly alerts: AlertDesk
+  readonly clusters: ClusterService
+  readonly alerts: AlertService
   readonly secrets: KeptSecrets
 }
 
-export class ShellDesk {
+export class ShellService {
   readonly secrets: KeptSecrets
   readonly saves: Saves
-  readonly #parts: ShellDeskParts
+  readonly #parts: ShellServiceParts
   readonly #notices: AlertNotices
   readonly #listeners = new Map<(event: ShellEvent) => void, () => void>()
   #menu: { next: MenuModel | null; readonly timer: NodeJS.Timeout } | undefined
   readonly #off: readonly (() => void)[]
   #isFocused = true
 
-  constructor(parts: ShellDeskParts) {
+  constructor(parts: ShellServiceParts) {
     this.#parts = parts
     this.secrets = parts.secrets
     const { shell, alerts } = parts
