@@ -252,7 +252,7 @@ export class SimulatedConsole {
     this.#world.asked()
     const form = formOfValue(`start ${name} jobid={1.hog.u1} rate=${rate}`)
     if (!ruleService.stage('ost_io', form, { expiresS, reason: 'model' }).ok) return
-    const { review } = stagedFrame(desk, { service: 'ost_io' }, 1)
+    const { review } = stagedFrame(ruleService, { service: 'ost_io' }, 1)
     await ruleService.commit('ost_io', review?.planId ?? '', review?.typed ?? '')
   }
 }
