@@ -17,7 +17,11 @@ export type ServiceName = z.infer<typeof service>
 export const SERVICE_NAMES = service.options
 
 /** Regular requests, high-priority ones, or both (no selector). */
-export const queueChoice = z.enum(['reg', 'hp', 'both'])
+export const queue = z.enum(['reg', 'hp'])
+export const queueChoice = z.enum([...queue.options, 'both'])
+
+/** An NRS policy with its argument: `tbf` and `jobid`. */
+export const policyChoice = z.object({ name: z.string(), arg: z.string() })
 
 /** A rule as the editor's form holds it. Texts are kept as typed, also wrong ones: the check says what is wrong. */
 export const ruleForm = z.object({

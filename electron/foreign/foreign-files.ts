@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { verdictOfBundle, type VerdictOfBundle } from '#core/api/incidents.ts'
+import { notice } from '#core/api/parts.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkedFile, openChecked, type CheckedFile, type OpenedFile } from '../history/open-recording.ts'
 import type { UnpackHistory } from '../incidents/bundle/unpack-history.ts'
@@ -15,15 +16,8 @@ import { startNodeProcess } from './node-process.ts'
 import { ForeignProcesses, type RunForeign } from './processes.ts'
 import type { ForeignTask } from './task.ts'
 
-const failure = z.object({
-  code: z.string(),
-  what: z.string(),
-  why: z.string().optional(),
-  unaffected: z.string().optional(),
-  next: z.string().optional(),
-})
 const resultOf = <T extends z.ZodType>(value: T) =>
-  z.union([z.object({ ok: z.literal(true), value }), z.object({ ok: z.literal(false), error: failure })])
+  z.union([z.object({ ok: z.literal(true), value }), z.object({ ok: z.literal(false), error: notice })])
 const checkedResult = resultOf(checkedFile)
 const verdictResult = resultOf(verdictOfBundle)
 

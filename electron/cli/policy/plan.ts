@@ -1,7 +1,7 @@
 /** `sluice policy plan CLUSTER --policy "tbf jobid"`: commands with waits, their inverse, and what is lost. Nothing is sent. */
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { service as serviceName, type ServiceName } from '#core/api/rule-edits.ts'
+import { policyChoice, queueChoice, service as serviceName, type ServiceName } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { ceiling } from '#core/control/ceiling.ts'
 import { type PolicyChoice } from '#core/control/policy-plan.ts'
@@ -36,8 +36,8 @@ const planDocument = z.object({
   service: serviceName,
   /** What the operator types to apply it. */
   typed: z.string(),
-  to: z.object({ name: z.string(), arg: z.string() }),
-  queue: z.enum(['reg', 'hp', 'both']),
+  to: policyChoice,
+  queue: queueChoice,
   hosts: z.array(z.string()).optional(),
   reason: z.string(),
   servers: z.array(server),

@@ -3,7 +3,16 @@
  * What is read is checked: the file is shared with other processes, and other releases.
  */
 import * as z from 'zod'
-import { nodeEnd, ruleEdit, ruleLine, service, stagedRecord, type NodeEnd } from '#core/api/rule-edits.ts'
+import {
+  nodeEnd,
+  policyChoice,
+  queue,
+  ruleEdit,
+  ruleLine,
+  service,
+  stagedRecord,
+  type NodeEnd,
+} from '#core/api/rule-edits.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { isCommitting } from '../../enforce/commit-lock.ts'
 import { stopValue } from '../../enforce/expiry-spec.ts'
@@ -18,7 +27,6 @@ import type { StagedChange } from './staged-changes.ts'
 /** Changes that are shown. */
 const SHOWN = 20
 
-const queue = z.enum(['reg', 'hp'])
 const expiryTimer = z.object({ unit: z.string(), rule: z.string(), value: z.string(), seconds: z.number() })
 const place = z.object({ service, host: z.string(), queue, name: z.string() })
 const keptRule = z.object({
@@ -40,10 +48,9 @@ const unknownEnd = z.object({
   keeps: z.enum(['systemd', 'shell', 'helper', 'none']),
   was: z.array(z.object({ place, rule: keptRule })),
 })
-const choice = z.object({ name: z.string(), arg: z.string() })
 /** What a server had before a change of its policy. */
 const policyBefore = z.object({
-  policies: z.array(z.object({ queue, policy: choice })),
+  policies: z.array(z.object({ queue, policy: policyChoice })),
   rules: z.array(ruleLine),
   realtime: z.array(z.tuple([z.string(), z.boolean()])).transform((pairs) => new Map(pairs)),
   timed: z.array(z.object({ queue, name: z.string() })),
