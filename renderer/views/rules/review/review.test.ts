@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import type { RuleState } from '#core/api/rule-edits.ts'
 import { hostRange } from './host-range.ts'
-import { endSentence, endsOf } from './node-ends.ts'
+import { endSentence, endsOf, stateWord } from './node-ends.ts'
 
 it('shortens runs of hosts and nothing else', () => {
   const run = Array.from({ length: 11 }, (_, i) => `oss${String(i + 2).padStart(2, '0')}`)
@@ -22,4 +23,30 @@ it('says of a commit what is done and what is not known', () => {
     text: '1 of 4 servers have it: 1 failed, 1 unknown, 1 not sent.',
   })
   expect(endsOf(partial).map((end) => end.hosts)).toEqual(['b', 'c', 'd', 'a'])
+})
+
+it('says where staged changes stand', () => {
+  const words = (phase: RuleState['phase'], servers: string[] = []): string[] => {
+    const { level, word } = stateWord({ phase, servers })
+    return [level, word]
+  }
+  expect([
+    words('editing'),
+    words('reviewed'),
+    words('committing'),
+    words('committing', ['oss01']),
+    words('done', ['oss01', 'oss02']),
+    words('partial', ['oss01', 'oss02']),
+    words('rolled back', ['oss01']),
+    words('unknown', ['oss01']),
+  ]).toEqual([
+    ['idle', 'Not reviewed'],
+    ['ok', 'Reviewed'],
+    ['watch', 'Committing'],
+    ['watch', 'Committing on 1 server'],
+    ['ok', 'Done on 2 servers'],
+    ['bad', 'Done on some servers'],
+    ['watch', 'Rolled back'],
+    ['unknown', 'End not known'],
+  ])
 })
