@@ -136,7 +136,7 @@ export class ServerControl {
 
   #decide(t: Watched, observation: Observation, seen: ServerSeen): Decision {
     const { controller } = t
-    // What nobody else writes to does not lapse.
+    // Rules that this writer alone writes do not lapse.
     if (controller instanceof AdapTbfController && !this.#writer.isAlone && this.#steps.isWriting(observation.atNs)) {
       const names = new Set(seen.rules.map((r) => r.name))
       if (haveLapsed(ADAPTBF, seen.server, t.ruled, { names, isSystem: seen.isSystem })) controller.forgetTokens()
