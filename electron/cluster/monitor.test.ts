@@ -278,6 +278,24 @@ describe('an error inside a sample', () => {
     await c.run(3)
     expect(c.monitor.failures).toEqual([])
   })
+
+  it('goes on where a reader that no sample waits for has a fault, and says it', async () => {
+    for (const parameter of ['ldlm', 'brw_stats', 'timeouts']) {
+      const c = emulatedCluster(twoJobs(), {
+        around: (node) => ({
+          ...node,
+          exec: (command) =>
+            command.includes(parameter)
+              ? Promise.reject(new TypeError(`${parameter} is undefined`))
+              : node.exec(command),
+        }),
+      })
+      const said = new Set<string>()
+      await c.run(3, () => c.monitor.failures.forEach((f) => said.add(`${f.code} ${f.why}`)))
+      expect([parameter, ...said]).toContain(`SAMPLE_FAILED ${parameter} is undefined`)
+      expect(c.monitor.sample).toBeGreaterThan(10)
+    }
+  })
 })
 
 describe('the ledger', () => {

@@ -397,10 +397,10 @@ export class ClusterMonitor {
     if (this.#batch.takeNews()) for (const j of this.jobs.all) j.describe(this.#batch.find(j.jobId))
     const began = performance.now()
     // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
-    void this.padll?.refresh(atNs, atMs)
-    if (this.isOn('ldlm')) void this.ldlm.refresh(atNs, atMs)
-    if (this.isOn('brw')) void this.brw.refresh(atNs, atMs)
-    if (this.isOn('timeouts')) void this.timeouts.refresh(atNs, atMs)
+    this.#beside(this.padll?.refresh(atNs, atMs))
+    if (this.isOn('ldlm')) this.#beside(this.ldlm.refresh(atNs, atMs))
+    if (this.isOn('brw')) this.#beside(this.brw.refresh(atNs, atMs))
+    if (this.isOn('timeouts')) this.#beside(this.timeouts.refresh(atNs, atMs))
     const { read, silent, late, gaps } = await this.#reader.read(atNs, atMs)
     const collected = performance.now()
     const held = [...silent, ...late]
@@ -466,6 +466,13 @@ export class ClusterMonitor {
     this.#fitPeriod(atMs)
   }
 
+  /** Work that no sample waits for; a fault of it is one of the next sample. */
+  #beside(work: Promise<unknown> | undefined): void {
+    work?.catch((e: unknown) => {
+      this.#lateFault ??= e instanceof Error ? e : new Error(String(e))
+    })
+  }
+
   /** Runs the period that the servers can be read in, from the next sample on. */
   #fitPeriod(atMs: number): void {
     for (const [host, time] of this.#reader.takeTimes()) this.#period?.add(host, time)
@@ -505,8 +512,7 @@ export class ClusterMonitor {
       return written ? [written.then((after) => periods.set(reading, after))] : []
     })
     const all = Promise.all(writing)
-    if (!(await endsWithin(all, this.#stepMs())))
-      all.catch((e: unknown) => (this.#lateFault ??= e instanceof Error ? e : new Error(String(e))))
+    if (!(await endsWithin(all, this.#stepMs()))) this.#beside(all)
     return new Map(periods)
   }
 
