@@ -1,6 +1,13 @@
 /** The jobs table: the slice on screen, its totals and facets, and the two charts above it. */
 import type { JobColumn, JobGroupBy, JobsFrame } from '#core/api/frames.ts'
-import { jobColumn, type JobMeasure, shareColumn, shareName, TOTAL, totalColumn } from '../../../cluster/state/recent.ts'
+import {
+  jobColumn,
+  type JobMeasure,
+  shareColumn,
+  shareName,
+  TOTAL,
+  totalColumn,
+} from '../../../cluster/state/recent.ts'
 import type { Viewed } from '../../../cluster/viewed.ts'
 import { parseJobFilter, type FilterRow } from '../../job-filter.ts'
 import { againstOf, columnAt, overlayOf, type Against, type FindAgainst } from '../against.ts'
