@@ -3,7 +3,13 @@ import type { JobFrame } from '#core/api/frames.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { binBytes } from '#core/lustre/size-histogram.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
-import { jobColumn, type JobMeasure, type SHARE_COLUMNS, shareColumn, shareName } from '../../../cluster/state/recent.ts'
+import {
+  jobColumn,
+  type JobMeasure,
+  type SHARE_COLUMNS,
+  shareColumn,
+  shareName,
+} from '../../../cluster/state/recent.ts'
 import type { Viewed } from '../../../cluster/viewed.ts'
 import { againstOf, onAxis, type Against, type FindAgainst } from '../against.ts'
 import { JobTable } from './job-rows.ts'
