@@ -8,7 +8,7 @@ import { sluiceModules, type RecordedRun } from '#tests/kits/cli/recorded-module
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
 /** Modules of the host that a source consists of, and the frames that commands print. */
-const OF_SOURCES = ['sources', 'rules', 'views', 'job-filter.ts']
+const OF_SOURCES = ['sources', 'rules', 'views', 'position.ts', 'job-filter.ts']
 
 /** The emulator and what is built on it; the application and what only it needs. */
 const FOREIGN = [
