@@ -148,7 +148,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     await looks('disconnected-light')
     await theme('dark')
     await by('retry-now').click()
-    expect(host.calls).toContainEqual({ path: 'clusters.connect', input: { name: 'altair' } })
+    await expect.poll(() => host.calls).toContainEqual({ path: 'clusters.connect', input: { name: 'altair' } })
     await by('work-offline').click()
     expect(await by('connection-lost').count()).toBe(0)
     expect(await by('offline-bar').innerText()).toContain('Working offline, without altair')
