@@ -94,7 +94,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     expect(await by('step-of').innerText()).toBe('step 8 of 13')
     await looks('connecting')
     await by('cancel-connect').click()
-    expect(host.calls).toContainEqual({ path: 'clusters.disconnect', input: { name: 'altair' } })
+    await expect.poll(() => host.calls).toContainEqual({ path: 'clusters.disconnect', input: { name: 'altair' } })
   })
 
   it('permission short: the command that was refused, on how many servers, and the line to ask for', async () => {
