@@ -299,8 +299,8 @@ const pastChange = z.object({
 export type PastChange = z.infer<typeof pastChange>
 
 /**
- * Where the changes of a service stand: edited, reviewed as they are staged, being committed, and how the newest commit ended while nothing was
- * staged after it.
+ * State of the rule changes of one service: edited, reviewed, being committed, or the result of the latest commit until the next change
+ * is staged.
  */
 export const ruleState = z.object({
   phase: z.enum(['editing', 'reviewed', 'committing', 'done', 'partial', 'rolled back', 'unknown']),

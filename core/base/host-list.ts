@@ -34,7 +34,7 @@ function numbersOf(inner: string, most: number): string[] | undefined {
   return out
 }
 
-/** What keeps a name from being expanded: a bracket that is none, or more names than there may be. */
+/** Reason why a name cannot be expanded: an invalid bracket, or too many names. */
 export interface HostListFault {
   readonly reason: 'bracket' | 'count'
   readonly piece: string

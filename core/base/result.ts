@@ -31,7 +31,7 @@ export function formatFailure(f: Failure): string {
   return `${f.what}${why}.${unaffected}${next}`
 }
 
-/** What failed and why, for a place that states the rest itself: `what: why`. */
+/** One-line text of a failure, `what: why`, without its effects and next step. */
 export const formatReason = ({ what, why }: Pick<Failure, 'what' | 'why'>): string => (why ? `${what}: ${why}` : what)
 
 /** A broken promise of this program to itself: a bug, never the user's fault. */

@@ -32,7 +32,7 @@ export interface ServerSeen {
   readonly isSystem: (jobId: string) => boolean
 }
 
-/** Where decisions come from: one a target. */
+/** Source of decisions, one per target. */
 export interface Deciding {
   /** Decides the period; every target was measured. */
   decide(): readonly Decision[]
@@ -40,7 +40,7 @@ export interface Deciding {
   hold(): readonly Decision[]
 }
 
-/** What may stand on a server already. */
+/** Rules and timers of this session on a server. */
 export interface Standing {
   /** Rules of this session may be in force. */
   readonly isWritten: boolean
@@ -49,9 +49,14 @@ export interface Standing {
 }
 
 /**
- * What becomes of a plan: `none`: nothing is to be done; `show`: it is shown and not written; `announce`: it is shown, and the lease is made
- * by which others know that this session enforces; `write`: it is written; `relax`: the server was seen in part for too long, its rules are
- * removed until it is whole again; `withdraw`: rules of a mode that was left are removed.
+ * Action on the plan of one step.
+ *
+ * - `none`: no action.
+ * - `show`: shown, not written.
+ * - `announce`: shown, and the lease is created that tells other consoles that this session enforces.
+ * - `write`: written.
+ * - `relax`: rules are removed, because some targets of the server have not been measured for too long.
+ * - `withdraw`: rules are removed, because the mode or the controller changed.
  */
 export type Action = 'none' | 'show' | 'announce' | 'write' | 'relax' | 'withdraw'
 
@@ -65,7 +70,7 @@ export interface LeftOut {
   readonly shut: number
 }
 
-/** How a controller acts on servers. */
+/** Controller, its fences and its period. */
 export interface StepTerms {
   readonly controller: ControllerName
   readonly fences: Fences
@@ -221,7 +226,7 @@ export class ControlSteps {
     return new ServerStep(seen, this.#terms, sight, decisions)
   }
 
-  /** What becomes of a step. */
+  /** Action that follows from a step in the present mode. */
   actionOf(step: ServerStep, standing: Standing, nowNs: number): Action {
     const isActing = step.sight === 'act'
     if (this.#mode !== 'enforce') {

@@ -68,8 +68,8 @@ export function desiredRules(
 }
 
 /**
- * Whether the rules of the last decision have lapsed: no job that a rule can hold has one any more. A single one that is missing may have
- * been stopped by hand; without any, the server is another one, or the timer has stopped them.
+ * Checks whether the rules of the last decision are gone: none of its jobs has a rule any more, although it could have one. A single missing
+ * rule may have been stopped by hand; if all are missing, the server was replaced or the timer stopped them.
  *
  * @param jobIds  those that the last decision gave tokens.
  * @param names   rules in force on the server.

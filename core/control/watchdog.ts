@@ -6,7 +6,7 @@
 /** After this a server is taken with the targets that it has: the others failed over, or were unmounted. */
 const FORGET_NS = 60e9
 
-/** Whether what is seen of a server is enough to decide by: all of it, a part for now, or a part for too long. */
+/** Completeness of a server's reading: all targets measured, some of them, or some of them for longer than the hold time. */
 export type Sight = 'act' | 'hold' | 'relax'
 
 interface Seen {

@@ -17,7 +17,7 @@ export const DEMAND_MEASURES = ['served', 'dispatched', 'arrivals', 'backlog', '
 export type DemandMeasure = (typeof DEMAND_MEASURES)[number]
 
 /**
- * How equation (13) weighs a lender's utilisation u. `max`: max(1, u), as printed: an idle lender is paid back as fast as a
+ * Coefficient of a lender's utilisation u in AdapTBF equation (13). `max`: max(1, u), as printed: an idle lender is paid back as fast as a
  * busy one. `min`: min(1, u), the extension of that name: the coefficient is a part of 1, and an idle lender waits.
  */
 export const COEFFICIENTS = ['max', 'min'] as const

@@ -46,7 +46,7 @@ interface Watched {
   atNs: number
 }
 
-/** What a server is controlled by. */
+/** Inputs of ServerControl. */
 export interface ServerControlParts {
   readonly regime: Regime
   /** When the regime begins. */

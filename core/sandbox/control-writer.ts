@@ -17,7 +17,7 @@ import type { TbfType } from '../tbf/tbf-type.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
 
-/** How the rules of a server are written. */
+/** Writer of one server's rules. */
 export interface RuleWriter {
   /** Nobody else writes rules to the server. */
   readonly isAlone: boolean
@@ -40,18 +40,18 @@ export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, rema
   return new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
 }
 
-/** How a server reads rules. */
+/** Rule grammar of a server: release, TBF type, nodemaps. */
 const grammarOf = ({ io: { nrs } }: EmulatedOss, type: TbfType): Parameters<typeof parseRuleCommand>[1] => ({
   rules: nrs.profile.rules,
   type,
   nodemaps: nrs.nodemaps,
 })
 
-/** Whether a server takes rules of job ids. */
+/** Checks whether the TBF type of a server accepts `jobid` conditions. */
 const takesJobs = (oss: EmulatedOss, type: TbfType): boolean =>
   parseRuleCommand('reg start any jobid={any} rate=1', grammarOf(oss, type)).ok
 
-/** Whether fences let every rate through that a controller decides, which is 1 RPC/s at least. */
+/** Checks whether fences change none of a controller's rates, which are at least 1 RPC/s. */
 const leavesRates = ({ floorRate, fall, rise, rulesMax }: Fences): boolean =>
   floorRate <= 1 && fall === 0 && rise === Infinity && rulesMax >= RULES_MAX
 

@@ -109,7 +109,7 @@ export class RuleService {
     return this.#sending.isCommitting
   }
 
-  /** Where the changes of a service stand. */
+  /** State of the rule changes of a service. */
   state(service: ServiceName): RuleState {
     const { commit } = this.#sending
     const isLast = commit?.service === service

@@ -1,4 +1,4 @@
-/** What it takes to send changes of rules to the servers of a cluster: what stands against it, servers as they are now, and one sender at a time. */
+/** Sender of rule changes: guards, current state of the servers, and one commit at a time. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'

@@ -17,7 +17,7 @@ export const endLevels: Readonly<Record<State, Level>> = {
 /** In the order of what an operator must look at. */
 const states: readonly State[] = ['failed', 'unknown', 'pending', 'rolled back', 'not sent', 'done']
 
-/** Where the changes of a service stand, as it is shown beside them. */
+/** Status word of the rule changes of a service. */
 export function stateWord({ phase, servers }: RuleState): { level: Level; word: string } {
   const on = ` on ${plural(servers.length, 'server')}`
   switch (phase) {
