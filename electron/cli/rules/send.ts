@@ -19,7 +19,7 @@ export interface Sent {
   readonly end: (json: true | undefined) => Promise<void>
 }
 
-/** How a change ended: this process ends, so what waits for its server is not sent by itself. */
+/** Result of a change, over all servers. A change that waits for a server is partial: this process ends and sends nothing later. */
 const endOf = (nodes: readonly NodeEnd[]): ChangeEnd => {
   const end = endOfChange(nodes)
   return end === 'done' && nodes.some((n) => n.state === 'pending') ? 'partial' : end
@@ -116,7 +116,12 @@ export async function sendStaged(
   if (past) keep(past, state)
   locked.value.release()
   const json = {
-    ...{ change: changeId, plan: planId, cluster: cluster.name, service, state, nodes },
+    change: changeId,
+    plan: planId,
+    cluster: cluster.name,
+    service,
+    state,
+    nodes,
     expires: past?.expiresMs == null ? null : new Date(past.expiresMs).toISOString(),
   }
   return ok({

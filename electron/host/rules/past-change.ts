@@ -43,10 +43,10 @@ export interface PastChange {
   undone: boolean
 }
 
-/** How a change ended, over all of its servers: `partial`: on some of them, or on none for certain; `not done`: nothing of it stands. */
+/** Result of a change, over all of its servers. `partial`: applied on some, or failed halfway on one; `not done`: applied on none. */
 export type ChangeEnd = 'done' | 'partial' | 'not done' | 'unknown'
 
-/** One end for all servers: what is not known comes first. What waits for its server is done as far as people are concerned. */
+/** Result of a change from the results of its servers. An unknown result comes first; a server that is waited for counts as done. */
 export function endOfChange(nodes: readonly NodeEnd[]): ChangeEnd {
   const states = nodes.map((n) => n.state)
   if (states.includes('unknown')) return 'unknown'

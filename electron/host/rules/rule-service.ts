@@ -34,7 +34,7 @@ import { Upkeep } from './upkeep.ts'
 /** Longest time that a rule may stand without a second confirmation, s. */
 const LONG_S = 86_400
 
-/** How one commit is sent. */
+/** Options of one commit. */
 export interface CommitOptions {
   /** Seconds that the first server is watched; that of the service where it is not given. */
   readonly canaryS?: number | undefined
@@ -68,9 +68,9 @@ export class RuleService {
     mdt: new Paced(100),
     mdt_readpage: new Paced(100),
   }
-  /** What was staged of a service when its plan was reviewed last. */
+  /** Version of the staged changes at the latest review, by service. */
   readonly #reviewed = new Map<ServiceName, string>()
-  /** What was staged when the newest commit ended. */
+  /** Version of the staged changes at the end of the latest commit. */
   #endVersion = ''
   /** Commits so far: after one, plans are made anew. */
   #sent = 0
@@ -100,7 +100,7 @@ export class RuleService {
     return this.#sending.over()
   }
 
-  /** Whether something is being sent. */
+  /** A commit or the upkeep is sending. */
   get isSending(): boolean {
     return this.isCommitting || this.#sending.isKeepingUp
   }
@@ -150,27 +150,17 @@ export class RuleService {
     return this.#sending.servers(service)
   }
 
-  /** What the newest reading tells of a server. */
-  serverFacts(host: string): ServerFacts {
-    return this.#sending.facts(host)
-  }
-
-  /** The servers of a service as they are read right now; those that do not answer are not among them. */
-  readNow(...query: Parameters<Sending['readNow']>): ReturnType<Sending['readNow']> {
-    return this.#sending.readNow(...query)
-  }
-
   /** That a server of the cluster does not answer; undefined where it does, or is no server of it. */
   silentText(host: string): string | undefined {
     return silentText(this.monitor, host)
   }
 
-  /** What stands against any write now: a lock or read-only. */
+  /** Reason why nothing may be written now: a locked or read-only cluster. */
   guard(): Failure | undefined {
     return this.#sending.guard()
   }
 
-  /** What is staged of a service, as long as it stays the same. */
+  /** Version of the staged changes of a service: a text that differs when they do. */
   #versionOf(service: ServiceName): string {
     const rules = this.staged.of(service).map((s) => `${s.id}/${s.tries}`)
     return [...rules, this.policies.idOf(service) ?? ''].join(' ').trim()
@@ -179,7 +169,7 @@ export class RuleService {
   /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
   plan(service: ServiceName): RulePlan {
     return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
-      const facts = (host: string): ServerFacts => this.serverFacts(host)
+      const facts = (host: string): ServerFacts => this.#sending.facts(host)
       const plan = planStaged(service, this.staged.of(service), this.servers(service), this.rules, facts)
       if (plan.staged.length > 0) this.#kept.keep(plan)
       return plan
@@ -330,7 +320,7 @@ export class RuleService {
   ): Promise<Committed> {
     const { monitor, staged, rules } = this
     const { service, planId } = commit
-    const { now, factsOf } = await this.readNow(service)
+    const { now, factsOf } = await this.#sending.readNow(service)
     const plan = planStaged(service, staged.of(service), now, rules, factsOf)
     if (plan.planId !== planId) {
       const silent = (host: string): string | undefined => silentText(monitor, host)

@@ -15,14 +15,14 @@ import { failure } from './refusal.ts'
 import type { PlannedChange, ServerFacts } from './rule-plan.ts'
 import { presentServers } from './servers.ts'
 
-/** How rules are guarded and sent; what is not given is as in operation. */
+/** Options of RuleService; the defaults are those of operation. */
 export interface RuleServiceOptions {
   /** Why nothing may be written now: a cluster that is locked, or read-only. */
   readonly mayWrite?: (() => Failure | undefined) | undefined
   /** Seconds that the first server of a commit is watched; 0: not at all. @default 10 */
   readonly canaryS?: number | undefined
   readonly sending?: Pick<CommitParts, 'answerMs' | 'pausesMs'> | undefined
-  /** Where rules of ours and the undo list are kept over a restart, and shared with commands; memory only without. */
+  /** Store of Sluice's rules and the undo list, shared with commands of the same data folder; in memory only without. */
   readonly store?: EnforcementStore | undefined
 }
 
@@ -88,7 +88,7 @@ export class Sending {
     await Promise.all([this.#commit?.over, this.#upkeep])
   }
 
-  /** What stands against any write now: a lock or read-only. The mode of the controllers has no part in what is committed by hand. */
+  /** Reason why nothing may be written now: a locked or read-only cluster. The mode of the controllers does not matter here. */
   guard(): Failure | undefined {
     return this.options.mayWrite?.()
   }
@@ -120,7 +120,7 @@ export class Sending {
     return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs, rulesAre)
   }
 
-  /** How changes are sent. */
+  /** Parts of an unattended commit. */
   parts(canaryS: number): CommitParts {
     const { monitor, options } = this
     return {
